@@ -1,8 +1,8 @@
 """Colours and words of every kind of time, shared by the bar, the cards, the timeline, the pictures and the text.
 
-One colour per kind of time: a category of the time budget has the colour of the events that fill it. The twelve hues are at least
-10 CIELAB units apart for full, deuteranope, protanope and tritanope vision (tests/views/test_theme.py computes it); a colour
-never stands without its label. Colours are ``#rrggbb``.
+One colour per kind of time: a category of the time budget has the colour of the events that fill it. The twelve
+hues are at least 10 CIELAB units apart for full, deuteranope, protanope and tritanope vision (computed by
+tests/views/test_theme.py); a colour never stands without its label. Colours are `#rrggbb`.
 """
 
 from __future__ import annotations

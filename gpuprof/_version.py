@@ -1,0 +1,3 @@
+"""The version of gpuprof: one place, read by the build."""
+
+__version__ = "0.1.0"

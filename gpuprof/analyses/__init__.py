@@ -1,0 +1,1 @@
+"""Pure functions on a Trace: each file computes one Result."""

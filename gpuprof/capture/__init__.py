@@ -1,0 +1,1 @@
+"""From a running cell to a Recording. The only layer that touches torch and NVML."""

@@ -1,0 +1,1 @@
+"""From what is on disk to a Trace."""

@@ -1,0 +1,148 @@
+"""What only a live run knows beside the trace: the cell, the environment, the loaders, the window, the outcome.
+
+Everything here is JSON in a Recording's `recording.json` (msgspec checks it on reading). None means *unknown*.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gpuprof.model.device import Device
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """The profiled cell. `source` is the code below the magic line, with that line kept as a comment."""
+
+    source: str
+    execution_count: int | None = None
+    name: str | None = None
+    filename: str | None = None
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine and the torch flags at the time of the run."""
+
+    python: str = ""
+    torch: str = ""
+    gpuprof: str = ""
+    system: str = ""
+    front_end: str | None = None
+    cuda_build: str | None = None
+    hip_build: str | None = None
+    driver: str | None = None
+    devices: tuple[Device, ...] = ()
+    processor: str | None = None
+    cores_allowed: int | None = None
+    cores_total: int | None = None
+    host_memory_bytes: int | None = None
+    torch_threads: int | None = None
+    matmul_precision: str | None = None
+    tf32_matmul: bool | None = None
+    tf32_cudnn: bool | None = None
+    cudnn_benchmark: bool | None = None
+    deterministic: bool | None = None
+    anomaly_mode: bool | None = None
+    launch_blocking: bool | None = None
+    sync_debug_mode: str | None = None
+    allocator_config: str | None = None
+
+
+class Loader(msgspec.Struct, frozen=True, kw_only=True):
+    """One DataLoader that the run iterated."""
+
+    workers: int
+    batch_size: int | None = None
+    batches: int | None = None
+    samples: int | None = None
+    pin_memory: bool | None = None
+    prefetch_factor: int | None = None
+    persistent_workers: bool | None = None
+    dataset: str | None = None
+    line: int | None = None
+    iterations_started: int = 0
+    batches_read: int = 0
+    wait_ns: tuple[int, ...] = ()
+    wait_start_ns: tuple[int, ...] = ()
+
+
+class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
+    """One torch.optim optimizer that the run stepped."""
+
+    name: str
+    parameters: int
+    elements: int
+    state_bytes: int | None = None
+    fused: bool | None = None
+    foreach: bool | None = None
+    device: str | None = None
+    line: int | None = None
+    steps: int = 0
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True):
+    """What part of the cell the kernel recording covers, and why it ended.
+
+    `ended_by` is `cell` (recorded to its end), `steps`, `seconds`, `bytes` or `error`. Steps are counted over the
+    whole cell; the recorded ones are `first_step` to `first_step + steps_recorded - 1`.
+    """
+
+    cell_start_ns: int = 0
+    cell_end_ns: int = 0
+    start_ns: int = 0
+    end_ns: int = 0
+    steps_seen: int = 0
+    first_step: int = 0
+    steps_recorded: int = 0
+    ended_by: str = "cell"
+    started_late: bool = False
+
+
+class Allocator(msgspec.Struct, frozen=True, kw_only=True):
+    """The CUDA caching allocator of one device around the run (`torch.cuda.memory_stats`)."""
+
+    device: int
+    allocated_before_bytes: int
+    allocated_after_bytes: int
+    reserved_after_bytes: int
+    peak_allocated_bytes: int
+    peak_reserved_bytes: int
+    retries: int
+    ooms: int
+    device_allocs: int | None = None
+    device_frees: int | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How the cell ended. `error` is None for a cell that ran through, else the exception's class name."""
+
+    error: str | None = None
+    message: str | None = None
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """What gpuprof itself took, beside the cell."""
+
+    start_ns: int = 0
+    stop_ns: int = 0
+    sampler_share: float | None = None
+
+
+class RunContext(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it. A trace from elsewhere has an empty one."""
+
+    run_id: str | None = None
+    created_ns: int | None = None
+    cell: Cell | None = None
+    options: dict[str, Any] = {}
+    environment: Environment | None = None
+    loaders: tuple[Loader, ...] = ()
+    optimizers: tuple[Optimizer, ...] = ()
+    window: Window | None = None
+    allocators: tuple[Allocator, ...] = ()
+    outcome: Outcome | None = None
+    cost: Cost | None = None
+    sampling: dict[str, Any] = {}
+    host_start: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()

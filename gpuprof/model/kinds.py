@@ -1,0 +1,63 @@
+"""The small closed vocabularies that tables store as uint8."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class CallKind(IntEnum):
+    """What a runtime or driver call does. A *launch* is a call that enqueues device work: KERNEL to GRAPH."""
+
+    OTHER = 0
+    KERNEL = 1
+    COPY = 2
+    MEMSET = 3
+    GRAPH = 4
+    SYNCHRONIZE = 5
+    ALLOCATE = 6
+    FREE = 7
+    EVENT_RECORD = 8
+    EVENT_WAIT = 9
+    EVENT_QUERY = 10
+
+    @property
+    def is_launch(self) -> bool:
+        """Whether the call enqueues device work."""
+        return CallKind.KERNEL <= self <= CallKind.GRAPH
+
+
+class DeviceEventKind(IntEnum):
+    """What the device was doing. A copy never counts as a kernel."""
+
+    KERNEL = 0
+    COPY = 1
+    MEMSET = 2
+
+
+class CopyKind(IntEnum):
+    """The direction of a copy; NONE for what is not a copy."""
+
+    NONE = 0
+    H2D = 1
+    D2H = 2
+    D2D = 3
+    P2P = 4
+    H2H = 5
+    UNKNOWN = 6
+
+
+class HostMemory(IntEnum):
+    """The host side of a copy. ROCm traces hide it: UNKNOWN."""
+
+    NONE = 0
+    PAGEABLE = 1
+    PINNED = 2
+    UNKNOWN = 3
+
+
+class MemoryDevice(IntEnum):
+    """torch's DeviceType as it stands in `[memory]` rows."""
+
+    CPU = 0
+    CUDA = 1
+    HIP = 6

@@ -1,0 +1,97 @@
+"""A Recording: one profiled run as a folder on disk. Capture writes it, everything else reads it.
+
+    <run id>/
+      recording.json       format number, RunContext
+      kineto.json.gz       the profiler's own trace, unchanged
+      device_samples.json  NVML readings, by column
+      host_samples.json    readings of the process, by column
+
+A folder without `kineto.json.gz` is a run whose kernel recording failed; the rest still counts.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gpuprof.errors import RecordingError
+from gpuprof.model.context import RunContext
+from gpuprof.model.table import Table, TableSchema
+
+FORMAT = 1
+MANIFEST = "recording.json"
+KINETO = "kineto.json.gz"
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What `recording.json` holds."""
+
+    format: int
+    context: RunContext
+
+
+def is_recording(path: Path) -> bool:
+    """Whether the folder holds a Recording (of any format number)."""
+    return (path / MANIFEST).is_file()
+
+
+def write_context(folder: Path, context: RunContext) -> None:
+    """Write `recording.json`; OSError where the folder cannot be written."""
+    manifest = Manifest(format=FORMAT, context=context)
+    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+
+
+def read_context(folder: Path) -> RunContext:
+    """Read `recording.json`.
+
+    RecordingError where it is missing, of another format number, or does not hold what it should.
+    """
+    path = folder / MANIFEST
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read ({error.strerror}); expected a gpuprof recording") from error
+    try:
+        version = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
+        if version != FORMAT:
+            raise RecordingError(
+                f"{path}: format {version}; this gpuprof reads format {FORMAT}; read it with the version that wrote it"
+            )
+        return msgspec.json.decode(raw, type=Manifest).context
+    except msgspec.DecodeError as error:
+        raise RecordingError(f"{path}: {error}; expected a gpuprof recording") from error
+
+
+def write_table(folder: Path, table: Table) -> None:
+    """Write a small table as `<name>.json`, by column, NaN as null; OSError where the folder cannot be written."""
+    columns = {
+        name: [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+        for name, values in table.to_dict().items()
+    }
+    (folder / f"{table.schema.name}.json").write_bytes(msgspec.json.encode(columns))
+
+
+def read_table(folder: Path, table_schema: TableSchema) -> Table:
+    """Read what `write_table` wrote; an absent file is an empty table. RecordingError where it is not such a table."""
+    path = folder / f"{table_schema.name}.json"
+    if not path.exists():
+        return Table(table_schema)
+    try:
+        columns = msgspec.json.decode(path.read_bytes(), type=dict[str, list[float | int | bool | None]])
+        known = {column.name: column.missing for column in table_schema.columns}
+        return Table(
+            table_schema,
+            {
+                name: [known[name] if value is None else value for value in values]
+                for name, values in columns.items()
+                if name in known
+            },
+        )
+    except (msgspec.DecodeError, ValueError, OverflowError) as error:
+        raise RecordingError(f"{path}: {error}; expected the columns of {table_schema.name}") from error
+
+
+__all__ = ["FORMAT", "KINETO", "MANIFEST", "is_recording", "read_context", "read_table", "write_context", "write_table"]

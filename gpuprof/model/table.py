@@ -1,0 +1,100 @@
+"""A small columnar table: named numpy arrays of one length, held to a declared schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its numpy dtype, its unit (`ns`, `bytes`, `row of launches`, …) and what it means."""
+
+    name: str
+    dtype: str
+    unit: str
+    meaning: str
+
+    @property
+    def missing(self) -> Any:
+        """The value that stands for *unknown*: NaN for floats, -1 for integers, False for booleans."""
+        return {"f": np.nan, "b": False}.get(np.dtype(self.dtype).kind, -1)
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """The columns of one table and what one row of it is."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+
+    def column(self, name: str) -> Column:
+        """The column of that name; KeyError where there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"table {self.name} has no column {name}")
+
+
+class Table:
+    """Columns by name, all of one length, in the schema's order and dtypes.
+
+    Columns left out are filled with their *missing* value. Arrays are read-only: a Trace never changes.
+    `table["start_ns"]` is a column, `len(table)` the number of rows.
+    """
+
+    def __init__(self, schema: TableSchema, columns: Mapping[str, npt.ArrayLike] | None = None):
+        given = dict(columns or {})
+        unknown = set(given) - {column.name for column in schema.columns}
+        if unknown:
+            raise KeyError(f"table {schema.name} has no column {', '.join(sorted(unknown))}")
+        lengths = {len(np.atleast_1d(np.asarray(values))) for values in given.values()}
+        if len(lengths) > 1:
+            raise ValueError(f"table {schema.name}: columns of different lengths {sorted(lengths)}")
+        self.schema = schema
+        self.rows = lengths.pop() if lengths else 0
+        self._columns: dict[str, Array] = {}
+        for column in schema.columns:
+            if column.name in given:
+                values = np.atleast_1d(np.asarray(given[column.name])).astype(column.dtype, copy=False)
+            else:
+                values = np.full(self.rows, column.missing, dtype=column.dtype)
+            view = values.view()
+            view.flags.writeable = False
+            self._columns[column.name] = view
+
+    def __getitem__(self, name: str) -> Array:
+        return self._columns[name]
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __bool__(self) -> bool:
+        return self.rows > 0
+
+    def __repr__(self) -> str:
+        return f"<Table {self.schema.name}: {self.rows} rows>"
+
+    def take(self, rows: Array) -> Table:
+        """The chosen rows (an index array or a boolean mask of shape `(len(self),)`) as a new table."""
+        return Table(self.schema, {name: values[rows] for name, values in self._columns.items()})
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns as lists, for JSON; NaN stays NaN."""
+        return {name: values.tolist() for name, values in self._columns.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame that copies the columns."""
+        import pandas as pd
+
+        return pd.DataFrame({name: values.copy() for name, values in self._columns.items()})

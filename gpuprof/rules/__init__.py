@@ -1,0 +1,1 @@
+"""Judgement: from Results to Findings. One rule a file."""

@@ -1,0 +1,75 @@
+"""What a rule says: a Finding, or an Abstention that names the signal it lacked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+
+class Severity(IntEnum):
+    """How much it matters; sorts from low to high."""
+
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+
+    @property
+    def label(self) -> str:
+        """`low`, `medium` or `high`."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What the change would recover of the recorded span, in ns, as a range with the grade of trust.
+
+    `share` is the central saving over the recorded span. `basis` says in words what the number is, e.g.
+    "upper bound: all of the wait". Grades A to C carry numbers (whatif.md); D has none, so there is no Saving.
+    `per_step`: the span it is a share of is that of the steps.
+    """
+
+    low_ns: float
+    central_ns: float
+    high_ns: float
+    share: float
+    grade: str
+    basis: str
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where it happens: lines of the cell (1-based) and time ranges `(t0_ns, t1_ns)` on the trace's clock."""
+
+    lines: tuple[int, ...] = ()
+    ranges_ns: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause, found.
+
+    `title` is one short sentence. `explanation` is one or two sentences with the measured figures in words.
+    `evidence` maps a name with its unit to a number or a text (`wait_ms`, `copies`, `bandwidth_gb_per_s`).
+    `change` is the advice in words, `diff` a unified diff on the user's cell where one can be given, `leave_it` when
+    not to follow it.
+    """
+
+    rule: str
+    severity: Severity
+    title: str
+    explanation: str
+    evidence: dict[str, float | int | str]
+    change: str
+    where: Where = field(default_factory=Where)
+    diff: str | None = None
+    saving: Saving | None = None
+    leave_it: str = ""
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """A rule that could not be decided: the signal it `needs`, and `how` to get it."""
+
+    rule: str
+    needs: str
+    how: str

@@ -1,0 +1,1 @@
+"""From a Report to something a person looks at."""

@@ -1,0 +1,73 @@
+// Columns as they travel (see encode.py): raw little-endian arrays for the widget, byte planes for the page.
+
+const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
+
+export function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+export async function inflate(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function fromPlanes(bytes, spec) {
+  const { at, count, width, step } = spec;
+  const out = width <= 4 && !step ? new Uint32Array(count) : new Float64Array(count);
+  let scale = 1;
+  for (let plane = 0; plane < width; plane++, scale *= 256) {
+    const base = at + plane * count;
+    for (let i = 0; i < count; i++) out[i] += bytes[base + i] * scale;
+  }
+  if (step === "delta") {
+    for (let i = 1; i < count; i++) out[i] += out[i - 1];
+  } else if (step === "zigzag") {
+    let sum = 0;
+    for (let i = 0; i < count; i++) {
+      const half = Math.floor(out[i] / 2);
+      sum += out[i] % 2 ? -half - 1 : half;
+      out[i] = sum;
+    }
+  }
+  return out;
+}
+
+function column(bytes, spec) {
+  if (!spec) return null;
+  if (spec.width) return fromPlanes(bytes, spec);
+  return new TYPES[spec.type](bytes.buffer, bytes.byteOffset + spec.at, spec.count);
+}
+
+function openSeries(bytes, raw, first) {
+  const start = column(bytes, raw.start);
+  const duration = column(bytes, raw.duration);
+  const prefix = new Float64Array(start.length + 1);
+  for (let i = 0; i < start.length; i++) prefix[i + 1] = prefix[i] + duration[i];
+  const details = (raw.details || []).map((d) => ({ ...d, value: column(bytes, d.value) }));
+  return { kind: raw.kind, start, duration, prefix, name: column(bytes, raw.name), link: column(bytes, raw.link), details, first };
+}
+
+// The payload with every column a typed array, every series numbered from `first`.
+export function openPayload(payload, buffer) {
+  let bytes = buffer instanceof DataView ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength) : new Uint8Array(buffer);
+  if (bytes.byteOffset % 8) bytes = bytes.slice();
+  let first = 0;
+  const open = (raw) => {
+    const series = openSeries(bytes, raw, first);
+    first += series.start.length;
+    return series;
+  };
+  const lanes = payload.lanes.map((lane) => {
+    if (lane.type === "curves") {
+      const curves = lane.curves.map((c) => ({ ...c, time: column(bytes, c.time), value: column(bytes, c.value) }));
+      return { ...lane, curves };
+    }
+    return { ...lane, rows: lane.rows.map((row) => row.map(open)) };
+  });
+  const stalls = payload.stalls.map((raw) => openSeries(bytes, raw, -1));
+  return { ...payload, lanes, stalls, events: first };
+}

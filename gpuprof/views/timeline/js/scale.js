@@ -1,0 +1,87 @@
+// The time axis: which part of [0, span] is shown, ticks, and numbers as people read them.
+
+const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const MINIMUM_NS = 20;
+
+export class Scale {
+  constructor(span) {
+    this.span = Math.max(span, MINIMUM_NS);
+    this.t0 = 0;
+    this.t1 = this.span;
+    this.left = 0;
+    this.width = 1;
+  }
+
+  x(t) {
+    return this.left + ((t - this.t0) / (this.t1 - this.t0)) * this.width;
+  }
+
+  time(x) {
+    return this.t0 + ((x - this.left) / this.width) * (this.t1 - this.t0);
+  }
+
+  get nsPerPixel() {
+    return (this.t1 - this.t0) / this.width;
+  }
+
+  show(t0, t1) {
+    const length = Math.min(Math.max(t1 - t0, MINIMUM_NS), this.span);
+    const start = Math.min(Math.max((t0 + t1 - length) / 2, 0), this.span - length);
+    this.t0 = start;
+    this.t1 = start + length;
+  }
+
+  zoom(factor, at) {
+    const length = Math.min(Math.max((this.t1 - this.t0) * factor, MINIMUM_NS), this.span);
+    const share = (at - this.t0) / (this.t1 - this.t0);
+    const start = at - share * length;
+    this.show(start, start + length);
+  }
+
+  pan(ns) {
+    this.show(this.t0 + ns, this.t1 + ns);
+  }
+
+  // Tick times at a distance of 1, 2 or 5 times a power of ten, about `pixels` apart.
+  ticks(pixels = 110) {
+    const rough = Math.max(pixels * this.nsPerPixel, 1);
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].find((m) => m * power >= rough) * power;
+    const times = [];
+    for (let i = Math.ceil(this.t0 / step); i * step <= this.t1; i++) times.push(i * step);
+    return { step, times };
+  }
+}
+
+export function tickText(t, step) {
+  const [scale, unit] = UNITS.find(([s]) => t >= s && t > 0) || UNITS.find(([s]) => step >= s) || UNITS[3];
+  const digits = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));
+  return `${(t / scale).toFixed(Math.min(digits, 9))} ${unit}`;
+}
+
+function threeDigits(value) {
+  const size = Math.abs(value);
+  if (size >= 99.95) return Math.round(value).toLocaleString("en-GB");
+  return size >= 9.995 ? value.toFixed(1) : value.toFixed(2);
+}
+
+export function durationText(ns) {
+  const [scale, unit] = UNITS.find(([s]) => Math.abs(ns) >= s * 0.99995) || UNITS[3];
+  return scale === 1 ? `${Math.round(ns)} ns` : `${threeDigits(ns / scale)} ${unit}`;
+}
+
+export function bytesText(bytes) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  while (Math.abs(bytes) >= 1023.5 && unit < 4) {
+    bytes /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${Math.round(bytes)} B` : `${threeDigits(bytes)} ${units[unit]}`;
+}
+
+export function valueText(value, unit) {
+  if (unit === "bytes") return bytesText(value);
+  if (unit === "ns") return durationText(value);
+  return `${Number.isInteger(value) ? value.toLocaleString("en-GB") : threeDigits(value)}${unit ? ` ${unit}` : ""}`;
+}
