@@ -1,0 +1,86 @@
+"""Finds every rule of this package, and asks them all."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from dataclasses import dataclass
+
+from gpuprof import rules
+from gpuprof.analyses.result import Results
+from gpuprof.errors import UsageError
+from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the rules said: findings best first, and who abstained, by name."""
+
+    findings: tuple[Finding, ...]
+    abstained: tuple[Abstention, ...]
+
+
+@functools.cache
+def all_rules() -> tuple[Rule, ...]:
+    """One instance of every rule, by name: each module of `gpuprof.rules` that defines a subclass of Rule."""
+    modules = [importlib.import_module(f"{rules.__name__}.{m.name}") for m in pkgutil.iter_modules(rules.__path__)]
+    kinds = [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__
+    ]
+    return tuple(sorted((kind() for kind in kinds if kind is not Rule), key=lambda known: known.name))
+
+
+def rule(name: str) -> Rule:
+    """The rule of that name; UsageError, with the names there are, where there is none."""
+    for known in all_rules():
+        if known.name == name:
+            return known
+    raise UsageError(f"there is no rule {name!r}; the rules are {', '.join(r.name for r in all_rules())}")
+
+
+def judge(results: Results, *, strict: bool = False) -> Judgement:
+    """Ask every rule, let each yield to its root cause, and sort the findings best first.
+
+    A rule that fails by a fault of its own becomes an Abstention that says so, so that the others still speak;
+    `strict` raises instead.
+    """
+    findings: list[Finding] = []
+    abstained: list[Abstention] = []
+    for asked in all_rules():
+        try:
+            answer = asked.check(results)
+        except Exception as error:  # the boundary between rules: a fault in one must not cost the whole report
+            if strict:
+                raise
+            answer = Abstention(
+                asked.name,
+                f"itself: it failed with {type(error).__name__}: {error}",
+                "This is a fault in gpuprof; please report it with the trace.",
+            )
+        if isinstance(answer, Finding):
+            findings.append(answer)
+        elif answer is not None:
+            abstained.append(answer)
+    kept = [found for found in findings if not _yields(found, findings)]
+    return Judgement(tuple(sorted(kept, key=_rank)), tuple(abstained))
+
+
+def _rank(found: Finding) -> tuple[int, float, str]:
+    return -found.severity, -(found.saving.central_ns if found.saving else 0.0), found.rule
+
+
+def _yields(found: Finding, findings: list[Finding]) -> bool:
+    causes = rule(found.rule).yields_to
+    return any(other.rule in causes and _same_time(found, other) for other in findings)
+
+
+def _same_time(left: Finding, right: Finding) -> bool:
+    """Whether their ranges meet; a finding without ranges speaks of the whole run."""
+    if not left.where.ranges_ns or not right.where.ranges_ns:
+        return True
+    return any(a < d and c < b for a, b in left.where.ranges_ns for c, d in right.where.ranges_ns)
