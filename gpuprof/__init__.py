@@ -1,5 +1,62 @@
-"""gpuprof: a Jupyter-first profiler for PyTorch on GPUs."""
+"""gpuprof: a Jupyter-first profiler for PyTorch on GPUs.
+
+In a notebook: `%load_ext gpuprof`, then `%%gpuprofile` above a slow cell. In a script: `with gpuprof.profile() as run:`.
+For a trace from elsewhere: `gpuprof.load("trace.json.gz")`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from gpuprof._version import __version__
+from gpuprof.errors import GpuprofError
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gpuprof.profiling import history, last, profile
+    from gpuprof.run import Run
+
+__all__ = ["GpuprofError", "Run", "__version__", "history", "last", "load", "profile"]
+
+_LAZY = {
+    "Run": "gpuprof.run",
+    "history": "gpuprof.profiling",
+    "last": "gpuprof.profiling",
+    "profile": "gpuprof.profiling",
+}
+
+
+def load(path: Path | str) -> Run:
+    """Read a Kineto trace, a Recording folder or a folder of ranks; TraceError or RecordingError where it cannot be."""
+    from gpuprof.run import Run
+
+    return Run.load(path)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext gpuprof`."""
+    from gpuprof.magics import load
+
+    load(ipython)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """`%unload_ext gpuprof`."""
+    from gpuprof.magics import unload
+
+    unload(ipython)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'gpuprof' has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,124 @@
+"""The command line: `gpuprof report | findings | compare | doctor | rules | explain`.
+
+Exit status: 0 done (for `findings`: none), 1 findings (for `doctor`: something does not work), 2 could not read or
+wrong usage; then one line on stderr says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuprof._version import __version__
+from gpuprof.errors import GpuprofError
+
+DONE, FOUND, FAILED = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except GpuprofError as error:
+        print(f"gpuprof: {error}", file=sys.stderr)  # noqa: T201
+        return FAILED
+    except BrokenPipeError:
+        # the reader (head, less) has gone: nothing is left to say, and the interpreter must not flush again
+        sys.stdout = None  # type: ignore[assignment]
+        return DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="gpuprof", description="Profiles PyTorch notebooks; reads Kineto traces.")
+    parser.add_argument("--version", action="version", version=f"gpuprof {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    report = commands.add_parser("report", help="write the HTML report of a trace or a recorded run")
+    report.add_argument("path", type=Path, metavar="PATH", help="trace file, run folder or folder of ranks")
+    report.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.html")
+    report.add_argument("--redact", action="store_true", help="leave out source code, paths, user and host names")
+    report.set_defaults(command=_report)
+
+    findings = commands.add_parser("findings", help="print what was found; exit status 1 if anything was")
+    findings.add_argument("path", type=Path, metavar="PATH", help="trace file, run folder or folder of ranks")
+    findings.add_argument("--json", action="store_true", help="one JSON object on stdout and nothing else there")
+    findings.set_defaults(command=_findings)
+
+    compare = commands.add_parser("compare", help="compare an earlier run with a later one")
+    compare.add_argument("before", type=Path, metavar="BEFORE")
+    compare.add_argument("after", type=Path, metavar="AFTER")
+    compare.add_argument("--json", action="store_true")
+    compare.set_defaults(command=_compare)
+
+    doctor = commands.add_parser("doctor", help="check torch, CUDA, CUPTI, NVML and the front end")
+    doctor.add_argument("--json", action="store_true")
+    doctor.set_defaults(command=_doctor)
+
+    rules = commands.add_parser("rules", help="list the rules")
+    rules.add_argument("--json", action="store_true")
+    rules.set_defaults(command=_rules)
+
+    explain = commands.add_parser("explain", help="print a rule's page")
+    explain.add_argument("rule", metavar="RULE")
+    explain.set_defaults(command=_explain)
+    return parser
+
+
+def _report(options: argparse.Namespace) -> int:
+    from gpuprof.run import Run
+
+    written = Run.load(options.path).report(options.output, redact=options.redact)
+    print(f"wrote {written}", file=sys.stderr)  # noqa: T201
+    return DONE
+
+
+def _findings(options: argparse.Namespace) -> int:
+    from gpuprof.run import Run
+
+    run = Run.load(options.path)
+    _say(json.dumps(run.to_dict(), allow_nan=False) if options.json else run.text())
+    return FOUND if run.findings else DONE
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from gpuprof.run import Run
+    from gpuprof.views.text import render_comparison
+
+    comparison = Run.load(options.after).compare(options.before)
+    _say(json.dumps(comparison.to_dict(), allow_nan=False) if options.json else render_comparison(comparison))
+    return DONE
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from gpuprof.doctor import examine, render
+
+    checks = examine()
+    _say(json.dumps({"schema": 1, "checks": [check.to_dict() for check in checks]}) if options.json else render(checks))
+    return FOUND if any(check.state == "broken" for check in checks) else DONE
+
+
+def _rules(options: argparse.Namespace) -> int:
+    from gpuprof.rules.documentation import describe_rules, rules_as_dicts
+
+    _say(json.dumps({"schema": 1, "rules": rules_as_dicts()}) if options.json else describe_rules())
+    return DONE
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from gpuprof.rules.documentation import explain
+
+    _say(explain(options.rule))
+    return DONE
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

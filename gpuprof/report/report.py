@@ -1,0 +1,69 @@
+"""Wires one Trace to its Results, Findings, verdict and trust line. Pure: the same Trace gives the same Report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.model.trace import Trace
+from gpuprof.report import contract
+from gpuprof.report.trust import Trust
+from gpuprof.report.verdict import Verdict
+from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.registry import judge
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Everything a view needs. `findings` are best first; `budget` adds up to its whole exactly."""
+
+    trace: Trace
+    results: Results
+    findings: tuple[Finding, ...]
+    abstained: tuple[Abstention, ...]
+    budget: TimeBudget
+    verdict: Verdict
+    trust: Trust
+
+    @classmethod
+    def of(cls, trace: Trace) -> Self:
+        """Analyse and judge a Trace."""
+        results = Results(trace)
+        judgement = judge(results)
+        budget = results.get(TimeBudget)
+        return cls(
+            trace=trace,
+            results=results,
+            findings=judgement.findings,
+            abstained=judgement.abstained,
+            budget=budget,
+            verdict=Verdict.of(trace, results, judgement.findings),
+            trust=Trust.of(trace, results),
+        )
+
+    @property
+    def title(self) -> str:
+        """What was profiled: the cell's name or number, else the file."""
+        cell = self.trace.context.cell
+        if cell is None:
+            return self.trace.source.path.rpartition("/")[2]
+        number = f"In [{cell.execution_count}]" if cell.execution_count is not None else "cell"
+        return f"{number} “{cell.name}”" if cell.name else number
+
+    @property
+    def error(self) -> str | None:
+        """The class name of the exception that ended the cell, if one did."""
+        outcome = self.trace.context.outcome
+        return outcome.error if outcome else None
+
+    @property
+    def step_ns(self) -> float | None:
+        """Median duration of a step; None where no steps were found."""
+        return self.results.get(StepTime).median_ns
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stable object of `gpuprof findings --json` (its `schema` is 1)."""
+        return contract.to_dict(self)

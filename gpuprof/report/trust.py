@@ -1,0 +1,108 @@
+"""How far the figures can be trusted: what was lost, what was matched, what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from gpuprof import units
+from gpuprof.analyses.launches import Launches
+from gpuprof.analyses.result import Results
+from gpuprof.model.context import Window
+from gpuprof.model.trace import Trace
+
+LAUNCHES_MATCHED_SHARE = 0.99  # below it, kernels were lost (pytorch#192021): say so
+
+_ENDED = {
+    "cell": "to the end of the cell",
+    "steps": "until the wanted number of steps was recorded",
+    "seconds": "until the time limit of the recording",
+    "bytes": "until the memory limit of the recording",
+    "events": "until the event limit of the recording",
+    "error": "until the cell raised",
+}
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The trust line.
+
+    `launches_with_kernel_share`: launches whose device work was recorded, 0..1. `clock_ok`: no device work begins
+    before its launch. `replay_error`: what-if's error on the unchanged run. None: unknown. `notes`: plain sentences.
+    """
+
+    launches_with_kernel_share: float | None
+    clock_ok: bool | None
+    replay_error: float | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """Gather what is known."""
+        launches = results.get(Launches)
+        return cls(
+            launches_with_kernel_share=launches.launches_with_kernel_share,
+            clock_ok=launches.clock_ok,
+            replay_error=None,
+            notes=tuple(_notes(trace, launches)),
+        )
+
+
+def _notes(trace: Trace, launches: Launches) -> list[str]:
+    context, source = trace.context, trace.source
+    notes = list(source.notes)
+    if context.window:
+        notes.append(_window_note(context.window))
+    if trace.device_recorded is False:
+        notes.append("Kernels were launched, but device activity was not captured: nothing can be said of the device.")
+    elif trace.device_recorded is None:
+        notes.append("No device was recorded: times are the host's.")
+    share = launches.launches_with_kernel_share
+    if share is not None:
+        lost = "" if share >= LAUNCHES_MATCHED_SHARE else "; kernels of the others were lost or never recorded"
+        notes.append(
+            f"{units.count(launches.with_kernel)} of {units.count(launches.launches)} launches matched to device work{lost}."
+        )
+    if launches.clock_ok is False:
+        notes.append(
+            f"Clocks disagree: {units.plural(launches.kernels_before_launch, 'device event')} begin before their launch."
+        )
+    notes.extend(_sampling_notes(trace))
+    if context.cost and context.window:
+        notes.append(
+            f"gpuprof itself took {units.duration(context.cost.start_ns)} to start "
+            f"and {units.duration(context.cost.stop_ns)} to stop, outside the recorded time."
+        )
+    notes.extend(note for note in context.notes if note not in notes)
+    return notes
+
+
+def _window_note(window: Window) -> str:
+    recorded = units.duration(window.end_ns - window.start_ns)
+    whole = units.duration(window.cell_end_ns - window.cell_start_ns)
+    steps = ""
+    if window.steps_seen:
+        first, count = window.first_step + 1, window.steps_recorded
+        last = first + count - 1
+        which = "" if count < 1 else f" (step {first})" if count == 1 else f" (steps {first} to {last})"
+        steps = f", {count} of {units.plural(window.steps_seen, 'step')}{which}"
+    ended = _ENDED.get(window.ended_by, f"until {window.ended_by}")
+    return f"Recorded {recorded} of the cell's {whole}{steps}, {ended}."
+
+
+def _sampling_notes(trace: Trace) -> list[str]:
+    sampling = trace.context.sampling
+    if not sampling:
+        return []
+    if sampling.get("unavailable"):
+        return [f"No device sampling: {sampling['unavailable']}"]
+    notes = []
+    asked, reached = sampling.get("hz_asked"), sampling.get("hz_reached")
+    if asked and reached:
+        notes.append(f"Device sampled at {reached:.1f} Hz (asked {asked:.0f}).")
+    missing = sampling.get("metric_errors") or {}
+    if missing:
+        notes.append(
+            "Not read from NVML: " + ", ".join(f"{name} ({why})" for name, why in sorted(missing.items())) + "."
+        )
+    return notes

@@ -1,0 +1,99 @@
+"""The verdict: one sentence on where the time went, one on what can be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from gpuprof import units
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.model.trace import Trace
+from gpuprof.rules.finding import Finding, Severity
+
+_PHRASES = {
+    "exposed_copy": "copying with nothing else running",
+    "exposed_collective": "in collectives that nothing hides",
+    "memset": "clearing memory",
+    "idle_input": "waiting for data",
+    "idle_host": "waiting for the host",
+    "idle_sync": "idle around synchronisation",
+    "idle_launch": "waiting for launches to arrive",
+    "idle_outside_steps": "idle outside the steps",
+    "idle_unexplained": "idle for a reason the trace does not show",
+    "operators": "in operators",
+    "input_wait": "waiting for the DataLoader",
+    "host_other": "in Python and other host work",
+    "outside_steps": "outside the steps",
+}
+_WORTH_SAYING = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`headline` says where the time went, `advice` what to do; each is one plain sentence."""
+
+    headline: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.headline} {self.advice}"
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results, findings: tuple[Finding, ...]) -> Self:
+        """Put it in words."""
+        return cls(_headline(trace, results.get(TimeBudget)), _advice(trace, findings))
+
+
+def _headline(trace: Trace, budget: TimeBudget) -> str:
+    whole = sum(entry.ns for entry in budget.entries)
+    if not budget.entries or whole <= 0:
+        return (
+            "Nothing was recorded in this run."
+            if not trace.span_ns
+            else "The recording holds no host activity to judge."
+        )
+    others = sorted((e for e in budget.entries if e.category != "compute"), key=lambda e: -e.ns)
+    named = [f"{units.percent(e.share)} {_PHRASES[e.category]}" for e in others if e.share >= _WORTH_SAYING][:3]
+    span = units.duration(whole)
+    if budget.device is None:
+        prefix = (
+            "Device activity was not captured; of the host's"
+            if trace.device_recorded is False
+            else "No GPU in this run: of the main thread's"
+        )
+        return f"{prefix} {span}, {_list(named)}." if named else f"{prefix} {span}, nothing stands out."
+    computing = sum(e.share for e in budget.entries if e.category == "compute")
+    rest = f"; {_list(named)}" if named else ""
+    return f"The device computes {units.percent(computing)} of the recorded {span}{rest}."
+
+
+def _advice(trace: Trace, findings: tuple[Finding, ...]) -> str:
+    outcome = trace.context.outcome
+    prefix = (
+        f"The cell raised {outcome.error}; this is what was recorded until then. " if outcome and outcome.error else ""
+    )
+    worth = [finding for finding in findings if finding.severity > Severity.LOW]
+    if not findings:
+        return prefix + "Nothing worth changing was found."
+    if not worth:
+        return prefix + f"Nothing pressing; {units.plural(len(findings), 'minor point')} below."
+    gain = _gain(worth[0])
+    return prefix + f"{units.plural(len(worth), 'thing')} worth changing; first: {_lower(worth[0].title)}{gain}."
+
+
+def _gain(finding: Finding) -> str:
+    saving = finding.saving
+    if saving is None or saving.share <= 0:
+        return ""
+    return f" ({'up to ' if saving.basis.startswith('upper bound') else 'about '}{units.percent(saving.share)} of the time)"
+
+
+def _lower(title: str) -> str:
+    stripped = title.rstrip(".")
+    keep = len(stripped) < 2 or stripped[1].isupper() or "(" in stripped.split(" ")[0] or "." in stripped.split(" ")[0]
+    return stripped if keep else stripped[0].lower() + stripped[1:]
+
+
+def _list(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]

@@ -1,0 +1,154 @@
+"""A Run: what a person holds after profiling or loading. Every view of one Report, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from gpuprof.errors import GpuprofError
+from gpuprof.ingest.load import load_captured, load_ranks
+from gpuprof.model.trace import Trace
+from gpuprof.report import Comparison, Report
+from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.views.text import render_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpuprof.capture.session import Captured
+    from gpuprof.views.charts import Plots
+
+
+class Run:
+    """One profiled or loaded run.
+
+    Where a folder of ranks was loaded, the Report is that of the lowest rank and `traces` holds all of them.
+    """
+
+    def __init__(self, trace: Trace, *, others: Sequence[Trace] = (), folder: Path | None = None):
+        self.trace = trace
+        self.traces = (trace, *others)
+        self.folder = folder
+        self.unsaved: str | None = None
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a Kineto trace (`*.json`, `*.json.gz`), a Recording folder, or a folder of ranks.
+
+        TraceError or RecordingError, with one clear line, where it cannot be read.
+        """
+        first, *others = load_ranks(Path(path))
+        folder = Path(path) if first.source.kind == "recording" else None
+        return cls(first, others=others, folder=folder)
+
+    @classmethod
+    def from_captured(cls, captured: Captured) -> Self:
+        """The Run of what a capture Session brought back, saved or not."""
+        run = cls(load_captured(captured), folder=captured.folder)
+        run.unsaved = captured.unsaved
+        return run
+
+    @cached_property
+    def details(self) -> Report:
+        """The Report: results, findings, budget, verdict, trust."""
+        return Report.of(self.trace)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, best first."""
+        return self.details.findings
+
+    @property
+    def abstained(self) -> tuple[Abstention, ...]:
+        """Rules that lacked a signal."""
+        return self.details.abstained
+
+    @property
+    def verdict(self) -> str:
+        """Where the time went and what to do, in two sentences."""
+        return str(self.details.verdict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of `gpuprof findings --json`."""
+        described = self.details.to_dict()
+        ranks = [trace.source.rank for trace in self.traces if trace.source.rank is not None]
+        described["source"]["ranks"] = sorted(ranks)
+        return described
+
+    def text(self) -> str:
+        """The whole verdict as plain text."""
+        return render_text(self.details)
+
+    def report(self, path: Path | str, *, redact: bool = False) -> Path:
+        """Write the one-file HTML report and return its path; GpuprofError where it cannot be written.
+
+        `redact` leaves out source code, paths, user and host names.
+        """
+        from gpuprof.views.html.page import render_page
+
+        target = Path(path)
+        page = render_page(self.details, redact=redact)
+        try:
+            target.write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise GpuprofError(
+                f"{target}: the report cannot be written ({error.strerror}); name another file"
+            ) from error
+        return target
+
+    def compare(self, other: Run | Path | str) -> Comparison:
+        """This run against an earlier one."""
+        earlier = other if isinstance(other, Run) else Run.load(other)
+        return Comparison(before=earlier.details, after=self.details)
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Every table of the Trace as pandas DataFrames, by name, with names spelt out; made on access."""
+        return _Frames(self.trace)
+
+    @property
+    def plots(self) -> Plots:
+        """HoloViews pictures: `run.plots.memory()`, `.transfers()`, `.device()`, …"""
+        from gpuprof.views.charts import Plots
+
+        return Plots(self.details)
+
+    def widget(self) -> Any:
+        """The ipywidgets dashboard."""
+        from gpuprof.views.dashboard import Dashboard
+
+        return Dashboard(self.details)
+
+    def display_bundle(self, *, comparison: Comparison | None = None) -> dict[str, str]:
+        """The report as a mime bundle without a widget: `text/plain` and `text/html`."""
+        from gpuprof.views.paper import render_bundle
+
+        return render_bundle(self.details, comparison=comparison, unsaved=self.unsaved)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return self.display_bundle()
+
+    def __repr__(self) -> str:
+        return f"<gpuprof.Run {self.details.title}: {self.verdict}>"
+
+
+class _Frames(Mapping[str, "pd.DataFrame"]):
+    def __init__(self, trace: Trace):
+        self._trace = trace
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        table = self._trace.tables[name]
+        frame = table.to_pandas()
+        for column in table.schema.columns:
+            if column.unit == "index of names":
+                texts = [self._trace.names[i] if i >= 0 else None for i in table[column.name]]
+                frame[column.name] = texts
+        return frame
+
+    def __iter__(self) -> Any:
+        return iter(self._trace.tables)
+
+    def __len__(self) -> int:
+        return len(self._trace.tables)
