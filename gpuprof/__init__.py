@@ -1,6 +1,7 @@
 """gpuprof: a Jupyter-first profiler for PyTorch on GPUs.
 
-In a notebook: `%load_ext gpuprof`, then `%%gpuprofile` above a slow cell. In a script: `with gpuprof.profile() as run:`.
+In a notebook: `%load_ext gpuprof`, then `%%gpuprofile` above a slow cell.
+In a script: `with gpuprof.profile() as run:`.
 For a trace from elsewhere: `gpuprof.load("trace.json.gz")`.
 """
 

@@ -49,7 +49,7 @@ def _cores() -> Check:
         return Check(
             "processor cores",
             "warning",
-            f"{units.plural(allowed, 'core')} of {total} may be used: DataLoader workers cannot run beside the main thread",
+            f"{allowed} of {total} may be used: DataLoader workers cannot run beside the main thread",
             "give the process more cores (taskset, container limits)",
         )
     return Check("processor cores", "works", f"{allowed} of {total} may be used")

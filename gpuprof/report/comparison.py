@@ -43,7 +43,7 @@ class Comparison:
 
     @property
     def noise_share(self) -> float | None:
-        """Half the inter-quartile range of the steps over their median, the larger of the two runs; None without steps."""
+        """Half the inter-quartile range of the steps over their median, of the noisier run; None without steps."""
         shares = [share for share in map(_step_spread, (self.before, self.after)) if share is not None]
         return max(shares) if shares else None
 

@@ -60,13 +60,11 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
     share = launches.launches_with_kernel_share
     if share is not None:
         lost = "" if share >= LAUNCHES_MATCHED_SHARE else "; kernels of the others were lost or never recorded"
-        notes.append(
-            f"{units.count(launches.with_kernel)} of {units.count(launches.launches)} launches matched to device work{lost}."
-        )
+        matched = f"{units.count(launches.with_kernel)} of {units.count(launches.launches)}"
+        notes.append(f"{matched} launches matched to device work{lost}.")
     if launches.clock_ok is False:
-        notes.append(
-            f"Clocks disagree: {units.plural(launches.kernels_before_launch, 'device event')} begin before their launch."
-        )
+        early = units.plural(launches.kernels_before_launch, "device event")
+        notes.append(f"Clocks disagree: {early} begin before their launch.")
     notes.extend(_sampling_notes(trace))
     if context.cost and context.window:
         notes.append(

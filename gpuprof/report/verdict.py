@@ -86,7 +86,8 @@ def _gain(finding: Finding) -> str:
     saving = finding.saving
     if saving is None or saving.share <= 0:
         return ""
-    return f" ({'up to ' if saving.basis.startswith('upper bound') else 'about '}{units.percent(saving.share)} of the time)"
+    reach = "up to" if saving.basis.startswith("upper bound") else "about"
+    return f" ({reach} {units.percent(saving.share)} of the time)"
 
 
 def _lower(title: str) -> str:

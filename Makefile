@@ -1,0 +1,55 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+# The development torch is pinned; the package itself admits torch >= 2.4.
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= torch==2.13.0
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types layers docs notebooks check clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet "$(TORCH)"
+	$(BIN)/python -m pip install --quiet --editable ".[demo]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --editable ".[demo,test]"
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --editable ".[demo,test,dev]"
+	@touch $@
+
+# Profiles a real training loop in a real kernel; leaves the executed notebook and gpuprof-report.html.
+demo: $(VENV)/.demo
+	$(BIN)/python notebooks/execute.py quickstart
+	@echo "wrote notebooks/quickstart.executed.ipynb and gpuprof-report.html"
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+# The reference pages come from the code; this fails where they are out of date.
+docs: $(VENV)/.dev
+	$(BIN)/python docs/generate.py --check
+
+notebooks: $(VENV)/.demo
+	$(BIN)/python notebooks/execute.py
+
+check: test lint types layers docs notebooks
+
+clean:
+	rm -rf $(VENV) .gpuprof notebooks/.gpuprof notebooks/*.executed.ipynb gpuprof-report.html

@@ -1,0 +1,59 @@
+"""Execute notebooks in a real Jupyter kernel, keep each as `<name>.executed.ipynb`, and print what its profiled cells say.
+
+python notebooks/execute.py            every notebook
+python notebooks/execute.py quickstart only that one
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+FOLDER = Path(__file__).resolve().parent
+SECONDS_A_CELL = 240
+MAGIC = "%%gpuprofile"
+
+
+def main(names: list[str]) -> int:
+    sources = [FOLDER / f"{name}.ipynb" for name in names] or sorted(
+        path for path in FOLDER.glob("*.ipynb") if not path.name.endswith(".executed.ipynb")
+    )
+    return max(execute(path) for path in sources)
+
+
+def execute(path: Path) -> int:
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(notebook, timeout=SECONDS_A_CELL, resources={"metadata": {"path": str(FOLDER)}})
+    began = time.monotonic()
+    failure = ""
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        failure = str(error)
+    kept = path.with_suffix(".executed.ipynb")
+    nbformat.write(notebook, kept)
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.startswith(MAGIC):
+            say(text for output in cell.outputs if (text := verdict_of(output)))
+    say([f"{path.name}: executed in {time.monotonic() - began:.0f} s, kept as {kept.name}", failure])
+    return 1 if failure else 0
+
+
+def verdict_of(output: nbformat.NotebookNode) -> str:
+    return str(output.get("data", {}).get("text/plain", "")) if "text/html" in output.get("data", {}) else ""
+
+
+def say(lines: object) -> None:
+    for line in lines:  # type: ignore[attr-defined]
+        if line:
+            sys.stdout.write(f"{line}\n\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,48 @@
+"""The house keeps its own rules: sizes, words, public names."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+from pathlib import Path
+
+import pytest
+
+import gpuprof
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "gpuprof").rglob("*.py"))
+LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FILE = 400, 60, 120
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_functions_stay_short(path):
+    text = path.read_text()
+    assert text.count("\n") <= LONGEST_FILE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno - node.lineno < LONGEST_FUNCTION, f"{path.name}: {node.name}"
+
+
+def test_the_median_file_is_short():
+    assert statistics.median(path.read_text().count("\n") for path in SOURCES) <= MEDIAN_FILE
+
+
+def test_no_drawer_for_odds_and_ends():
+    assert not [path for path in SOURCES if path.stem in {"utils", "helpers", "misc", "common"}]
+
+
+def test_costly_profiler_calls_are_not_made():
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                assert node.func.attr != "key_averages", path
+                if node.func.attr == "events":
+                    # kineto_results.events() is the cheap one
+                    assert ast.unparse(node.func.value).endswith("kineto_results"), path
+
+
+def test_public_names_are_sorted_and_there():
+    assert gpuprof.__all__ == sorted(gpuprof.__all__)
+    for name in gpuprof.__all__:
+        assert getattr(gpuprof, name) is not None
