@@ -26,8 +26,8 @@ class Column:
 
     @property
     def missing(self) -> Any:
-        """The value that stands for *unknown*: NaN for floats, -1 for integers, False for booleans."""
-        return {"f": np.nan, "b": False}.get(np.dtype(self.dtype).kind, -1)
+        """The value that stands for *unknown*: NaN for floats, -1 for integers, False for booleans, 0 for vocabularies."""
+        return {"f": np.nan, "b": False, "u": 0}.get(np.dtype(self.dtype).kind, -1)
 
 
 @dataclass(frozen=True)
