@@ -26,7 +26,7 @@ class Column:
 
     @property
     def missing(self) -> Any:
-        """The value that stands for *unknown*: NaN for floats, -1 for integers, False for booleans, 0 for vocabularies."""
+        """What stands for *unknown*: NaN for floats, -1 for integers, False for booleans, 0 for vocabularies."""
         return {"f": np.nan, "b": False, "u": 0}.get(np.dtype(self.dtype).kind, -1)
 
 
