@@ -129,7 +129,8 @@ class Comparison:
         return f"{units.factor(ratio if ratio > 1 else 1 / ratio)} {word} than before ({times})"
 
     def _peak_change(self) -> str:
-        old, new = (report.results.get(MemoryPeak).primary for report in (self.before, self.after))
+        peaks = (report.results.get(MemoryPeak) for report in (self.before, self.after))
+        old, new = (peak.primary or peak.host for peak in peaks)
         if old is None or new is None or old.peak_allocated_bytes is None or new.peak_allocated_bytes is None:
             return ""
         change = new.peak_allocated_bytes - old.peak_allocated_bytes

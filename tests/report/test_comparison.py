@@ -1,0 +1,46 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.model.context import Cell
+from gpuprof.report import Comparison, Report
+from tests.support.trace_builder import TraceBuilder
+
+
+def report(step_us: float, wait_us: float, source: str) -> Report:
+    builder = TraceBuilder().context(cell=Cell(source=source))
+    for i in range(6):
+        begin = i * step_us
+        builder.step(begin, step_us).data_wait(begin, wait_us).operator("aten::mm", begin + wait_us, step_us - wait_us)
+    return Report.of(builder.build())
+
+
+def test_tells_the_ratio_of_the_median_steps_and_what_is_gone():
+    # GIVEN a run that waits 60 of 100 ms a step, and its cure
+    compared = Comparison(report(100_000, 60_000, "a\nb\n"), report(40_000, 100, "a\nc\n"))
+    # THEN the ratio, the finding that is gone and the code between them are told
+    assert compared.basis == "median step"
+    assert compared.speedup == pytest.approx(2.5)
+    assert "input_stall" in compared.gone
+    assert compared.new == ()
+    assert compared.sentence().startswith("2.50× faster than before (median step 100 ms → 40.0 ms); input_stall gone")
+    assert "-b" in compared.code_diff
+    assert "+c" in compared.code_diff
+
+
+def test_budget_rows_add_up_to_a_step():
+    compared = Comparison(report(100_000, 60_000, ""), report(40_000, 100, ""))
+    rows = compared.budget_rows()
+    assert sum(old for _, old, _ in rows) == pytest.approx(compared.before_ns)
+    assert sum(new for _, _, new in rows) == pytest.approx(compared.after_ns)
+
+
+def test_a_difference_within_the_noise_is_called_none():
+    same = report(100_000, 100, "")
+    assert Comparison(same, same).sentence().startswith("no difference beyond the noise")
+
+
+def test_slower_is_called_slower():
+    assert "2.50× slower" in Comparison(report(40_000, 100, ""), report(100_000, 60_000, "")).sentence()

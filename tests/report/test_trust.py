@@ -1,0 +1,43 @@
+"""The trust line tells what was lost and what it cost."""
+
+from __future__ import annotations
+
+from gpuprof.model.context import Cost, Window
+from gpuprof.report import Report
+from tests.support.trace_builder import TraceBuilder
+
+
+def test_counts_launches_without_a_kernel():
+    # GIVEN two launches, one kernel
+    trace = (
+        TraceBuilder().kernel("sgemm", 10, 20, launch_at_us=5).call("cudaLaunchKernel", 40, 5, correlation=99).build()
+    )
+    trust = Report.of(trace).trust
+    assert trust.launches_with_kernel_share == 0.5
+    assert any("1 of 2 launches matched" in note and "lost" in note for note in trust.notes)
+
+
+def test_sees_a_kernel_before_its_launch():
+    trust = Report.of(TraceBuilder().kernel("sgemm", 10, 20, launch_at_us=500).build()).trust
+    assert trust.clock_ok is False
+    assert any("Clocks disagree" in note for note in trust.notes)
+
+
+def test_says_what_the_window_covers():
+    window = Window(
+        cell_end_ns=10_000_000_000,
+        end_ns=1_000_000_000,
+        steps_seen=300,
+        first_step=2,
+        steps_recorded=20,
+        ended_by="steps",
+    )
+    trace = TraceBuilder().operator("aten::mm", 0, 9).context(window=window, cost=Cost(start_ns=1, stop_ns=2)).build()
+    notes = " ".join(Report.of(trace).trust.notes)
+    assert "Recorded 1.00 s of the cell's 10.0 s, 20 of 300 steps (steps 3 to 22)" in notes
+    assert "gpuprof itself took" in notes
+
+
+def test_says_why_nothing_was_sampled():
+    trace = TraceBuilder().operator("aten::mm", 0, 9).context(sampling={"unavailable": "no NVIDIA driver."}).build()
+    assert "No device sampling: no NVIDIA driver." in Report.of(trace).trust.notes

@@ -1,0 +1,59 @@
+"""The verdict says in words what the budget says in figures."""
+
+from __future__ import annotations
+
+from gpuprof.model.context import Outcome
+from gpuprof.report import Report
+from tests.support.trace_builder import TraceBuilder
+
+
+def test_names_the_biggest_wait_of_a_device_run():
+    # GIVEN 100 µs of which the device computes 40 and waits 60 for the DataLoader
+    trace = (
+        TraceBuilder()
+        .step(0, 100)
+        .data_wait(0, 60)
+        .operator("aten::mm", 60, 40)
+        .operator("aten::empty", 0, 1)
+        .kernel("sgemm", 60, 40, launch_at_us=59, launch_for_us=1)
+        .build()
+    )
+    # WHEN it is judged, THEN both figures are in the sentence
+    headline = Report.of(trace).verdict.headline
+    assert "computes 40 %" in headline
+    assert "waiting for data" in headline
+
+
+def test_says_that_no_gpu_was_there():
+    headline = Report.of(TraceBuilder().operator("aten::mm", 0, 100).build()).verdict.headline
+    assert headline.startswith("No GPU in this run")
+
+
+def test_says_that_the_device_was_not_captured():
+    # GIVEN launches without any device event
+    trace = TraceBuilder().operator("aten::mm", 0, 100).call("cudaLaunchKernel", 5, 5, correlation=1).build()
+    report = Report.of(trace)
+    assert "Device activity was not captured" in report.verdict.headline
+    assert any("not captured" in note for note in report.trust.notes)
+
+
+def test_says_that_nothing_was_recorded():
+    assert Report.of(TraceBuilder().build()).verdict.headline == "Nothing was recorded in this run."
+
+
+def test_a_cell_that_raised_is_marked():
+    trace = TraceBuilder().operator("aten::mm", 0, 100).context(outcome=Outcome(error="ValueError")).build()
+    report = Report.of(trace)
+    assert report.error == "ValueError"
+    assert "The cell raised ValueError" in report.verdict.advice
+
+
+def test_a_clean_run_gets_no_filler():
+    # GIVEN a device that is busy all the time with large kernels
+    builder = TraceBuilder()
+    for i in range(5):
+        builder.step(i * 1000, 1000).operator("aten::mm", i * 1000, 1000)
+        builder.kernel("ampere_bf16_s16816gemm", i * 1000 + 20, 980, launch_at_us=i * 1000 + 5)
+    report = Report.of(builder.build())
+    assert report.findings == ()
+    assert "Nothing worth changing" in report.verdict.advice

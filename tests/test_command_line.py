@@ -1,0 +1,82 @@
+"""The command line: outputs, exit statuses, one line for what cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from gpuprof.__main__ import main
+from tests.support.shared import shared_path
+
+
+def test_findings_json_is_one_object_on_stdout(capsys):
+    status = main(["findings", str(shared_path("a100-copies-pageable")), "--json"])
+    out = capsys.readouterr().out
+    told = json.loads(out)
+    assert status == 1
+    assert out.count("\n") == 1
+    assert [finding["rule"] for finding in told["findings"]] == ["pageable_h2d_copy"]
+
+
+def test_findings_exits_0_where_there_are_none(capsys):
+    assert main(["findings", str(shared_path("a100-copies-pinned")), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["findings"] == []
+
+
+@pytest.mark.parametrize("command", [["findings"], ["report", "-o", "never.html"], ["compare", "other.json"]])
+def test_an_unreadable_file_is_one_line_on_stderr(tmp_path, capsys, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.json").write_text('{"shopping": ["milk"]}')
+    status = main([command[0], "notes.json", *command[1:]])
+    said = capsys.readouterr()
+    assert status == 2
+    assert said.out == ""
+    assert said.err.startswith("gpuprof: notes.json") or said.err.startswith("gpuprof: other.json")
+    assert said.err.count("\n") == 1
+    assert "expected" in said.err
+
+
+def test_report_writes_a_page(tmp_path, capsys):
+    target = tmp_path / "out.html"
+    assert main(["report", str(shared_path("a100-copies-pageable")), "-o", str(target)]) == 0
+    assert "Content-Security-Policy" in target.read_text()
+    assert capsys.readouterr().out == ""
+
+
+def test_report_into_a_missing_folder_says_so(tmp_path, capsys):
+    assert main(["report", str(shared_path("a100-copies-pageable")), "-o", str(tmp_path / "no" / "out.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_compare_tells_both(tmp_path, capsys):
+    before, after = (str(shared_path(f"a100-copies-{kind}")) for kind in ("pageable", "pinned"))
+    assert main(["compare", before, after, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["speedup"] > 1.5
+    assert "pageable_h2d_copy" in told["findings_gone"]
+
+
+def test_rules_lists_and_explain_explains(capsys):
+    assert main(["rules", "--json"]) == 0
+    names = [rule["name"] for rule in json.loads(capsys.readouterr().out)["rules"]]
+    assert "input_stall" in names
+    for name in names:
+        assert main(["explain", name]) == 0
+        assert "When to leave it" in capsys.readouterr().out
+
+
+def test_explain_of_an_unknown_rule_names_near_ones(capsys):
+    assert main(["explain", "input_stal"]) == 2
+    assert "input_stall" in capsys.readouterr().err
+
+
+def test_a_truncated_file_is_read_and_marked(tmp_path, capsys):
+    whole = gzip.decompress(shared_path("h100-transformer-tiny-kernels").read_bytes())
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(whole[: len(whole) * 2 // 3])
+    assert main(["findings", str(cut), "--json"]) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    assert told["source"]["truncated"] is True
+    assert any("truncated" in note for note in told["trust"]["notes"])
