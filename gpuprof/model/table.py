@@ -89,6 +89,10 @@ class Table:
         """The chosen rows (an index array or a boolean mask of shape `(len(self),)`) as a new table."""
         return Table(self.schema, {name: values[rows] for name, values in self._columns.items()})
 
+    def replace(self, **columns: npt.ArrayLike) -> Table:
+        """The same table with some columns exchanged; each of shape `(len(self),)`."""
+        return Table(self.schema, self._columns | columns)
+
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns as lists, for JSON; NaN stays NaN."""
         return {name: values.tolist() for name, values in self._columns.items()}
