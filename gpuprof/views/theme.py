@@ -96,6 +96,9 @@ EVENTS: Mapping[str, Kind] = MappingProxyType(
             ("gap", "device idle", "no kernel, copy or memset on the device", GREY),
         ),
         "span": Kind("span", "user ranges", "a range named by the user or the framework", "#c9d3cf", "#4b5a55"),
+        "call": Kind(
+            "call", "other runtime calls", "a runtime or driver call that enqueues nothing", "#cdbf97", "#6b6143"
+        ),
         "step": Kind("step", "steps", "one training or inference iteration", "#dfe4ea", "#2e3640"),
     }
 )

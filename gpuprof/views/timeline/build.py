@@ -1,0 +1,105 @@
+"""Trace → Timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gpuprof.analyses.device_idle import DeviceIdle
+from gpuprof.analyses.memory_peak import MemoryPeak
+from gpuprof.analyses.result import Results
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+from gpuprof.rules.finding import Finding
+from gpuprof.views.timeline import curves, event_lanes
+from gpuprof.views.timeline.lanes import CurveLane, Lane, Series, Timeline
+from gpuprof.views.timeline.names import NameTable
+
+
+def build(
+    trace: Trace,
+    results: Results | None = None,
+    *,
+    findings: Sequence[Finding] = (),
+    title: str | None = None,
+) -> Timeline:
+    """Lay out a Trace: its events, its curves, the device's idle time by cause, and the ranges of its findings."""
+    results = results or Results(trace)
+    origin, end = _bounds(trace)
+    names = NameTable(trace)
+    span = end - origin
+    device = event_lanes.streams(trace, origin, names)
+    host = event_lanes.threads(trace, origin, names)
+    lanes: list[Lane | CurveLane] = [
+        *event_lanes.steps(trace, origin, names),
+        *_with_overview(device),
+        *(host if device else _with_overview(host)),
+        *event_lanes.frames(trace, origin, names),
+        *curves.memory(results.get(MemoryPeak), origin, span),
+        *curves.device_samples(trace, origin, span),
+        *curves.host_samples(trace, origin, span),
+    ]
+    return Timeline(
+        title=title or trace.source.path.rpartition("/")[2] or "the run",
+        origin_ns=origin,
+        span_ns=span,
+        names=tuple(names.texts),
+        lanes=tuple(_linked(lanes, trace)),
+        stalls=tuple(_stalls(results.get(DeviceIdle).parts, origin)) if device else (),
+        findings=tuple(_ranges(findings, origin)),
+    )
+
+
+def _bounds(trace: Trace) -> tuple[int, int]:
+    """First begin and last end of anything that has a lane of events, ns."""
+    tables = [t for t in (trace.operators, trace.calls, trace.device_events, trace.spans, trace.steps) if t]
+    starts = [int(table["start_ns"].min()) for table in tables]
+    ends = [int((table["start_ns"] + table["duration_ns"]).max()) for table in tables]
+    return min([trace.span_start_ns, *starts]), max([trace.span_end_ns, *ends])
+
+
+def _with_overview(lanes: list[Lane]) -> list[Lane]:
+    if not lanes:
+        return lanes
+    busiest = max(range(len(lanes)), key=lambda i: lanes[i].busy_ns)
+    return [replace(lane, overview=i == busiest) for i, lane in enumerate(lanes)]
+
+
+def _linked(lanes: list[Lane | CurveLane], trace: Trace) -> list[Lane | CurveLane]:
+    """Gives device events the number of their launch."""
+    number_of_call = np.full(len(trace.calls) + 1, -1, np.int64)
+    first = 0
+    for series in _all_series(lanes):
+        if series.table == "calls":
+            number_of_call[series.source] = first + np.arange(len(series))
+        first += len(series)
+    return [_link_lane(lane, trace, number_of_call) if isinstance(lane, Lane) else lane for lane in lanes]
+
+
+def _link_lane(lane: Lane, trace: Trace, number_of_call: Array) -> Lane:
+    if not any(series.table == "device_events" for row in lane.rows for series in row):
+        return lane
+    calls = trace.device_events["call"]
+    rows = (tuple(replace(s, link=number_of_call[calls[s.source]]) for s in row) for row in lane.rows)
+    return replace(lane, rows=tuple(rows))
+
+
+def _all_series(lanes: list[Lane | CurveLane]) -> list[Series]:
+    return [series for lane in lanes if isinstance(lane, Lane) for row in lane.rows for series in row]
+
+
+def _stalls(idle: Mapping[str, Intervals], origin: int) -> list[Series]:
+    return [
+        Series(cause, intervals.starts - origin, intervals.ends - intervals.starts)
+        for cause, intervals in idle.items()
+        if len(intervals.starts)
+    ]
+
+
+def _ranges(findings: Sequence[Finding], origin: int) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
+    return [
+        (finding.title, tuple((t0 - origin, t1 - origin) for t0, t1 in finding.where.ranges_ns)) for finding in findings
+    ]

@@ -1,0 +1,83 @@
+// The card beside the pointer. Names come from the trace, so everything is set as text, never as markup.
+import { enclosing, linked, locate } from "./pick.js";
+import { durationText, tickText, valueText } from "./scale.js";
+
+function line(card, label, value) {
+  const row = document.createElement("div");
+  row.className = "gp-card-row";
+  const term = document.createElement("span");
+  term.textContent = label;
+  const text = document.createElement("b");
+  text.textContent = value;
+  row.append(term, text);
+  card.append(row);
+}
+
+function heading(card, text) {
+  const title = document.createElement("div");
+  title.className = "gp-card-title";
+  title.textContent = text;
+  card.append(title);
+}
+
+function titleOf(tl, hit) {
+  const { series, index } = hit;
+  return series.name ? tl.data.names[series.name[index]] : `device idle: ${tl.data.kinds[series.kind].label}`;
+}
+
+function startText(tl, time) {
+  return tickText(time, 10 ** Math.floor(Math.log10(Math.max(tl.scale.nsPerPixel, 1))));
+}
+
+function describeEvent(tl, card, hit) {
+  const { series, index, place } = hit;
+  const kind = tl.data.kinds[series.kind];
+  heading(card, titleOf(tl, hit));
+  line(card, "duration", durationText(hit.duration));
+  line(card, "start", startText(tl, hit.start));
+  line(card, "lane", place.lane.title || place.lane.label);
+  line(card, series.name ? "kind" : "meaning", series.name ? kind.label : kind.meaning);
+  for (const detail of series.details) {
+    const value = detail.value[index];
+    if (value === detail.unknown || Number.isNaN(value)) continue;
+    line(card, detail.label, detail.words ? detail.words[value] : valueText(value, detail.unit));
+  }
+  const partners = series.link ? linked(tl, hit) : [];
+  if (partners.length) describeLaunch(tl, card, hit, partners[0]);
+}
+
+function describeLaunch(tl, card, hit, id) {
+  const launch = locate(tl, id);
+  if (!launch) return;
+  line(card, "launched", `${durationText(hit.start - launch.start)} earlier, on ${launch.place.lane.label}`);
+  const operator = enclosing(tl, launch);
+  if (operator) line(card, "by", operator);
+}
+
+function describeValues(tl, card, hit) {
+  heading(card, hit.place.lane.title || hit.place.lane.label);
+  line(card, "time", startText(tl, hit.time));
+  for (const { curve, at } of hit.values) {
+    line(card, curve.label, at === null || Number.isNaN(at.value) ? "not recorded yet" : valueText(at.value, curve.unit));
+  }
+}
+
+export function fillCard(tl, card, hit) {
+  card.replaceChildren();
+  if (hit.values) describeValues(tl, card, hit);
+  else describeEvent(tl, card, hit);
+}
+
+export function placeCard(tl, x, y) {
+  const { card, layout } = tl;
+  card.hidden = false;
+  const { offsetWidth: width, offsetHeight: height } = card;
+  card.style.left = `${Math.max(0, x + 14 + width > layout.width ? x - width - 14 : x + 14)}px`;
+  card.style.top = `${tl.canvas.offsetTop + (y + 18 + height > layout.height ? Math.max(0, y - height - 10) : y + 18)}px`;
+}
+
+// The same words in one line, for the status line and for screen readers.
+export function sentence(tl, hit) {
+  const { lane } = hit.place;
+  return `${titleOf(tl, hit)} · ${durationText(hit.duration)} · ${lane.label} · starts at ${startText(tl, hit.start)}`;
+}

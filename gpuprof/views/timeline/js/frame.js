@@ -1,0 +1,190 @@
+// Draws the whole picture: overview, axis, stalls, lanes, and what is pointed at.
+import { drawCurves } from "./curves.js";
+import { drawRow, fitText } from "./marks.js";
+import { Scale, tickText } from "./scale.js";
+import { locate } from "./pick.js";
+import { drawMatches } from "./search.js";
+
+const STALL_OPACITY = 0.22;
+
+export function drawFrame(tl) {
+  const { context, layout, palette, ratio } = tl;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = palette.surface;
+  context.fillRect(0, 0, layout.width, layout.height);
+  context.font = palette.font;
+  drawOverview(tl);
+  drawAxis(tl);
+  drawMatches(tl);
+  context.save();
+  context.beginPath();
+  context.rect(tl.scale.left, layout.top, tl.scale.width, layout.height - layout.top);
+  context.clip();
+  drawLanes(tl);
+  drawStalls(tl);
+  drawFocus(tl);
+  drawLink(tl);
+  drawPointer(tl);
+  context.restore();
+  drawLabels(tl);
+}
+
+function drawLanes(tl) {
+  const { context, layout, palette, scale } = tl;
+  tl.strip.resize(Math.max(1, Math.round(scale.width * tl.ratio)));
+  for (const place of layout.lanes) {
+    context.fillStyle = palette.lane;
+    context.fillRect(scale.left, place.y, scale.width, place.height - 1);
+    if (place.lane.type === "curves") drawCurves(tl, place);
+    else for (const { row, y, height } of place.rows) drawRow(tl, row, y, height);
+  }
+}
+
+function drawStalls(tl) {
+  const { layout, data } = tl;
+  const places = layout.lanes.filter((place) => place.lane.stalls);
+  if (!places.length || !data.stalls.length) return;
+  for (const place of places) drawShade(tl, place.y, place.height - 1);
+}
+
+function drawShade(tl, y, height) {
+  const { scale, strip, palette, hidden, data, context } = tl;
+  strip.clear();
+  for (const series of data.stalls) {
+    if (!hidden.has(series.kind)) strip.add(series, scale, palette.kinds[series.kind].rgb);
+  }
+  strip.draw(context, scale.left, y, scale.width, height, STALL_OPACITY);
+}
+
+// The whole run in one line, with the part in view framed; kept as an image until something but the view changes.
+function drawOverview(tl) {
+  const { context, layout, palette, scale } = tl;
+  const { y, height } = layout.overview;
+  const whole = new Scale(scale.span);
+  whole.left = scale.left;
+  whole.width = scale.width;
+  context.fillStyle = palette.lane;
+  context.fillRect(scale.left, y + 4, scale.width, height - 8);
+  if (tl.overviewRow) {
+    const view = tl.scale;
+    tl.scale = whole;
+    tl.strip.resize(Math.max(1, Math.round(scale.width * tl.ratio)));
+    drawRowAsShares(tl, tl.overviewRow, y + 4, height - 8);
+    tl.scale = view;
+  }
+  const x0 = whole.x(scale.t0);
+  const x1 = Math.max(whole.x(scale.t1), x0 + 3);
+  context.fillStyle = palette.surface;
+  context.globalAlpha = 0.65;
+  context.fillRect(scale.left, y + 4, x0 - scale.left, height - 8);
+  context.fillRect(x1, y + 4, scale.left + scale.width - x1, height - 8);
+  context.globalAlpha = 1;
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 1.5;
+  context.strokeRect(x0 + 0.75, y + 3.5, x1 - x0 - 1.5, height - 7);
+}
+
+function drawRowAsShares(tl, row, y, height) {
+  const { scale, strip, hidden, palette, context } = tl;
+  strip.clear();
+  for (const series of row) {
+    if (!hidden.has(series.kind)) strip.add(series, scale, palette.kinds[series.kind].rgb);
+  }
+  strip.draw(context, scale.left, y, scale.width, height, 1);
+}
+
+function drawAxis(tl) {
+  const { context, layout, palette, scale } = tl;
+  const { step, times } = scale.ticks();
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1;
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  for (const time of times) {
+    const x = Math.round(scale.x(time)) + 0.5;
+    context.beginPath();
+    context.moveTo(x, layout.axis.y + 4);
+    context.lineTo(x, layout.height);
+    context.stroke();
+    const text = tickText(time, step);
+    if (x + 5 + context.measureText(text).width > layout.width) continue;
+    context.fillStyle = palette.muted;
+    context.fillText(text, x + 4, layout.axis.y + layout.axis.height / 2);
+  }
+}
+
+function drawLabels(tl) {
+  const { context, layout, palette } = tl;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  for (const place of layout.lanes) {
+    const middle = place.rows.length ? place.rows[0].y + place.rows[0].height / 2 : place.y + place.height / 2;
+    const sign = place.foldable ? (place.hiddenRows ? "▸ " : "▾ ") : "";
+    context.fillStyle = palette.ink;
+    context.fillText(fitText(tl, sign + place.lane.label, layout.gutter - 12), 2, middle + 0.5);
+    context.fillStyle = palette.muted;
+    if (place.hiddenRows && place.rows.length > 1) {
+      const more = `+${place.hiddenRows} level${place.hiddenRows > 1 ? "s" : ""}`;
+      context.fillText(more, 14, place.rows[1].y + place.rows[1].height / 2);
+    }
+  }
+  context.fillStyle = palette.muted;
+  context.fillText("whole run", 2, layout.overview.y + layout.overview.height / 2);
+}
+
+function drawFocus(tl) {
+  const { context, focus, layout, palette, scale } = tl;
+  if (!focus) return;
+  for (const [t0, t1] of focus) {
+    if (t1 < scale.t0 || t0 > scale.t1) continue;
+    const x0 = scale.x(t0);
+    const width = Math.max(scale.x(t1) - x0, 2);
+    context.strokeStyle = palette.accent;
+    context.lineWidth = 1.5;
+    context.setLineDash([5, 3]);
+    context.strokeRect(x0, layout.top + 1, width, layout.height - layout.top - 3);
+    context.setLineDash([]);
+  }
+}
+
+function drawPointer(tl) {
+  const { context, layout, palette, pointer, scale } = tl;
+  for (const hit of [tl.hover, tl.selected]) {
+    if (!hit || hit.index === undefined) continue;
+    const x0 = Math.max(scale.x(hit.start), scale.left);
+    const x1 = Math.min(scale.x(hit.start + hit.duration), scale.left + scale.width);
+    context.strokeStyle = palette.ink;
+    context.lineWidth = hit === tl.selected ? 2 : 1;
+    if (x1 >= x0) context.strokeRect(x0, hit.y, Math.max(x1 - x0, 2), hit.height);
+  }
+  if (pointer && pointer.x > scale.left && pointer.y > layout.top) {
+    context.strokeStyle = palette.line;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(Math.round(pointer.x) + 0.5, layout.top);
+    context.lineTo(Math.round(pointer.x) + 0.5, layout.height);
+    context.stroke();
+  }
+}
+
+// From the selected launch to each kernel it enqueued, or from the kernel back to its launch.
+function drawLink(tl) {
+  const { context, palette, scale, selected } = tl;
+  if (!selected || !selected.links) return;
+  const from = locate(tl, selected.id);
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 1.5;
+  for (const id of selected.links.slice(0, 500)) {
+    const to = locate(tl, id);
+    if (!from || !to) continue;
+    const [launch, kernel] = from.start <= to.start ? [from, to] : [to, from];
+    const x0 = scale.x(launch.start);
+    const x1 = scale.x(kernel.start);
+    const y0 = launch.y + launch.height / 2;
+    const y1 = kernel.y + kernel.height / 2;
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.bezierCurveTo(x0 + (x1 - x0) * 0.5, y0, x1 - (x1 - x0) * 0.5, y1, x1, y1);
+    context.stroke();
+  }
+}
