@@ -5,23 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.phases import INPUT
 from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
 from gpuprof.model.context import Loader
-from gpuprof.model.table import Array
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
+
+_START_UP_FACTOR = 5
 
 
 @dataclass(frozen=True, eq=False)
 class InputPipeline(Result):
-    """Waits for batches on the thread that iterates the loader. All arrays have shape `(waits,)`, in time order.
+    """Waits for batches on the main host thread. All arrays have shape `(waits,)`, in time order.
 
-    `start_ns`, `duration_ns`, `step`: each `__next__` (one within another counts once). `first`: the first batch of
-    an iteration whose start-up stands apart (workers starting); `ended`: the call that only found the loader exhausted.
-    `batch` = neither of the two. `wait_ns` sums every wait, `wait_share` divides the part of it inside the steps by
-    the steps' time (by the span where no steps are known); `median_ns` and `p95_ns` are over `batch` rows. All four
-    are None where no wait was recorded. `in_process`: the batches are made on the waiting thread itself
-    (`num_workers=0`); None where the name does not say. `device_idle_in_wait_ns`: the part of the waits in which the
-    first device had nothing to do; None without device activity.
+    `start_ns`, `duration_ns`, `step`: each `__next__` (one within another counts once). `ended`: the call that only
+    found the loader exhausted (no operator ran until the next one). `first`: the first batch of an iteration, where
+    it took more than five times the median: workers starting. `batch`: neither of the two.
+
+    The sums are over `batch` rows: `wait_ns` is the part inside the steps (inside the span where no steps are known),
+    `wait_share` that over the steps' time (the span's), `median_ns` and `p95_ns` the whole waits. `first_ns` and
+    `ended_ns` are kept apart. None where no wait was recorded.
+    `in_process`: the batches are made on the waiting thread itself (`num_workers=0`), judged by the iterator's class
+    that waited longest; None where it does not say. `device_idle_in_wait_ns`: the part of `wait_ns` in which the
+    first device had nothing to do; None without device activity. `within_ns` is what `wait_share` divides by.
     """
 
     start_ns: Array
@@ -32,7 +42,9 @@ class InputPipeline(Result):
     in_process: bool | None
     wait_ns: int | None
     wait_share: float | None
-    per_step_ns: float | None
+    within_ns: int
+    first_ns: int | None
+    ended_ns: int | None
     device_idle_in_wait_ns: int | None
     median_ns: float | None
     p95_ns: float | None
@@ -46,4 +58,79 @@ class InputPipeline(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the `enumerate(DataLoader)#….__next__` ranges."""
-        raise NotImplementedError
+        waits = _outermost(_waits(trace))
+        ended = _ended(trace, waits)
+        first = _started_up(waits, ended)
+        batch = waits.take(~(first | ended))
+        within = _within(trace)
+        inside = intervals.intersect(intervals.of(batch), within)
+        any_wait, any_batch = len(waits) > 0, len(batch) > 0
+        return cls(
+            start_ns=waits["start_ns"],
+            duration_ns=waits["duration_ns"],
+            step=waits["step"],
+            first=first,
+            ended=ended,
+            in_process=_in_process(trace, waits),
+            wait_ns=inside.total_ns if any_wait else None,
+            wait_share=inside.total_ns / within.total_ns if any_wait and within.total_ns else None,
+            within_ns=within.total_ns,
+            first_ns=int(waits["duration_ns"][first].sum()) if any_wait else None,
+            ended_ns=int(waits["duration_ns"][ended].sum()) if any_wait else None,
+            device_idle_in_wait_ns=_device_idle(inside, results) if any_wait else None,
+            median_ns=float(np.median(batch["duration_ns"])) if any_batch else None,
+            p95_ns=float(np.percentile(batch["duration_ns"], 95)) if any_batch else None,
+            loaders=trace.context.loaders,
+        )
+
+
+def _waits(trace: Trace) -> Table:
+    spans = trace.spans
+    on_main = spans["thread"] == trace.main_thread
+    rows = np.flatnonzero(trace.name_mask(spans, INPUT) & on_main)
+    return spans.take(rows[np.argsort(spans["start_ns"][rows], kind="stable")])
+
+
+def _outermost(waits: Table) -> Table:
+    if not waits:
+        return waits
+    ends = np.maximum.accumulate(waits["start_ns"] + waits["duration_ns"])
+    return waits.take(np.concatenate(([True], waits["start_ns"][1:] >= ends[:-1])))
+
+
+def _ended(trace: Trace, waits: Table) -> Array:
+    """A batch leads to at least one operator, in the collating or in the use of it; an exhausted loader to none."""
+    operators = trace.operators
+    starts = np.sort(operators["start_ns"][operators["thread"] == trace.main_thread])
+    edges = np.searchsorted(starts, np.concatenate((waits["start_ns"], [np.iinfo(np.int64).max])))
+    nothing_done: Array = np.diff(edges) == 0
+    if trace.steps_from == "DataLoader":
+        nothing_done |= waits["step"] < 0
+    return nothing_done
+
+
+def _started_up(waits: Table, ended: Array) -> Array:
+    durations = waits["duration_ns"]
+    begins = np.concatenate(([True], ended[:-1]))[: len(waits)]
+    candidates = begins & ~ended
+    ordinary = durations[~candidates & ~ended]
+    if not len(ordinary):
+        return np.zeros(len(waits), bool)
+    slow: Array = candidates & (durations > _START_UP_FACTOR * np.median(ordinary))
+    return slow
+
+
+def _within(trace: Trace) -> intervals.Intervals:
+    steps = intervals.union(intervals.of(trace.steps))
+    return steps if len(steps.starts) else intervals.single(trace.span_start_ns, trace.span_end_ns)
+
+
+def _in_process(trace: Trace, waits: Table) -> bool | None:
+    single = int(waits["duration_ns"][trace.name_mask(waits, f"{INPUT}_SingleProcess")].sum())
+    several = int(waits["duration_ns"][trace.name_mask(waits, f"{INPUT}_MultiProcessing")].sum())
+    return single > several if single or several else None
+
+
+def _device_idle(inside: intervals.Intervals, results: Results) -> int | None:
+    device = results.get(DeviceActivity).primary
+    return intervals.subtract(inside, device.busy).total_ns if device else None

@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
+from gpuprof.analyses.phases import backward_mask
 from gpuprof.analyses.result import Result, Results
-from gpuprof.model.table import Array
+from gpuprof.model.context import Allocator
+from gpuprof.model.kinds import MemoryDevice
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
+
+FROM_ROWS = "the allocator's own rows in the recording"
+FROM_SUMS = "allocations and releases in the recording, summed from its beginning"
+FROM_STATISTICS = "the allocator's statistics (torch.cuda.memory_stats)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,12 +25,15 @@ class MemoryUse:
 
     `time_ns`, `allocated_bytes`, `reserved_bytes` (−1 where unknown): the curve, one row an allocator event, shape
     `(rows,)`; empty where only the allocator's statistics are known. `relative`: the curve counts from the start of
-    the recording, so its zero is what was live before (host rows without totals).
-    `peak_allocated_bytes` at `peak_at_ns` and `peak_reserved_bytes` may be at different instants. `source` says where
-    the peak comes from. `limit_bytes` is the device's memory. `start_allocated_bytes` was live at the first row.
-    `transient_bytes` = peak − the smallest allocation over the steps after the first: what comes and goes within a
-    step (activations, gradients that are released, workspaces). `growth_per_step_bytes`: median difference of the
-    smallest allocation from one step to the next. `retries` and `ooms` are the allocator's counts in the run.
+    the recording, so what was live before is not in it (rows without totals; the host's always).
+    `peak_allocated_bytes` at `peak_at_ns` and `peak_reserved_bytes` may be at different instants; `source` says where
+    they come from. `limit_bytes` is the memory of the device. `start_allocated_bytes` was live at the first row.
+
+    Over the steps after the first, where there are at least two steps (else None): `transient_bytes` is the peak − the
+    smallest allocation, what comes and goes within a step. `activations_bytes` is the median over them of what is live
+    when the first autograd node begins − the smallest allocation before it in that step: what forward keeps for
+    backward, the batch included. `growth_per_step_bytes` is the median difference of the smallest allocation from
+    one step to the next. `retries` and `ooms` are the allocator's counts in the run.
     """
 
     device: int | None
@@ -37,6 +49,7 @@ class MemoryUse:
     limit_bytes: int | None
     start_allocated_bytes: int | None
     transient_bytes: int | None
+    activations_bytes: int | None
     growth_per_step_bytes: float | None
     retries: int | None
     ooms: int | None
@@ -56,5 +69,89 @@ class MemoryPeak(Result):
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
-        """From `[memory]` rows, else from the allocator's statistics."""
-        raise NotImplementedError
+        """From `[memory]` rows, and from the allocator's statistics of a live run."""
+        memory = trace.memory
+        on_host = memory["device_type"] == MemoryDevice.CPU
+        statistics = {each.device: each for each in trace.context.allocators}
+        ids = sorted({int(i) for i in np.unique(memory["device"][~on_host])} | set(statistics))
+        return cls(
+            devices=tuple(
+                _use(trace, memory.take(~on_host & (memory["device"] == i)), i, statistics.get(i)) for i in ids
+            ),
+            host=_use(trace, memory.take(on_host), None, None) if on_host.any() else None,
+        )
+
+
+def _use(trace: Trace, rows: Table, device: int | None, statistics: Allocator | None) -> MemoryUse:
+    rows = rows.take(np.argsort(rows["time_ns"], kind="stable"))
+    relative = device is None or not (rows["allocated_bytes"] >= 0).all()
+    allocated = np.cumsum(rows["bytes"]) if relative else rows["allocated_bytes"]
+    reserved = rows["reserved_bytes"]
+    peak_row = int(np.argmax(allocated)) if len(rows) else None
+    peak = None if peak_row is None else int(allocated[peak_row])
+    peak_reserved = int(reserved.max()) if len(rows) and reserved.max() > 0 else None
+    source = FROM_SUMS if relative else FROM_ROWS
+    if statistics and (relative or peak is None):
+        peak, peak_row, source = statistics.peak_allocated_bytes, None, FROM_STATISTICS
+        peak_reserved = statistics.peak_reserved_bytes
+    by_step = _StepMemory(trace, rows["time_ns"], allocated)
+    known = None if device is None else trace.device(device)
+    return MemoryUse(
+        device=device,
+        name=known.name if known else None,
+        time_ns=rows["time_ns"],
+        allocated_bytes=allocated.astype(np.int64),
+        reserved_bytes=reserved,
+        relative=bool(relative),
+        source=source,
+        peak_allocated_bytes=peak,
+        peak_at_ns=None if peak_row is None else int(rows["time_ns"][peak_row]),
+        peak_reserved_bytes=peak_reserved,
+        limit_bytes=known.memory_bytes if known else _host_memory(trace),
+        start_allocated_bytes=int(allocated[0] - rows["bytes"][0]) if len(rows) and not relative else None,
+        transient_bytes=by_step.transient(),
+        activations_bytes=by_step.activations(),
+        growth_per_step_bytes=by_step.growth(),
+        retries=statistics.retries if statistics else None,
+        ooms=statistics.ooms if statistics else None,
+    )
+
+
+def _host_memory(trace: Trace) -> int | None:
+    environment = trace.context.environment
+    return environment.host_memory_bytes if environment else None
+
+
+class _StepMemory:
+    """The curve cut at the steps; the first step is left out, since it allocates what stays."""
+
+    def __init__(self, trace: Trace, times: Array, allocated: Array):
+        starts = np.sort(trace.steps["start_ns"])[1:]
+        ends = np.sort(trace.steps["start_ns"] + trace.steps["duration_ns"])[1:]
+        self._times, self._allocated = times, allocated
+        self._begins = np.searchsorted(times, starts)
+        self._stops = np.searchsorted(times, ends)
+        filled = self._stops > self._begins
+        self._begins, self._stops = self._begins[filled], self._stops[filled]
+        self._backward = np.sort(trace.operators["start_ns"][backward_mask(trace)])
+        self._starts, self._ends = starts[filled], ends[filled]
+        self._lowest = [int(allocated[a:b].min()) for a, b in zip(self._begins, self._stops, strict=True)]
+
+    def transient(self) -> int | None:
+        if not self._lowest:
+            return None
+        return int(self._allocated[self._begins[0] : self._stops[-1]].max()) - min(self._lowest)
+
+    def growth(self) -> float | None:
+        return float(np.median(np.diff(self._lowest))) if len(self._lowest) > 1 else None
+
+    def activations(self) -> int | None:
+        kept = []
+        for start, end, begin in zip(self._starts, self._ends, self._begins, strict=True):
+            at = np.searchsorted(self._backward, start)
+            if at == len(self._backward) or self._backward[at] >= end:
+                continue
+            row = int(np.searchsorted(self._times, self._backward[at]))
+            if row > begin:
+                kept.append(int(self._allocated[row - 1] - self._allocated[begin:row].min()))
+        return int(np.median(kept)) if kept else None

@@ -1,12 +1,16 @@
-"""Framework calls on the host: what they cost by name, by phase, and where Python repeats itself."""
+"""Framework calls on the host: what they cost by name and by phase."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
+from gpuprof.analyses.phases import Phases, backward_mask
 from gpuprof.analyses.result import Result, Results
-from gpuprof.model.table import Array
+from gpuprof.model import intervals
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 
@@ -22,57 +26,13 @@ class OperatorUse:
 
 
 @dataclass(frozen=True, eq=False)
-class ItemReads:
-    """Values read into Python (`.item()`, `float(t)`, `if t:`): the outermost operator around `_local_scalar_dense`.
-
-    Arrays of shape `(count,)`. `per_step` is the mean over the steps, `steps_with` how many steps have one; None
-    without steps. `in_optimizer` of them happen inside an optimizer's step.
-    """
-
-    start_ns: Array
-    duration_ns: Array
-    step: Array
-    in_optimizer: int
-    per_step: float | None
-    steps_with: int | None
-
-    @property
-    def count(self) -> int:
-        """How many."""
-        return len(self.start_ns)
-
-    @property
-    def ns(self) -> int:
-        """Host time in them, waiting included."""
-        return int(self.duration_ns.sum())
-
-
-@dataclass(frozen=True)
-class Loop:
-    """The same short sequence of operators over and over in a step, outside backward, optimizer and input.
-
-    `names` is the sequence of one turn, `repeats_per_step` the median number of turns in a step that has it,
-    `turns` their number in the whole trace, `ns` the host time from the first turn's start to the last one's end,
-    summed over its runs; `operators_ns` the part of it inside operators. `ranges_ns`: the runs, longest first.
-    """
-
-    names: tuple[str, ...]
-    repeats_per_step: float
-    turns: int
-    ns: int
-    operators_ns: int
-    share: float
-    ranges_ns: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, eq=False)
 class Operators(Result):
     """Operators on the host. `uses` is sorted by self time, largest first; all threads count there.
 
-    `forward_ns`, `backward_ns` and `optimizer_ns` are host time on the main thread inside operators of that phase
-    (the optimizer's whole range); backward is what the autograd engine runs, optimizer the `Optimizer.` ranges,
-    forward every other operator outside the DataLoader. `backward_other_thread_ns` is backward on other threads,
-    where CUDA runs have it. None where no operator was recorded.
+    `forward_ns`, `backward_ns` and `optimizer_ns` partition the time that the main thread spends inside operators
+    outside the DataLoader: optimizer is what lies in `Optimizer.` ranges, backward what the autograd engine runs,
+    forward the rest. `backward_other_thread_ns` is backward on other threads (union over them), where CUDA runs have
+    it. None where no operator was recorded.
     """
 
     uses: tuple[OperatorUse, ...]
@@ -80,10 +40,57 @@ class Operators(Result):
     backward_ns: int | None
     optimizer_ns: int | None
     backward_other_thread_ns: int | None
-    items: ItemReads
-    loops: tuple[Loop, ...]
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the operators and the user ranges."""
-        raise NotImplementedError
+        operators, phases = trace.operators, results.get(Phases)
+        if not operators:
+            return cls((), None, None, None, None)
+        on_main = operators["thread"] == trace.main_thread
+        top = intervals.of(operators.take(on_main & (operators["parent"] < 0)))
+        parts = intervals.partition(
+            intervals.union(top),
+            [("input", phases.input), ("optimizer", phases.optimizer), ("backward", phases.backward)],
+        )
+        elsewhere = intervals.of(operators.take(backward_mask(trace) & ~on_main))
+        return cls(
+            uses=_uses(trace),
+            forward_ns=parts[""].total_ns,
+            backward_ns=parts["backward"].total_ns,
+            optimizer_ns=parts["optimizer"].total_ns,
+            backward_other_thread_ns=intervals.union(elsewhere).total_ns,
+        )
+
+
+def _uses(trace: Trace) -> tuple[OperatorUse, ...]:
+    operators = trace.operators
+    names, durations, parents = operators["name"], operators["duration_ns"], operators["parent"]
+    inner = parents >= 0
+    within = np.bincount(parents[inner], weights=durations[inner], minlength=len(operators)).astype(np.int64)
+    self_ns = np.maximum(durations - within, 0)
+    outer = ~_within_own_name(operators)
+    size = len(trace.names)
+    counts = np.bincount(names, minlength=size)
+    totals = np.bincount(names[outer], weights=durations[outer], minlength=size).astype(np.int64)
+    selves = np.bincount(names, weights=self_ns, minlength=size).astype(np.int64)
+    used = np.flatnonzero(counts)
+    ordered = used[np.argsort(-selves[used], kind="stable")]
+    return tuple(
+        OperatorUse(trace.names[index], int(counts[index]), int(totals[index]), int(selves[index])) for index in ordered
+    )
+
+
+def _within_own_name(operators: Table) -> Array:
+    """Boolean mask of shape `(len(operators),)`: some operator around it has the same name."""
+    names, parents = operators["name"], operators["parent"]
+    found = np.zeros(len(operators), bool)
+    rows = np.flatnonzero(parents >= 0)
+    above = parents[rows]
+    while len(rows):
+        same = names[above] == names[rows]
+        found[rows[same]] = True
+        above = parents[above]
+        onward = ~same & (above >= 0)
+        rows, above = rows[onward], above[onward]
+    return found

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
+from gpuprof.analyses.phases import matching
 from gpuprof.analyses.result import Result, Results
-from gpuprof.model.table import Array
+from gpuprof.model import intervals
+from gpuprof.model.context import Optimizer
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import DeviceEventKind
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
+
+_STEP = re.compile(r"Optimizer\.step#(\w+)\.step")
 
 
 @dataclass(frozen=True, eq=False)
 class OptimizerUse:
-    """All steps of optimizers of one class (`name`, such as `Adam`).
+    """All steps of the optimizers of one class (`name`, such as `Adam`), on the host's main thread.
 
-    `start_ns`, `duration_ns`: each `Optimizer.step#` range on its thread, shape `(count,)`. `ns` is their sum, `share`
-    its part inside steps over the steps' time (over the span without steps). `operators_per_step` counts every
-    operator in one such range (median), `kernels_per_step` the kernels launched in it (median; None without device
-    activity), `device_ns` the sum of those kernels' durations. `parameters`, `elements`, `fused`, `foreach`, `line`
-    come from the live run (None elsewhere, or where two optimizers of that class differ); `foreach_seen`/`fused_seen`
-    say whether operators named so (`_foreach_`, `_fused_`) ran.
+    `start_ns`, `duration_ns`: each `Optimizer.step#` range, shape `(count,)`; `ns` their sum. `within_ns`: the steps'
+    time, or the span's where no steps are known; `share` is the part of `ns` in it over it. `operators_per_step`
+    counts the operators directly in such a range (median), `kernels_per_step` the kernels launched in it (median) and
+    `device`: from the first to the end of the last of them, one interval a range; both None without device activity.
+    `foreach_seen`, `fused_seen`: operators of that implementation ran. `known`: what the live run knew of the
+    optimizer; None elsewhere, and where several optimizers of that class were stepped.
     """
 
     name: str
     start_ns: Array
     duration_ns: Array
     ns: int
+    within_ns: int
     share: float | None
     operators_per_step: float
     kernels_per_step: float | None
-    device_ns: int | None
-    parameters: int | None
-    elements: int | None
-    fused: bool | None
-    foreach: bool | None
-    line: int | None
-    device: str | None
+    device: Intervals | None
     foreach_seen: bool
     fused_seen: bool
+    known: Optimizer | None
 
     @property
     def count(self) -> int:
@@ -59,4 +65,67 @@ class OptimizerSteps(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the `Optimizer.step#` ranges."""
-        raise NotImplementedError
+        spans = trace.spans
+        chosen = spans.take(matching(trace, spans, _STEP) & (spans["thread"] == trace.main_thread))
+        names = np.unique(chosen["name"])
+        uses = [_use(trace, trace.names[name], chosen.take(chosen["name"] == name)) for name in names]
+        return cls(tuple(sorted(uses, key=lambda use: -use.ns)))
+
+
+def _use(trace: Trace, span_name: str, ranges: Table) -> OptimizerUse:
+    found = _STEP.match(span_name)
+    name = found[1] if found else span_name
+    ranges = ranges.take(np.argsort(ranges["start_ns"], kind="stable"))
+    steps = intervals.union(intervals.of(trace.steps))
+    within = steps if len(steps.starts) else intervals.single(trace.span_start_ns, trace.span_end_ns)
+    covered = intervals.intersect(intervals.union(intervals.of(ranges)), within).total_ns
+    operators = _operators_in(trace, ranges)
+    names = set(trace.names_of(operators))
+    kernels, device = _kernels_of(trace, ranges)
+    known = [each for each in trace.context.optimizers if each.name == name]
+    return OptimizerUse(
+        name=name,
+        start_ns=ranges["start_ns"],
+        duration_ns=ranges["duration_ns"],
+        ns=int(ranges["duration_ns"].sum()),
+        within_ns=within.total_ns,
+        share=covered / within.total_ns if within.total_ns else None,
+        operators_per_step=float(np.median(np.bincount(_range_of(operators, ranges), minlength=len(ranges)))),
+        kernels_per_step=kernels,
+        device=device,
+        foreach_seen=any("_foreach_" in each for each in names),
+        fused_seen=any("_fused_" in each for each in names),
+        known=known[0] if len(known) == 1 else None,
+    )
+
+
+def _range_of(table: Table, ranges: Table) -> Array:
+    return np.searchsorted(ranges["start_ns"], table["start_ns"], side="right") - 1
+
+
+def _operators_in(trace: Trace, ranges: Table) -> Table:
+    """Operators in the ranges that have no other operator around them."""
+    operators = trace.operators
+    inside = intervals.contains(intervals.union(intervals.of(ranges)), operators["start_ns"])
+    return operators.take(inside & (operators["parent"] < 0) & (operators["thread"] == trace.main_thread))
+
+
+def _kernels_of(trace: Trace, ranges: Table) -> tuple[float | None, Intervals | None]:
+    events, calls = trace.device_events, trace.calls
+    if not events:
+        return None, None
+    linked = events.take((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))
+    launches = calls.take(linked["call"])
+    inside = intervals.contains(intervals.union(intervals.of(ranges)), launches["start_ns"])
+    inside &= launches["thread"] == trace.main_thread
+    if not inside.any():
+        return 0.0, intervals.EMPTY
+    owner = _range_of(launches, ranges)[inside]
+    starts, ends = linked["start_ns"][inside], (linked["start_ns"] + linked["duration_ns"])[inside]
+    first = np.full(len(ranges), np.iinfo(np.int64).max)
+    last = np.zeros(len(ranges), np.int64)
+    np.minimum.at(first, owner, starts)
+    np.maximum.at(last, owner, ends)
+    launched = last > 0
+    counts = np.bincount(owner, minlength=len(ranges))
+    return float(np.median(counts)), Intervals(first[launched], last[launched])

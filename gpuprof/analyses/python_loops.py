@@ -1,0 +1,137 @@
+"""Where Python runs the same short sequence of operators over and over within a step."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.phases import Phases
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+LEAST_TURNS = 10
+_LONGEST_TURN = 48
+_SLICING = ("aten::select", "aten::slice", "aten::narrow", "aten::index", "aten::__getitem__")
+_UNBIND = "aten::unbind"
+_FIRST_DIMENSION = re.compile(r"\[\[(\d+)")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One uninterrupted repetition: `turns` turns from `start_ns` to `end_ns`. `sliced` is the size of the first
+    dimension of what a turn takes its slice of; None where it takes none or no shapes were recorded."""
+
+    start_ns: int
+    end_ns: int
+    turns: int
+    step: int
+    sliced: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """All runs of one sequence. `names`: the top-level operators of a turn. `slices`: a turn takes a slice
+    (`x[i]`), or the tensor was unbound just before the first turn (`for row in x`). `runs` are in order of start."""
+
+    names: tuple[str, ...]
+    slices: bool
+    runs: tuple[Run, ...]
+
+    @property
+    def turns(self) -> int:
+        """Turns of all runs."""
+        return sum(run.turns for run in self.runs)
+
+    @property
+    def total_ns(self) -> int:
+        """Host time from each run's first operator to its last one's end, Python between them included."""
+        return sum(run.end_ns - run.start_ns for run in self.runs)
+
+
+@dataclass(frozen=True)
+class PythonLoops(Result):
+    """Loops of at least LEAST_TURNS turns on the main thread, outside input, backward and optimizer; costliest first.
+
+    A loop over the layers of a model looks the same: what tells them apart is the slice and the number of turns.
+    """
+
+    loops: tuple[Loop, ...]
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the order of top-level operators."""
+        rows, section = _sequence(trace, results.get(Phases))
+        found: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
+        names = trace.operators["name"][rows]
+        for first, count, period in _repetitions(names, section):
+            turn = _canonical(tuple(int(name) for name in names[first : first + period]))
+            found.setdefault(turn, []).append((first, count, period))
+        loops = [_loop(trace, rows, turn, places) for turn, places in found.items()]
+        return cls(tuple(sorted(loops, key=lambda loop: -loop.total_ns)))
+
+
+def _sequence(trace: Trace, phases: Phases) -> tuple[Array, Array]:
+    """Rows of the top-level operators in order, and for each the number of its uninterrupted section."""
+    operators = trace.operators
+    rows = np.flatnonzero((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
+    rows = rows[np.argsort(operators["start_ns"][rows], kind="stable")]
+    starts = operators["start_ns"][rows]
+    covered = intervals.union(_joined(phases.input, phases.optimizer, phases.backward))
+    outside = ~intervals.contains(covered, starts)
+    section = np.searchsorted(covered.starts, starts, side="right").astype(np.int64)
+    rows, section = rows[outside], section[outside]
+    return rows, section * (len(trace.steps) + 1) + operators["step"][rows] + 1
+
+
+def _joined(*several: Intervals) -> Intervals:
+    return Intervals(np.concatenate([each.starts for each in several]), np.concatenate([each.ends for each in several]))
+
+
+def _repetitions(names: Array, section: Array) -> list[tuple[int, int, int]]:
+    """(first position, turns, period) of each repetition, shortest period first, none within another."""
+    taken = np.zeros(len(names), bool)
+    found = []
+    for period in range(1, min(_LONGEST_TURN, len(names) // LEAST_TURNS) + 1):
+        same = (names[:-period] == names[period:]) & (section[:-period] == section[period:])
+        edges = np.diff(np.concatenate(([0], same.astype(np.int8), [0])))
+        begins, stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+        turns = (stops - begins) // period + 1
+        for begin, count in zip(begins[turns >= LEAST_TURNS], turns[turns >= LEAST_TURNS], strict=True):
+            stop = begin + count * period
+            if not taken[begin:stop].any():
+                taken[begin:stop] = True
+                found.append((int(begin), int(count), period))
+    return found
+
+
+def _canonical(turn: tuple[int, ...]) -> tuple[int, ...]:
+    """The same for every rotation of a turn: where in it a run begins is chance."""
+    return min(turn[shift:] + turn[:shift] for shift in range(len(turn)))
+
+
+def _loop(trace: Trace, rows: Array, turn: tuple[int, ...], places: list[tuple[int, int, int]]) -> Loop:
+    operators = trace.operators
+    runs = []
+    for first, count, period in sorted(places):
+        covered = operators.take(rows[first : first + count * period])
+        ends = covered["start_ns"] + covered["duration_ns"]
+        step = int(covered["step"][0])
+        runs.append(Run(int(covered["start_ns"][0]), int(ends.max()), count, step, _sliced(trace, covered)))
+    first, _, period = places[0]
+    names = tuple(trace.names[name] for name in operators["name"][rows[first : first + period]])
+    unbound = _UNBIND in trace.names_of(operators.take(rows[max(first - period - 1, 0) : first + 1]))
+    return Loop(names, unbound or any(name in _SLICING for name in names), tuple(runs))
+
+
+def _sliced(trace: Trace, covered: Table) -> int | None:
+    rows = np.flatnonzero(np.isin(trace.names_of(covered), _SLICING))
+    if not len(rows) or covered["input_dims"][rows[0]] < 0:
+        return None
+    found = _FIRST_DIMENSION.match(trace.names[covered["input_dims"][rows[0]]])
+    return int(found[1]) if found else None
