@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Self
 
+from gpuprof.ingest.linking import link
 from gpuprof.model.context import RunContext
 from gpuprof.model.device import Device
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
 from gpuprof.model.schema import TABLES
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace
-from tests.support.links import link
 
 SINGLE_PROCESS_NEXT = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 WORKERS_NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
