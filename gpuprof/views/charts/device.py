@@ -1,0 +1,91 @@
+"""What the driver read of the device over time: utilisation, memory, power, temperature, clock."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuprof.analyses.device_health import DeviceHealth
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+from gpuprof.views.charts.chart import Chart
+from gpuprof.views.charts.style import MOST_POINTS, frame, time_unit, words
+from gpuprof.views.theme import EVENTS
+
+
+class Reading(NamedTuple):
+    """A column of the samples, how it is named and scaled on its axis."""
+
+    column: str
+    label: str
+    unit: str
+    divisor: float
+
+
+READINGS = (
+    Reading("utilisation_percent", "any kernel resident", "%", 1),
+    Reading("memory_used_bytes", "memory used on the device", "GiB", 1024**3),
+    Reading("power_mw", "power", "W", 1000),
+    Reading("temperature_c", "temperature", "°C", 1),
+    Reading("sm_clock_mhz", "SM clock", "MHz", 1),
+)
+
+
+def draw(health: DeviceHealth, trace: Trace) -> Any:
+    """A curve per metric that was read, one below the other on the same time axis, one line a device."""
+    import holoviews as hv
+
+    samples = trace.device_samples
+    shown = [reading for reading in READINGS if _known(samples[reading.column]).sum() > 1]
+    if not shown:
+        return words(_why_empty(health, len(samples)))
+    origin = int(samples["time_ns"].min())
+    unit_ns, unit_name = time_unit(int(samples["time_ns"].max()) - origin)
+    time = hv.Dimension("time since the first sample", unit=unit_name)
+    panels = [
+        _panel(samples, reading, (samples["time_ns"] - origin) / unit_ns, time, reading is shown[-1])
+        for reading in shown
+    ]
+    if len(panels) == 1:
+        return panels[0]
+    return hv.Layout(panels).cols(1).opts(hv.opts.Layout(backend="bokeh", toolbar=None, shared_axes=True))
+
+
+def _panel(samples: Table, reading: Reading, time: Array, axis: Any, last: bool) -> Any:
+    import holoviews as hv
+
+    lines = []
+    for device in np.unique(samples["device"]):
+        rows = (samples["device"] == device) & _known(samples[reading.column])
+        if rows.any():
+            thin = np.flatnonzero(rows)[:: max(1, int(rows.sum()) // MOST_POINTS)]
+            value = hv.Dimension(reading.label, unit=reading.unit)
+            curve = hv.Curve((time[thin], samples[reading.column][thin] / reading.divisor), axis, value)
+            lines.append(curve.opts(color=EVENTS["sample"].light, line_width=1.8, tools=["hover"]))
+    options: dict[str, Any] = {"ylim": (0, 100)} if reading.unit == "%" else {}
+    return frame(
+        hv.Overlay(lines),
+        height=150 if last else 110,
+        xaxis="bottom" if last else None,
+        ylabel=reading.unit,
+        title=reading.label,
+        toolbar=None,
+        **options,
+    )
+
+
+def _known(values: Array) -> Array:
+    known: Array = np.isfinite(values) if values.dtype.kind == "f" else values >= 0
+    return known
+
+
+def _why_empty(health: DeviceHealth, samples: int) -> str:
+    if health.unavailable:
+        return f"The device was not sampled: {health.unavailable}"
+    if samples:
+        return "Too few samples for a curve: the run was shorter than two readings."
+    return "The device was not sampled in this run."
+
+
+CHART = Chart("device", DeviceHealth, "Device readings over time", draw, lambda health: not health.devices)

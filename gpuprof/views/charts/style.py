@@ -1,0 +1,105 @@
+"""What all charts share: their look, and the words that stand where nothing was recorded."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from gpuprof.model.table import Array
+from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US
+
+HEIGHT = 280
+# legible on white and on dark notebooks alike (contrast 4.5 and 4.3); a live dashboard sets its own
+FOREGROUND = "#767c85"
+MOST_POINTS = 5_000
+TOOLS = ["xwheel_zoom", "xpan", "reset", "save"]
+
+
+def words(text: str) -> Any:
+    """An element without axes that says `text`."""
+    import holoviews as hv
+
+    return hv.Text(0.5, 0.5, "\n".join(textwrap.wrap(text, 72))).opts(
+        backend="bokeh",
+        text_color=FOREGROUND,
+        text_font_size="11pt",
+        xaxis=None,
+        yaxis=None,
+        xlim=(0, 1),
+        ylim=(0, 1),
+        height=140,
+        responsive=True,
+        toolbar=None,
+        default_tools=[],
+        show_grid=False,
+        hooks=[quiet, bare],
+    )
+
+
+def frame(element: Any, **options: Any) -> Any:
+    """`element` with the common look; `options` are further Bokeh plot options of it."""
+    common = {
+        "backend": "bokeh",
+        "height": HEIGHT,
+        "responsive": True,
+        "default_tools": TOOLS,
+        "show_grid": True,
+        "hooks": [quiet],
+        "toolbar": "above",
+    }
+    return element.opts(**{**common, **options})
+
+
+def quiet(plot: Any, element: Any) -> None:
+    """A Bokeh hook: no logo, no box, a background that lets the page through."""
+    figure = plot.state
+    figure.background_fill_alpha = 0
+    figure.border_fill_alpha = 0
+    figure.outline_line_color = None
+    figure.toolbar.logo = None
+    for axis in figure.axis:
+        axis.axis_line_color = None
+        axis.major_tick_line_color = None
+        axis.minor_tick_line_color = None
+        axis.major_label_text_color = axis.axis_label_text_color = FOREGROUND
+        axis.axis_label_text_font_style = "normal"
+    for grid in figure.grid:
+        grid.grid_line_color, grid.grid_line_alpha = FOREGROUND, 0.18
+    for legend in figure.legend:
+        legend.background_fill_alpha = 0
+        legend.border_line_color = None
+        legend.label_text_color = FOREGROUND
+
+
+def bare(plot: Any, element: Any) -> None:
+    """A Bokeh hook: no grid."""
+    for grid in plot.state.grid:
+        grid.grid_line_color = None
+
+
+def time_unit(span_ns: int) -> tuple[int, str]:
+    """The unit that suits a time axis of that length: its ns and its name."""
+    for unit, name in ((NS_PER_S, "s"), (NS_PER_MS, "ms")):
+        if span_ns >= 2 * unit:
+            return unit, name
+    return NS_PER_US, "µs"
+
+
+def byte_unit(most: float) -> tuple[int, str]:
+    """The binary unit that suits a size axis up to `most` bytes: its bytes and its name."""
+    for power, name in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if most >= 1024**power:
+            return 1024**power, name
+    return 1, "B"
+
+
+def highest_rows(times: Array, values: Array, most: int = MOST_POINTS) -> Array:
+    """Rows of a curve that keep its peaks: of every run of neighbours the first and the highest, about `most`."""
+    import numpy as np
+
+    if len(times) <= most:
+        return np.arange(len(times))
+    first = np.linspace(0, len(times), most // 2, endpoint=False).astype(np.int64)
+    stops = np.append(first[1:], len(times))
+    highest = np.array([start + int(values[start:stop].argmax()) for start, stop in zip(first, stops, strict=True)])
+    return np.unique(np.concatenate((first, highest, [len(times) - 1])))

@@ -1,0 +1,102 @@
+"""Rows of the dashboard's tables, out of Results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuprof.analyses.copies import Copies, DirectionTotals
+from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.model.kinds import CopyKind, HostMemory
+from gpuprof.model.table import Array
+
+if TYPE_CHECKING:
+    from gpuprof.report import Report
+
+LONGEST = 12
+DIRECTIONS = {
+    CopyKind.H2D: "host to device",
+    CopyKind.D2H: "device to host",
+    CopyKind.D2D: "within the device",
+    CopyKind.P2P: "between devices",
+    CopyKind.H2H: "within the host",
+}
+HOST_MEMORY = {HostMemory.PAGEABLE: "pageable", HostMemory.PINNED: "pinned", HostMemory.UNKNOWN: "unknown"}
+
+
+@dataclass(frozen=True)
+class CopyTotal:
+    """All copies of one direction; `memory` says how many of them were pageable, pinned or unknown."""
+
+    direction: str
+    totals: DirectionTotals
+    memory: str
+
+
+@dataclass(frozen=True)
+class CopyRow:
+    """One copy, ready to print; `operator` is the name of the operator that issued it, empty if unknown."""
+
+    start_ns: int
+    duration_ns: int
+    bytes: int | None
+    direction: str
+    memory: str
+    bandwidth_bytes_per_s: float
+    exposed_ns: int
+    host_blocked_ns: int | None
+    operator: str
+
+
+def copy_totals(report: Report) -> list[CopyTotal]:
+    """One row a direction, in the order of CopyKind."""
+    copies = report.results.get(Copies)
+    return [
+        CopyTotal(_direction(kind), copies.totals[kind], _memory_words(copies.of_direction(kind)["host_memory"]))
+        for kind in sorted(copies.totals)
+    ]
+
+
+def longest_copies(report: Report) -> list[CopyRow]:
+    """The copies whose exposed time is longest, at most twelve."""
+    table, trace = report.results.get(Copies).table, report.trace
+    order = np.lexsort((-table["duration_ns"], -table["exposed_ns"]))[:LONGEST]
+    operators = trace.operators["name"]
+    return [
+        CopyRow(
+            start_ns=int(table["start_ns"][row]) - trace.span_start_ns,
+            duration_ns=int(table["duration_ns"][row]),
+            bytes=_known(int(table["bytes"][row])),
+            direction=_direction(int(table["direction"][row])),
+            memory=HOST_MEMORY.get(HostMemory(int(table["host_memory"][row])), ""),
+            bandwidth_bytes_per_s=float(table["bandwidth_bytes_per_s"][row]),
+            exposed_ns=int(table["exposed_ns"][row]),
+            host_blocked_ns=_known(int(table["host_blocked_ns"][row])),
+            operator=trace.names[operators[operator]] if (operator := int(table["operator"][row])) >= 0 else "",
+        )
+        for row in order
+    ]
+
+
+def memory_uses(report: Report) -> list[tuple[str, MemoryUse]]:
+    """Every device and the host, named, where a peak is known."""
+    peak = report.results.get(MemoryPeak)
+    named = [(use.name or f"device {use.device}", use) for use in peak.devices]
+    if peak.host is not None:
+        named.append(("host", peak.host))
+    return [(name, use) for name, use in named if use.peak_allocated_bytes is not None]
+
+
+def _direction(kind: int) -> str:
+    return DIRECTIONS.get(CopyKind(kind), "unknown direction")
+
+
+def _memory_words(column: Array) -> str:
+    counts = {words: int((column == code).sum()) for code, words in HOST_MEMORY.items()}
+    return ", ".join(f"{number:,} {words}" for words, number in counts.items() if number)
+
+
+def _known(value: int) -> int | None:
+    return value if value >= 0 else None

@@ -1,0 +1,100 @@
+"""What each tab of the dashboard holds: tables as HTML, charts in frames of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from gpuprof.analyses.device_health import DeviceHealth
+from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.operators import Operators
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.rules.finding import Finding
+from gpuprof.rules.registry import all_rules
+from gpuprof.views.charts.plots import all_charts, draw
+from gpuprof.views.dashboard import tables
+from gpuprof.views.dashboard.chart_frame import ChartFrame
+from gpuprof.views.dashboard.fragments import fragment
+
+if TYPE_CHECKING:
+    from gpuprof.report import Report
+
+Show = Callable[[tuple[tuple[int, int], ...]], None]
+
+
+def findings(report: Report, show: Show) -> ipywidgets.Widget:
+    """A card per finding with a way to its place in the timeline; then every rule with its thresholds."""
+    cards = [_card(report, number, found, show) for number, found in enumerate(report.findings, 1)]
+    if not cards:
+        cards = [ipywidgets.HTML(fragment("nothing_found", report))]
+    return ipywidgets.VBox([*cards, ipywidgets.HTML(fragment("rules", report, rules=all_rules()))])
+
+
+def _card(report: Report, number: int, found: Finding, show: Show) -> ipywidgets.Widget:
+    card = ipywidgets.HTML(fragment("finding", report, number=number, finding=found))
+    if not found.where.ranges_ns:
+        return card
+    button = ipywidgets.Button(description="show in timeline", icon="arrow-right", layout={"width": "170px"})
+    button.on_click(lambda _: show(found.where.ranges_ns))
+    return ipywidgets.VBox([card, button])
+
+
+def transfers(report: Report) -> ipywidgets.Widget:
+    """Totals by direction, size against bandwidth, and the copies that cost most."""
+    totals = tables.copy_totals(report)
+    if not totals:
+        return _chart(report, "transfers")
+    longest = ipywidgets.HTML(fragment("longest_copies", report, copies=tables.longest_copies(report)))
+    return ipywidgets.VBox(
+        [ipywidgets.HTML(fragment("copies", report, totals=totals)), _chart(report, "transfers"), longest]
+    )
+
+
+def memory(report: Report) -> ipywidgets.Widget:
+    """Peaks and limits of every device and of the host, then the curve."""
+    uses = tables.memory_uses(report)
+    if not uses:
+        return _chart(report, "memory")
+    return ipywidgets.VBox([_chart(report, "memory"), ipywidgets.HTML(fragment("memory", report, uses=uses))])
+
+
+def operators(report: Report) -> ipywidgets.Widget:
+    """Kernels by total time and operators by self time."""
+    parts: list[Any] = []
+    if report.results.get(Kernels).count:
+        parts.append(_chart(report, "kernels"))
+    uses = report.results.get(Operators).uses
+    if uses:
+        parts.append(ipywidgets.HTML(fragment("operators", report, uses=uses)))
+    return ipywidgets.VBox(parts)
+
+
+def steps(report: Report) -> ipywidgets.Widget:
+    """How long every step took."""
+    return _chart(report, "steps")
+
+
+def device(report: Report) -> ipywidgets.Widget:
+    """The driver's readings over time."""
+    return _chart(report, "device")
+
+
+def has_operators(report: Report) -> bool:
+    """Whether there are kernels or operators to list."""
+    return bool(report.results.get(Kernels).count or report.results.get(Operators).uses)
+
+
+def has_steps(report: Report) -> bool:
+    """Whether there is more than one step to compare."""
+    return report.results.get(StepTime).count > 1
+
+
+def has_samples(report: Report) -> bool:
+    """Whether the driver was read."""
+    return bool(report.results.get(DeviceHealth).devices)
+
+
+def _chart(report: Report, name: str) -> ipywidgets.Widget:
+    return ChartFrame.of(draw(report, name), all_charts()[name].title)

@@ -1,0 +1,114 @@
+"""The whole verdict as plain text, at most 100 columns wide: for terminals, logs and stripped notebooks."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from gpuprof.rules.finding import Finding
+from gpuprof.units import duration, percent
+from gpuprof.views import wording
+from gpuprof.views.theme import BUDGET
+
+if TYPE_CHECKING:
+    from gpuprof.report import Comparison, Report
+
+WIDTH = 100
+LABEL, BAR = 24, 50
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def render_text(report: Report) -> str:
+    """Verdict, time budget, findings, what was not judged, and how far to trust it."""
+    blocks = [
+        _wrap("gpuprof · " + " · ".join(wording.facts(report))),
+        _wrap(str(report.verdict)),
+        _budget(report),
+        _findings(report),
+        _abstained(report),
+        _trust(report),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def render_comparison(comparison: Comparison) -> str:
+    """The later run against the earlier one: the sentence, both budgets, and the change of the code."""
+    width = max((len(BUDGET[name].label) for name, _, _ in comparison.budget_rows()), default=LABEL)
+    rows = [
+        f"  {BUDGET[name].label:<{width}}  {duration(before):>10}  →  {duration(after):>10}"
+        for name, before, after in comparison.budget_rows()
+        if before or after
+    ]
+    unit = "a median step" if comparison.basis == "median step" else "the recorded span"
+    head = f"Where {unit} went, before → after"
+    code = comparison.code_diff
+    changed = "What changed in the cell\n" + textwrap.indent(code, "  ") if code else ""
+    blocks = [_wrap(comparison.sentence()), "\n".join([head, *rows]), changed]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _budget(report: Report) -> str:
+    rows = wording.budget_rows(report)
+    if not rows:
+        return ""
+    lines = [f"Where the time went: {wording.budget_title(report)}"]
+    for row in rows:
+        lines.append(
+            f"  {row.kind.label:<{LABEL}}{bar(row.share):<{BAR}} {duration(row.ns):>10} {percent(row.share):>8}"
+        )
+        if row.detail:
+            lines.append(f"  {'':<{LABEL}}{row.detail}")
+    lines.append(f"  {'together':<{LABEL}}{'':<{BAR}} {duration(report.budget.total_ns):>10} {percent(1.0):>8}")
+    return "\n".join(lines)
+
+
+def bar(share: float, width: int = BAR - 2) -> str:
+    """A bar of block characters, `share` of `width` long, exact to an eighth; the least that is not 0 still shows."""
+    eighths = max(round(share * width * 8), 1 if share > 0 else 0)
+    return _EIGHTHS[8] * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def _findings(report: Report) -> str:
+    if not report.findings:
+        return ""
+    cards = [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)]
+    return "\n\n".join(["What to change, best first", *cards])
+
+
+def _finding(report: Report, number: int, finding: Finding) -> str:
+    lines = [_wrap(f"{finding.title} [{finding.severity.label}]", f"{number:>2}. ", "    ")]
+    lines.append(_wrap(finding.explanation, "    "))
+    if finding.saving:
+        words = f"{wording.saving_words(finding.saving)} ({wording.grade_words(finding.saving)})"
+        lines.append(_labelled("Saves", words))
+    lines.append(_labelled("Change", finding.change))
+    if finding.diff:
+        lines.append(textwrap.indent(finding.diff.rstrip("\n"), "      "))
+    lines.append(_labelled("Where", wording.where_words(report, finding)))
+    lines.append(_labelled("Leave it", finding.leave_it))
+    lines.append(_labelled("More", f"%gpuexplain {finding.rule}"))
+    return "\n".join(line for line in lines if line)
+
+
+def _abstained(report: Report) -> str:
+    if not report.abstained:
+        return ""
+    groups = wording.grouped_abstentions(report.abstained)
+    lines = [_wrap(f"{rules}: needs {wording.sentence_end(needs)} {how}", "  ", "    ") for rules, needs, how in groups]
+    return "\n".join(["Not judged, because the recording does not show it", *lines])
+
+
+def _trust(report: Report) -> str:
+    if not report.trust.notes:
+        return ""
+    return "\n".join(["How far to trust this", *(_wrap(note, "  ", "    ") for note in report.trust.notes)])
+
+
+def _labelled(label: str, words: str) -> str:
+    return _wrap(words, f"    {label + ':':<10}", " " * 14) if words else ""
+
+
+def _wrap(words: str, first: str = "", rest: str | None = None) -> str:
+    indent = first if rest is None else rest
+    # names of kernels and files may be longer than a line: broken rather than left to overflow
+    return textwrap.fill(words, WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False)

@@ -1,0 +1,149 @@
+"""The sentences that text, paper and dashboard share, so that one figure reads the same everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuprof.model.intervals import Intervals, intersect, union
+from gpuprof.rules.finding import Abstention, Finding, Saving
+from gpuprof.units import count, duration, percent, plural
+from gpuprof.views.theme import BUDGET, Kind
+
+if TYPE_CHECKING:
+    from gpuprof.report import Report
+
+GRADES = {
+    "A": "arithmetic on what was measured",
+    "B": "replayed from the recorded run",
+    "C": "an upper bound",
+}
+
+
+@dataclass(frozen=True)
+class BudgetRow:
+    """One kind of time that occurred: `ns` of the whole, `share` of it (0..1), `title` with its own details."""
+
+    kind: Kind
+    ns: int
+    share: float
+    detail: str = ""
+
+
+def budget_rows(report: Report) -> list[BudgetRow]:
+    """The categories that took any time, in the budget's order; they add up to the whole exactly."""
+    return [
+        BudgetRow(BUDGET[entry.category], entry.ns, entry.share, _detail(report, entry.category))
+        for entry in report.budget.entries
+        if entry.ns > 0
+    ]
+
+
+def _detail(report: Report, category: str) -> str:
+    if category != "operators":
+        return ""
+    phases = [(name, report.budget.detail.get(f"{name}_ns", 0)) for name in ("forward", "backward", "optimizer")]
+    return ", ".join(f"{name} {duration(ns)}" for name, ns in phases if ns > 0)
+
+
+def budget_title(report: Report) -> str:
+    """What the budget divides: `1.21 s of device 0 (Tesla V100)` or `… of the main thread`."""
+    whole, device = duration(report.budget.total_ns), report.budget.device
+    if device is None:
+        return f"{whole} of the main thread"
+    name = report.trace.device(device).name
+    return f"{whole} of device {device}" + (f" ({name})" if name else "")
+
+
+def facts(report: Report) -> list[str]:
+    """What was profiled, in a few words each: name, device, torch, steps."""
+    trace, environment = report.trace, report.trace.context.environment
+    torch = trace.source.torch or (environment.torch if environment else None)
+    names = {device.name for device in trace.devices if device.name}
+    known = [report.title, *sorted(names)]
+    if trace.source.rank is not None:
+        known.append(f"rank {trace.source.rank}")
+    if torch:
+        known.append(f"torch {torch}")
+    steps = len(trace.steps)
+    if steps:
+        known.append(f"{plural(steps, 'step')}, median {duration(report.step_ns)}")
+    return known
+
+
+def saving_words(saving: Saving) -> str:
+    """`up to 273 ms, 22 % of the recorded time` or `120 to 180 ms, …`."""
+    times = duration(saving.high_ns)
+    if saving.low_ns > 0 and duration(saving.low_ns) != times:
+        times = f"{duration(saving.low_ns)} to {times}"
+    else:
+        times = f"up to {times}"
+    return f"{times}; {percent(saving.share)} of the recorded time"
+
+
+def grade_words(saving: Saving) -> str:
+    """`grade C: upper bound: all of the wait`."""
+    return f"grade {saving.grade}: {saving.basis or GRADES.get(saving.grade, '')}"
+
+
+def where_words(report: Report, finding: Finding) -> str:
+    """`line 4; 12 places, the first from 34.5 ms to 66.0 ms`; empty where it is nowhere in particular."""
+    parts = []
+    lines = finding.where.lines
+    if lines:
+        numbers = ", ".join(str(line) for line in lines[:8]) + (", …" if len(lines) > 8 else "")
+        parts.append(("line " if len(lines) == 1 else "lines ") + numbers)
+    ranges = finding.where.ranges_ns
+    if ranges:
+        origin = report.trace.span_start_ns
+        start, end = ranges[0]
+        at = f"{duration(start - origin)} to {duration(end - origin)}"
+        parts.append(f"at {at}" if len(ranges) == 1 else f"{plural(len(ranges), 'place')}, the first at {at}")
+    return "; ".join(parts)
+
+
+def grouped_abstentions(abstained: tuple[Abstention, ...]) -> list[tuple[str, str, str]]:
+    """Abstentions with the same reason as one: `(rules, needs, how)`."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for abstention in abstained:
+        groups.setdefault((abstention.needs, abstention.how), []).append(abstention.rule)
+    return [(", ".join(names), needs, how) for (needs, how), names in groups.items()]
+
+
+def evidence_words(name: str) -> str:
+    """The name of a piece of evidence as words: `wait_ms` is `wait ms`."""
+    return name.replace("_per_", " / ").replace("_", " ")
+
+
+def evidence_value(value: float | int | str) -> str:
+    """A piece of evidence as text; its unit is in its name."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return count(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def sentence_end(words: str) -> str:
+    """`words` with a full stop at the end, if it has none."""
+    stripped = words.strip()
+    return stripped if stripped.endswith((".", ":", "?")) else stripped + "."
+
+
+def picture_words(report: Report) -> str:
+    """What the picture shows, for those who cannot see it."""
+    parts = [f"{row.kind.label} {percent(row.share)} ({duration(row.ns)})" for row in budget_rows(report)]
+    return f"Where the time went, {budget_title(report)}: {', '.join(parts)}; below it the same along the timeline."
+
+
+def finding_kind(report: Report, finding: Finding) -> Kind | None:
+    """The kind of time that fills most of the finding's ranges: its card has that colour. None where it has none."""
+    ranges = finding.where.ranges_ns
+    if not ranges:
+        return None
+    where = union(Intervals(*(np.array(column, np.int64) for column in zip(*ranges, strict=True))))
+    filled = {category: intersect(part, where).total_ns for category, part in report.budget.parts.items()}
+    most = max(filled, key=lambda category: filled[category], default=None)
+    return BUDGET[most] if most is not None and filled[most] > 0 else None

@@ -1,0 +1,80 @@
+"""A JupyterLab of our own on the loopback, for browser tests."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where it listens, and the folder it serves."""
+
+    port: int
+    token: str
+    folder: Path
+
+    def url(self, path: str = "") -> str:
+        """The address of a page in it."""
+        return f"http://127.0.0.1:{self.port}/{path}?token={self.token}&reset"
+
+
+@contextlib.contextmanager
+def jupyterlab(folder: Path) -> Iterator[Server]:
+    """Serve `folder/work`; settings, runtime files and the log lie beside it in `folder`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token, work = secrets.token_hex(16), folder / "work"
+    work.mkdir()
+    places = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    overrides = folder / "settings"
+    _quieten(overrides)
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1"),
+        *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={work}"),
+        *(f"--LabApp.app_settings_dir={overrides}", "--LabApp.news_url=None", "--LabApp.collaborative=False"),
+    ]
+    environment = os.environ | places | {"PYTHONPATH": str(REPOSITORY), "IPYTHONDIR": str(folder / "ipython")}
+    with (folder / "log.txt").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=work)
+        try:
+            _await(port, token, process)
+            yield Server(port, token, work)
+        finally:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            process.kill()
+
+
+def _quieten(folder: Path) -> None:
+    """No question about news, no update check: both would ask the network."""
+    folder.mkdir()
+    notifications = {"fetchNews": "false", "checkForUpdates": False}
+    overrides = {"@jupyterlab/apputils-extension:notification": notifications}
+    (folder / "overrides.json").write_text(json.dumps(overrides))
+
+
+def _await(port: int, token: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/status?token={token}", timeout=2):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    raise RuntimeError(f"JupyterLab did not start (exit status {process.poll()})")
