@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
-from gpuprof.analyses.result import Result
-from gpuprof.model.kinds import CopyKind
-from gpuprof.model.table import Column, Table, TableSchema
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
+from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind
+from gpuprof.model.table import Array, Column, Table, TableSchema
+from gpuprof.model.trace import Trace
 
 COPIES = TableSchema(
     "copies",
@@ -58,3 +64,72 @@ class Copies(Result):
     def of_direction(self, direction: CopyKind) -> Table:
         """The rows of one direction."""
         return self.table.take(self.table["direction"] == direction)
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the copies among the device events and the calls that issued them."""
+        events = trace.device_events
+        rows = np.flatnonzero(events["kind"] == DeviceEventKind.COPY)
+        copies = events.take(rows[np.argsort(events["start_ns"][rows], kind="stable")])
+        measured = (copies["bytes"] >= 0) & (copies["duration_ns"] > 0)
+        rate = np.full(len(copies), np.nan)
+        rate[measured] = copies["bytes"][measured] * 1e9 / copies["duration_ns"][measured]
+        same = ("start_ns", "duration_ns", "bytes", "host_memory", "step", "device", "stream", "call", "operator")
+        blocked = np.where(copies["call"] >= 0, _host_time(trace.calls)[copies["call"]], -1) if trace.calls else -1
+        table = Table(
+            COPIES,
+            {
+                **{name: copies[name] for name in same},
+                "direction": copies["copy"],
+                "bandwidth_bytes_per_s": rate,
+                "exposed_ns": _exposed(copies, results),
+                "host_blocked_ns": np.broadcast_to(blocked, len(copies)),
+            },
+        )
+        directions = [CopyKind(number) for number in np.unique(table["direction"])]
+        return cls(table, {each: _totals(table.take(table["direction"] == each)) for each in directions})
+
+
+def _exposed(copies: Table, results: Results) -> Array:
+    exposed = copies["duration_ns"].copy()
+    for device in results.get(DeviceActivity).devices:
+        here = copies["device"] == device.id
+        starts = copies["start_ns"][here]
+        exposed[here] -= intervals.covered(device.compute, starts, starts + copies["duration_ns"][here])
+    return exposed
+
+
+def _host_time(calls: Table) -> Array:
+    """For each call its duration, plus that of the synchronise that follows it in the same operator.
+
+    Other calls may stand between the two (torch asks whether the stream is being captured). Outside any operator only
+    a plain `cudaMemcpy` is known to wait, so nothing is added there.
+    """
+    order = np.lexsort((calls["start_ns"], calls["operator"], calls["thread"]))
+    kind, operator = calls["kind"][order], calls["operator"][order]
+    place = np.arange(len(order))
+    syncing = np.where(kind == CallKind.SYNCHRONIZE, place, len(order))
+    following = np.minimum.accumulate(syncing[::-1])[::-1]
+    copying = np.where(kind == CallKind.COPY, place, len(order))
+    another = np.append(np.minimum.accumulate(copying[::-1])[::-1][1:], len(order))
+    sync = np.minimum(following, len(order) - 1)
+    belongs = (following < another) & (operator >= 0) & (operator[sync] == operator)
+    belongs &= calls["thread"][order[sync]] == calls["thread"][order]
+    total = calls["duration_ns"].copy()
+    total[order] += np.where(belongs, calls["duration_ns"][order[sync]], 0)
+    return total
+
+
+def _totals(rows: Table) -> DirectionTotals:
+    size, measured = rows["bytes"], ~np.isnan(rows["bandwidth_bytes_per_s"])
+    busy = int(rows["duration_ns"][measured].sum())
+    first_of_call = np.unique(rows["call"], return_index=True)[1]
+    blocked = rows["host_blocked_ns"][first_of_call]
+    return DirectionTotals(
+        count=len(rows),
+        bytes=int(size[size > 0].sum()),
+        ns=int(rows["duration_ns"].sum()),
+        exposed_ns=int(rows["exposed_ns"].sum()),
+        host_blocked_ns=int(blocked[blocked > 0].sum()),
+        bandwidth_bytes_per_s=float(size[measured].sum() * 1e9 / busy) if busy else None,
+    )

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
-from gpuprof.analyses.result import Result
+import numpy as np
+
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model.kinds import CallKind, DeviceEventKind
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
 
 CLOCK_TOLERANCE_NS = 10_000
 
@@ -31,3 +37,60 @@ class Launches(Result):
     median_kernel_ns: int | None
     kernels_before_launch: int
     clock_ok: bool | None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the calls and the device events linked to them."""
+        calls, events = trace.calls, trace.device_events
+        launching = (calls["kind"] == CallKind.KERNEL) | (calls["kind"] == CallKind.GRAPH)
+        linked = events.take(events["call"] >= 0)
+        begun = np.zeros(len(calls), bool)
+        begun[linked["call"]] = True
+        launches, with_kernel = int(launching.sum()), int((launching & begun).sum())
+        early = int((linked["start_ns"] < calls["start_ns"][linked["call"]] - CLOCK_TOLERANCE_NS).sum())
+        kernels = (events["kind"] == DeviceEventKind.KERNEL) & ~events["collective"]
+        return cls(
+            launches=launches,
+            with_kernel=with_kernel,
+            launches_with_kernel_share=with_kernel / launches if launches and len(events) else None,
+            overhead_median_ns=_median(calls["duration_ns"][launching]),
+            latency_median_ns=_median(_latencies(trace)),
+            queue_depth_median=_queue_depth(calls, linked),
+            median_kernel_ns=_median(events["duration_ns"][kernels]),
+            kernels_before_launch=early,
+            clock_ok=early == 0 if len(linked) else None,
+        )
+
+
+def _median(values: Array) -> int | None:
+    return int(np.median(values)) if len(values) else None
+
+
+def _latencies(trace: Trace) -> Array:
+    """Kernel begin − launch begin, in ns, of the kernel launches that found their stream idle."""
+    calls, events = trace.calls, trace.device_events
+    events = events.take(np.lexsort((events["start_ns"], events["stream"], events["device"])))
+    same = (events["device"][1:] == events["device"][:-1]) & (events["stream"][1:] == events["stream"][:-1])
+    ends = events["start_ns"] + events["duration_ns"]
+    previous_end = np.full(len(events), np.iinfo(np.int64).min)
+    previous_end[1:][same] = ends[:-1][same]
+    rows = np.flatnonzero((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))
+    call = events["call"][rows]
+    launched = calls["start_ns"][call]
+    alone = (calls["kind"][call] == CallKind.KERNEL) & (previous_end[rows] <= launched)
+    latency: Array = (events["start_ns"][rows] - launched)[alone]
+    return latency[latency >= 0]
+
+
+def _queue_depth(calls: Table, linked: Table) -> float | None:
+    depths = []
+    for device in np.unique(linked["device"]):
+        here = linked.take(linked["device"] == device)
+        launched = np.sort(calls["start_ns"][here["call"]])
+        ended = np.sort(here["start_ns"] + here["duration_ns"])
+        own = here["call"][here["kind"] == DeviceEventKind.KERNEL]
+        at = calls["start_ns"][np.unique(own)]
+        unfinished = np.searchsorted(launched, at, side="left") - np.searchsorted(ended, at, side="right")
+        depths.append(np.maximum(unfinished, 0))
+    every = np.concatenate(depths) if depths else np.empty(0)
+    return float(np.median(every)) if len(every) else None

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
-from gpuprof.analyses.result import Result
+from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
+from gpuprof.model.kinds import DeviceEventKind
+from gpuprof.model.table import Table
+from gpuprof.model.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -36,3 +42,27 @@ class Overlap(Result):
     collectives: Hidden | None
     exposed_copies_share_of_span: float | None
     exposed_collectives_share_of_span: float | None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the device events of the first device."""
+        device = results.get(DeviceActivity).primary
+        if device is None:
+            return cls(None, None, None, None)
+        events = trace.device_events
+        here = events["device"] == device.id
+        copies = _hidden(events.take(here & (events["kind"] == DeviceEventKind.COPY)), device)
+        collectives = _hidden(events.take(here & events["collective"]), device)
+        span = trace.span_ns
+        return cls(
+            copies=copies,
+            collectives=collectives,
+            exposed_copies_share_of_span=copies.exposed_ns / span if span else None,
+            exposed_collectives_share_of_span=collectives.exposed_ns / span if span else None,
+        )
+
+
+def _hidden(events: Table, device: DeviceUse) -> Hidden:
+    work = intervals.union(intervals.of(events))
+    hidden = intervals.intersect(work, device.compute).total_ns
+    return Hidden(total_ns=work.total_ns, hidden_ns=hidden, exposed_ns=work.total_ns - hidden)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
-from gpuprof.analyses.result import Result
+import numpy as np
+
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+_WARM_UP_FACTOR = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,3 +36,25 @@ class StepTime(Result):
     def count(self) -> int:
         """How many steps were recorded."""
         return len(self.durations_ns)
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the steps table."""
+        durations = trace.steps["duration_ns"]
+        steady = _steady(durations)
+        chosen = durations[steady]
+        return cls(
+            durations_ns=durations,
+            steady=steady,
+            median_ns=int(np.median(chosen)) if len(chosen) else None,
+            p95_ns=int(np.percentile(chosen, 95)) if len(chosen) else None,
+            steps_from=trace.steps_from,
+            window=intervals.union(intervals.of(trace.steps)),
+        )
+
+
+def _steady(durations: Array) -> Array:
+    if not len(durations):
+        return np.zeros(0, bool)
+    ordinary = durations <= _WARM_UP_FACTOR * np.median(durations)
+    return np.arange(len(durations)) >= int(np.argmax(ordinary))

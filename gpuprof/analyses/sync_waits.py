@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Self
 
-from gpuprof.analyses.result import Result
-from gpuprof.model.table import Column, Table, TableSchema
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.host_marks import driving_threads
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model.kinds import CallKind, DeviceEventKind
+from gpuprof.model.table import Array, Column, Table, TableSchema
+from gpuprof.model.trace import Trace
+
+_BLOCKING_FACTOR = 3
+_ASYNC_CALL_NS = 10_000
+_WRAPPERS = ("autograd::engine::", "torch::autograd::")
 
 
 class SyncKind(IntEnum):
@@ -54,3 +65,86 @@ class SyncWaits(Result):
     total_ns: int
     per_step: float | None
     per_step_ns: float | None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the calls: those that synchronise, and the copying calls that wait (see `blocking_copies`)."""
+        calls = trace.calls
+        waiting = (calls["kind"] == CallKind.SYNCHRONIZE) | blocking_copies(trace)
+        rows = np.flatnonzero(waiting & np.isin(calls["thread"], driving_threads(trace)))
+        chosen = calls.take(rows)
+        operator = _outermost(trace, chosen["operator"])
+        explicit = (chosen["operator"] < 0) & (chosen["kind"] == CallKind.SYNCHRONIZE)
+        table = Table(
+            SYNC_WAITS,
+            {
+                **{name: chosen[name] for name in ("start_ns", "duration_ns", "name", "step", "thread")},
+                "operator": operator,
+                "operator_name": _pick(trace.operators["name"], operator),
+                "kind": np.where(explicit, SyncKind.EXPLICIT, SyncKind.IMPLICIT),
+                "idle_after_ns": _idle_after(results, chosen["start_ns"] + chosen["duration_ns"]),
+                "call": rows,
+            },
+        )
+        inside, steps = table["step"] >= 0, len(trace.steps)
+        return cls(
+            table=table,
+            count=len(table),
+            total_ns=int(table["duration_ns"].sum()),
+            per_step=float(inside.sum()) / steps if steps else None,
+            per_step_ns=float(table["duration_ns"][inside].sum()) / steps if steps else None,
+        )
+
+
+def blocking_copies(trace: Trace) -> Array:
+    """Boolean mask of shape `(len(calls),)`: copying calls in which the host waits for the device.
+
+    Those that are synchronous by name (cudaMemcpy, hipMemcpyWithStream), and asynchronous ones that returned only
+    after their copy had ended and took more than three times the 25th percentile of such calls (design/whatif.md,
+    "blocking copy"); that percentile is taken as 10 µs at most, for runs in which every copy blocks.
+    """
+    calls, events = trace.calls, trace.device_events
+    copying: Array = calls["kind"] == CallKind.COPY
+    asynchronous = copying & _named(trace, "Async")
+    durations = calls["duration_ns"]
+    if not asynchronous.any():
+        return copying
+    usual = min(float(np.percentile(durations[asynchronous], 25)), _ASYNC_CALL_NS)
+    copy_end = np.full(len(calls), np.iinfo(np.int64).max)
+    linked = (events["call"] >= 0) & (events["kind"] == DeviceEventKind.COPY)
+    copy_end[events["call"][linked]] = (events["start_ns"] + events["duration_ns"])[linked]
+    stood = (copy_end <= calls["start_ns"] + durations) & (durations > _BLOCKING_FACTOR * usual)
+    mask: Array = (copying & ~asynchronous) | (asynchronous & stood)
+    return mask
+
+
+def _named(trace: Trace, part: str) -> Array:
+    hit = np.fromiter((part in name for name in trace.names), bool, len(trace.names))
+    return hit[trace.calls["name"]] if len(trace.names) else np.zeros(len(trace.calls), bool)
+
+
+def _pick(values: Array, rows: Array) -> Array:
+    return np.where(rows >= 0, values[np.maximum(rows, 0)], -1) if len(values) else np.full(len(rows), -1)
+
+
+def _outermost(trace: Trace, rows: Array) -> Array:
+    """The outermost operator around each row of operators; autograd's own wrappers are looked through."""
+    wrapper = trace.name_mask(trace.operators, *_WRAPPERS)
+    best, here = rows.copy(), rows
+    while (here >= 0).any():
+        plain = (here >= 0) & ~_pick(wrapper, here).astype(bool)
+        best = np.where(plain, here, best)
+        here = _pick(trace.operators["parent"], here)
+    return best
+
+
+def _idle_after(results: Results, returns: Array) -> Array:
+    device = results.get(DeviceActivity).primary
+    if device is None or not len(device.busy.starts):
+        return np.zeros(len(returns), np.int64)
+    starts, ends = device.busy
+    following = np.searchsorted(ends, returns, side="right")
+    inside = following < len(starts)
+    begins = starts[np.minimum(following, len(starts) - 1)]
+    idle: Array = np.where(inside, np.maximum(begins - returns, 0), 0)
+    return idle

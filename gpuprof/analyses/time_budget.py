@@ -4,9 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
-from gpuprof.analyses.result import Result
+from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.device_idle import DeviceIdle
+from gpuprof.analyses.host_marks import main_operators, outside_steps
+from gpuprof.analyses.phases import Phases
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
 from gpuprof.model.intervals import EMPTY, Intervals
+from gpuprof.model.kinds import DeviceEventKind
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+DEVICE_CATEGORIES = (
+    "compute",
+    "exposed_copy",
+    "exposed_collective",
+    "memset",
+    "idle_input",
+    "idle_host",
+    "idle_sync",
+    "idle_launch",
+    "idle_outside_steps",
+    "idle_unexplained",
+)
+HOST_CATEGORIES = ("operators", "input_wait", "host_other", "outside_steps")
 
 
 @dataclass(frozen=True)
@@ -43,3 +66,49 @@ class TimeBudget(Result):
     def share(self, category: str) -> float:
         """The share of a category in the span, 0..1."""
         return self.ns(category) / self.total_ns if self.total_ns else 0.0
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the device's activity and its idle time, or from the main host thread."""
+        device = results.get(DeviceActivity).primary
+        if device is None:
+            parts, detail = _host_parts(trace, results.get(Phases))
+        else:
+            parts, detail = _device_parts(trace, device, results), {}
+        total = trace.span_ns
+        lengths = [(category, part.total_ns) for category, part in parts.items()] if total else []
+        entries = tuple(BudgetEntry(category, ns, ns / total) for category, ns in lengths)
+        return cls(None if device is None else device.id, total, entries, parts, detail)
+
+
+def _device_parts(trace: Trace, device: DeviceUse, results: Results) -> dict[str, Intervals]:
+    events = trace.device_events
+    every, here = intervals.of(events), events["device"] == device.id
+
+    def where(rows: Array) -> Intervals:
+        return Intervals(every.starts[rows & here], every.ends[rows & here])
+
+    claims = [
+        ("compute", device.compute),
+        ("exposed_collective", where(events["collective"])),
+        ("exposed_copy", where(events["kind"] == DeviceEventKind.COPY)),
+        ("memset", where(events["kind"] == DeviceEventKind.MEMSET)),
+    ]
+    parts = intervals.partition(device.busy, claims)
+    parts |= results.get(DeviceIdle).parts
+    return {category: parts[category] for category in DEVICE_CATEGORIES}
+
+
+def _host_parts(trace: Trace, at: Phases) -> tuple[dict[str, Intervals], dict[str, int]]:
+    whole = intervals.single(trace.span_start_ns, trace.span_end_ns)
+    claims = [
+        ("outside_steps", outside_steps(trace)),
+        ("input_wait", at.input),
+        ("operators", main_operators(trace)),
+    ]
+    parts = intervals.partition(whole, claims)
+    parts["host_other"] = parts.pop("")
+    phases = intervals.partition(parts["operators"], [("optimizer_ns", at.optimizer), ("backward_ns", at.backward)])
+    phases["forward_ns"] = phases.pop("")
+    detail = {phase: phases[phase].total_ns for phase in ("forward_ns", "backward_ns", "optimizer_ns")}
+    return {category: parts[category] for category in HOST_CATEGORIES}, detail

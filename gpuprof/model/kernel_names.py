@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
+from functools import lru_cache
 
 
 class KernelCategory(IntEnum):
@@ -28,3 +30,87 @@ class Precision(IntEnum):
     TF32 = 2
     REDUCED = 3
     FP64 = 4
+
+
+_CATEGORIES = tuple(
+    (category, re.compile(pattern, re.IGNORECASE))
+    for category, pattern in (
+        (KernelCategory.COLLECTIVE, r"nccl|rccl|msccl|cross_device_reduce|all_?reduce|allgather|reduce_?scatter"),
+        (KernelCategory.OPTIMIZER, r"multi_tensor|adam|rowwise_adagrad|fused_sgd|lamb_|rmsprop|adagrad|adadelta"),
+        (KernelCategory.ATTENTION, r"flash|fmha|attention|attn|sdpa"),
+        (
+            KernelCategory.NORMALISATION,
+            r"(batch|layer|rms|group|instance|l2)_?norm(?!alize_)|\bbn_(fw|bw|inf)|RowwiseMoments|GammaBeta"
+            r"|ComputeInternalGradients|norm_(fwd|bwd)",
+        ),
+        (
+            KernelCategory.COPY_LIKE,
+            r"nchwToNhwc|nhwcToNchw|NhwcToNhwc|\bconvertTensor|transpose|permute|copy_kernel|BatchedCopy|CatArray"
+            r"|SubTensorOpWithCast|im2col|col2im",
+        ),
+        (
+            KernelCategory.CONVOLUTION,
+            r"conv(?!ert)|s?h?cudnn_(?!infer|train)\d*|cudnn_(fp|bf)16|[fdw]prop_|fprop|dgrad|wgrad|winograd|winconv"
+            r"|fft2d|flip_filter|igemm_(fwd|bwd|wrw)",
+        ),
+        (
+            KernelCategory.GEMM,
+            r"(?<!fb)gemm|gemv|Cijk_|nvjet|matmul|split_?K|cublasLt|epilogue::impl|cutlass|triton_(tem|mm)|_mm_kernel|tinygemm"
+            r"|wvSplitK|gett_",
+        ),
+        (
+            KernelCategory.REDUCTION,
+            r"reduce|softmax|cumsum|scan|argm(ax|in)|topk|sort|nll_loss|triton_(red|per)_|dot_kernel|asum|nrm2",
+        ),
+        (
+            KernelCategory.ELEMENTWISE,
+            r"elementwise|pointwise|triton_(poi|fused)|dropout|gelu|relu|silu|act_and_mul|FillFunctor|foreach"
+            r"|op_?tensor|addTensor|scalePackedTensor|OpTensor",
+        ),
+    )
+)
+
+_HELPERS = re.compile(r"split_?K_?reduce|epilogue::impl|transpose|im2col|flip_filter", re.IGNORECASE)
+_PRECISIONS = tuple(
+    (precision, re.compile(pattern, re.IGNORECASE))
+    for precision, pattern in (
+        (Precision.FP64, r"dgemm|d884|dgemv|\bdouble\b|f64f64|_fp64|^Cijk_[A-Z]+_[A-Z]+_D_?B_"),
+        (Precision.TF32, r"tf32|xf32|^Cijk_[A-Z]+_[A-Z]+_S_?M?X"),
+        (
+            Precision.REDUCED,
+            r"bf16|fp16|f16|half|bfloat|fp8|e4m3|e5m2|[hi](884|1688|16816|8816)|s884|hgemm|hcudnn|int8|imma"
+            r"|^Cijk_[A-Z]+_[A-Z]+_([HB]|F8|I8)|nvjet_(sm\d+_)?[htq]",
+        ),
+        (Precision.TF32, r"s1688|nvjet_(sm\d+_)?s(?!m\d)"),
+        (
+            Precision.FP32,
+            r"sgemm|scudnn|simt|gcgemm|cgemm|ffma|\bfloat\b|f32f32|fp32|_f32|^Cijk_[A-Z]+_[A-Z]+_S_?(S_)?B_",
+        ),
+    )
+)
+
+
+@lru_cache(maxsize=65_536)
+def category_of(name: str) -> KernelCategory:
+    """What the kernel of that name does; OTHER where the name does not say."""
+    for category, pattern in _CATEGORIES:
+        if pattern.search(name):
+            return category
+    return KernelCategory.OTHER
+
+
+@lru_cache(maxsize=65_536)
+def precision_of(name: str) -> Precision:
+    """Number format in which a matrix product of that name multiplies; UNKNOWN where the name does not say.
+
+    Only meaningful for GEMM, convolution and attention kernels. The conventions read here are those of cuBLAS, cuDNN
+    and CUTLASS (`sgemm`, `s1688` TF32, `s16816…bf16`, `h884`), of Tensile (`Cijk_…_SB_`) and of template arguments.
+    Fused attention in fp32 may or may not use tensor cores: its name does not say, so it is UNKNOWN.
+    """
+    if _HELPERS.search(name):
+        return Precision.UNKNOWN
+    for precision, pattern in _PRECISIONS:
+        if pattern.search(name):
+            fused = precision is Precision.FP32 and category_of(name) is KernelCategory.ATTENTION
+            return Precision.UNKNOWN if fused else precision
+    return Precision.UNKNOWN

@@ -1,0 +1,36 @@
+"""Where the host stands in the run: outside the steps, in which operators, and which threads drive the device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CallKind
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+
+def outside_steps(trace: Trace) -> Intervals:
+    """The part of the span outside every step; nothing where no steps are known. A union."""
+    if not len(trace.steps):
+        return intervals.EMPTY
+    return intervals.complement(intervals.union(intervals.of(trace.steps)), trace.span_start_ns, trace.span_end_ns)
+
+
+def main_operators(trace: Trace) -> Intervals:
+    """Where the main thread is inside an operator, as a union."""
+    top = (trace.operators["thread"] == trace.main_thread) & (trace.operators["parent"] < 0)
+    return intervals.union(intervals.of(trace.operators.take(top)))
+
+
+def launching(calls: Table) -> Array:
+    """Boolean mask of shape `(len(calls),)`: launches."""
+    mask: Array = (calls["kind"] >= CallKind.KERNEL) & (calls["kind"] <= CallKind.GRAPH)
+    return mask
+
+
+def driving_threads(trace: Trace) -> Array:
+    """Rows of the threads that launch work, and the main thread: a watchdog that polls the device is not among them."""
+    threads = np.unique(trace.calls["thread"][launching(trace.calls)])
+    return np.union1d(threads, [trace.main_thread])
