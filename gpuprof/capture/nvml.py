@@ -67,6 +67,13 @@ def call(function: str, *arguments: Any) -> Any:
         raise NvmlCallError(function, "Function Not Found", Reaction.DISABLE) from error
 
 
+def field_error(code: int) -> NvmlCallError:
+    """The error that one field of nvmlDeviceGetFieldValues carries while the call as a whole succeeded."""
+    import pynvml
+
+    return NvmlCallError("nvmlDeviceGetFieldValues", str(pynvml.NVMLError(code)), _reaction(code))
+
+
 def start() -> str | None:
     """Initialise NVML (counted: pair it with `finish`). The reason in plain words where that fails, else None."""
     try:

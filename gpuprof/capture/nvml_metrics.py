@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuprof.capture.nvml import NvmlCallError, Reaction, call, constant, known
+from gpuprof.capture.nvml import NvmlCallError, Reaction, call, constant, field_error, known
 
 Values = Mapping[str, int | float | None]
 Reader = Callable[[Any], Values]
@@ -37,7 +37,7 @@ class MetricState:
     """One metric of one device, isolated: its failures stay here.
 
     A reader that can never work is dropped for good and the next takes over; other failures are retried with
-    back-off. `error` is None while nothing went wrong.
+    back-off. `error` is None while nothing went wrong. `working` is the reader that last succeeded.
     """
 
     def __init__(self, metric: Metric, handle: Any):
@@ -47,9 +47,10 @@ class MetricState:
         self._reasons: list[str] = []
         self._retry_at_ns = 0
         self._retry_after_ns = _FIRST_RETRY_NS
+        self._calls = 0
+        self._fastest_ns = 0
         self.failures = 0
-        self.calls = 0
-        self.fastest_ns = 0
+        self.working: Reader | None = None
 
     @property
     def error(self) -> str | None:
@@ -78,16 +79,18 @@ class MetricState:
             finally:
                 self._meter(time.perf_counter_ns() - before)
             self._retry_after_ns = _FIRST_RETRY_NS
+            self.working = self._readers[0]
             return values
         return {}
 
-    def take_cost_ns(self) -> int:
-        """Time in the driver since the last asking, as calls × fastest call, and start counting anew.
+    def take_cost_ns(self, wait_per_call_ns: int) -> int:
+        """Time in the driver since the last asking, and start counting anew.
 
-        The fastest call is the one that did not have to wait for the interpreter's lock on its way back; the wait
-        of the others costs the user's cell nothing.
+        Calls × fastest call, less the wait for the interpreter's lock that even the fastest may have had on its way
+        back. Where that wait is not 0 this is a lower bound; the thread's processor time then stands for the rest.
         """
-        cost, self.calls, self.fastest_ns = self.calls * self.fastest_ns, 0, 0
+        cost = self._calls * max(0, self._fastest_ns - wait_per_call_ns)
+        self._calls, self._fastest_ns = 0, 0
         return cost
 
     def _note_failure(self, now_ns: int) -> None:
@@ -97,8 +100,8 @@ class MetricState:
         self._retry_after_ns = min(2 * self._retry_after_ns, _LAST_RETRY_NS)
 
     def _meter(self, duration_ns: int) -> None:
-        self.fastest_ns = min(self.fastest_ns, duration_ns) if self.calls else duration_ns
-        self.calls += 1
+        self._fastest_ns = min(self._fastest_ns, duration_ns) if self._calls else duration_ns
+        self._calls += 1
 
 
 def metrics() -> tuple[Metric, ...]:
@@ -135,13 +138,11 @@ def power_instant(handle: Any) -> Values:
     """Field POWER_INSTANT; the call succeeds as a whole while a field carries its own error."""
     field = call("nvmlDeviceGetFieldValues", handle, [constant("NVML_FI_DEV_POWER_INSTANT", 186)])[0]
     unsigned = constant("NVML_VALUE_TYPE_UNSIGNED_INT", 1)
-    if field.nvmlReturn != 0 or field.valueType != unsigned:
-        raise NvmlCallError("nvmlDeviceGetFieldValues", _field_reason(field.nvmlReturn), Reaction.DISABLE)
+    if field.nvmlReturn != 0:
+        raise field_error(field.nvmlReturn)
+    if field.valueType != unsigned:
+        raise NvmlCallError("nvmlDeviceGetFieldValues", "a field of an unexpected type", Reaction.DISABLE)
     return {"power_mw": known(field.value.uiVal)}
-
-
-def _field_reason(code: int) -> str:
-    return f"field error {code}" if code else "a field of an unexpected type"
 
 
 def _power_usage(handle: Any) -> Values:

@@ -100,7 +100,7 @@ class SampleLog:
     """Everything one sampler saw. `table` has the schema `device_samples`.
 
     `unavailable` is why there are no rows at all, one sentence for the user. `metric_errors` maps `metric@uuid` to
-    why that metric is missing, wholly or at times. `hz_reached` is ticks over elapsed time after the first tick.
+    why that metric is missing, wholly or at times. `hz_reached` is ticks over time from the first tick to the end.
     `cost_share` (0..1) estimates the part of that time spent in driver calls and in the sampler's own code;
     `halvings` counts how often the rate was halved to keep it low. `notes` are plain sentences for the trust line.
     """
@@ -115,20 +115,28 @@ class SampleLog:
     halvings: int = 0
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able; NaN becomes null."""
+    def facts_dict(self) -> dict[str, Any]:
+        """Everything but the table, JSON-able: what `RunContext.sampling` holds beside `device_samples.json`."""
         facts = _Facts(**{name: getattr(self, name) for name in _Facts.__struct_fields__})
-        columns = self.table.to_dict()
         whole: dict[str, Any] = msgspec.to_builtins(facts)
-        whole["table"] = {name: [_null(value) for value in values] for name, values in columns.items()}
         return whole
 
+    def to_dict(self) -> dict[str, Any]:
+        """The whole log, JSON-able; NaN becomes null. `table` holds the columns."""
+        columns = self.table.to_dict()
+        table = {name: [_null(value) for value in values] for name, values in columns.items()}
+        return {**self.facts_dict(), "table": table}
+
     @staticmethod
-    def from_dict(saved: Mapping[str, Any]) -> SampleLog:
-        """The inverse of `to_dict`. Raises RecordingError where `saved` is something else."""
+    def from_dict(saved: Mapping[str, Any], table: Table | None = None) -> SampleLog:
+        """The inverse of `to_dict`, or of `facts_dict` with the table given beside it.
+
+        Raises RecordingError where `saved` is something else.
+        """
         try:
             facts = msgspec.convert({k: v for k, v in saved.items() if k != "table"}, _Facts)
-            table = Table(DEVICE_SAMPLES, saved.get("table"))
+            if table is None:
+                table = Table(DEVICE_SAMPLES, saved.get("table"))
         except (msgspec.ValidationError, KeyError, ValueError, TypeError, AttributeError) as error:
             raise RecordingError(f"the device samples of this recording cannot be read: {error}") from error
         return SampleLog(table=table, **{name: getattr(facts, name) for name in _Facts.__struct_fields__})

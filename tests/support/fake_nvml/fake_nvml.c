@@ -1,12 +1,13 @@
+#define _GNU_SOURCE /* st_mtim */
+
 /* A stand-in for libnvidia-ml.so.1, loaded by the real nvidia-ml-py.
  *
- * The file named by FAKE_NVML_CONTROL is read anew at every call, one order a line:
- *   devices N                      how many devices there are (default 2)
+ * The file named by FAKE_NVML_CONTROL is watched at every call, one order a line:
  *   fail FUNCTION DEVICE CODE      the call returns this nvmlReturn_t (FUNCTION and DEVICE may be *)
  *   field_fail FIELD DEVICE CODE   this field of nvmlDeviceGetFieldValues carries the code
  *   slow FUNCTION MICROSECONDS     the call sleeps first
- *   set KEY DEVICE VALUE           a reading, e.g. `set power_mw 1 250000`
- *   uuid DEVICE TEXT               another identity, e.g. one of a MIG instance
+ *   set KEY DEVICE VALUE           a reading or fact, e.g. `set used_bytes 1 1048576`, `set uuid 1 MIG-…`
+ *   set devices * N                how many devices there are (default 2)
  * A missing symbol is made by building with -Dname=other_name.
  */
 #include "fake_nvml.h"
@@ -14,10 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAX_DEVICES 8
+#define MAX_ORDERS 64
 #define MIB (1024ULL * 1024ULL)
 
 struct fake_device { int index; };
@@ -29,24 +32,47 @@ static int matches(const char *pattern, const char *text) {
     return strcmp(pattern, "*") == 0 || strcmp(pattern, text) == 0;
 }
 
-/* The last line that fits wins, so an order can be overruled by appending to the file. */
-static int order(const char *verb, const char *name, int device, char *out, size_t size) {
+typedef struct { char verb[32], subject[80], where[80], value[120]; int parts; } order_t;
+
+static order_t orders[MAX_ORDERS];
+static int order_count = 0;
+
+/* Reads the file again if it has changed, so that an idle fake costs no more than a stat a call. */
+static void refresh(void) {
+    static struct timespec seen;
+    static off_t seen_size = -1;
     const char *path = getenv("FAKE_NVML_CONTROL");
-    FILE *file = path ? fopen(path, "r") : NULL;
-    if (!file) return 0;
-    char line[256], which[16];
-    int found = 0;
-    snprintf(which, sizeof which, "%d", device);
-    while (fgets(line, sizeof line, file)) {
-        char said[32] = "", subject[80] = "", where[80] = "", value[120] = "";
-        int parts = sscanf(line, "%31s %79s %79s %119s", said, subject, where, value);
-        if (parts < 2 || strcmp(said, verb) != 0) continue;
-        if (parts == 4 ? !(matches(subject, name) && matches(where, which)) : !matches(subject, name)) continue;
-        snprintf(out, size, "%s", parts == 4 ? value : where);
-        found = 1;
+    struct stat about;
+    if (!path || stat(path, &about) != 0) { order_count = 0; seen_size = -1; return; }
+    if (about.st_size == seen_size && memcmp(&about.st_mtim, &seen, sizeof seen) == 0) return;
+    FILE *file = fopen(path, "r");
+    if (!file) return;
+    char line[256];
+    order_count = 0;
+    while (order_count < MAX_ORDERS && fgets(line, sizeof line, file)) {
+        order_t *o = &orders[order_count];
+        memset(o, 0, sizeof *o);
+        o->parts = sscanf(line, "%31s %79s %79s %119s", o->verb, o->subject, o->where, o->value);
+        if (o->parts >= 2) order_count++;
     }
     fclose(file);
-    return found;
+    seen = about.st_mtim;
+    seen_size = about.st_size;
+}
+
+/* The last line that fits wins, so an order can be overruled by appending to the file. */
+static int order(const char *verb, const char *name, int device, char *out, size_t size) {
+    char which[16];
+    snprintf(which, sizeof which, "%d", device);
+    refresh();
+    for (int i = order_count - 1; i >= 0; i--) {
+        const order_t *o = &orders[i];
+        if (strcmp(o->verb, verb) != 0 || !matches(o->subject, name)) continue;
+        if (o->parts == 4 && !matches(o->where, which)) continue;
+        snprintf(out, size, "%s", o->parts == 4 ? o->value : o->where);
+        return 1;
+    }
+    return 0;
 }
 
 static long long setting(const char *key, int device, long long fallback) {
@@ -54,18 +80,22 @@ static long long setting(const char *key, int device, long long fallback) {
     return order("set", key, device, text, sizeof text) ? atoll(text) : fallback;
 }
 
-static int device_count(void) {
-    const char *path = getenv("FAKE_NVML_CONTROL");
-    FILE *file = path ? fopen(path, "r") : NULL;
-    int count = 2;
-    char line[256];
-    while (file && fgets(line, sizeof line, file)) sscanf(line, "devices %d", &count);
-    if (file) fclose(file);
-    return count;
+static int device_count(void) { return (int)setting("devices", -1, 2); }
+
+#define MAX_FUNCTIONS 64
+
+static struct { const char *name; int count; } called[MAX_FUNCTIONS];
+
+static void count_call(const char *function) {
+    for (int i = 0; i < MAX_FUNCTIONS; i++) {
+        if (!called[i].name) called[i].name = function;
+        if (strcmp(called[i].name, function) == 0) { called[i].count++; return; }
+    }
 }
 
 static nvmlReturn_t enter(const char *function, nvmlDevice_t device) {
     char text[120];
+    count_call(function);
     int index = device ? device->index : -1;
     if (order("slow", function, index, text, sizeof text)) usleep((useconds_t)atoi(text));
     if (order("fail", function, index, text, sizeof text)) return atoi(text);
@@ -79,14 +109,8 @@ static nvmlReturn_t enter(const char *function, nvmlDevice_t device) {
     } while (0)
 
 static void uuid_of(int index, char *out, size_t size) {
-    const char *path = getenv("FAKE_NVML_CONTROL");
-    FILE *file = path ? fopen(path, "r") : NULL;
-    char line[256], text[80];
-    int which;
+    if (order("set", "uuid", index, out, size)) return;
     snprintf(out, size, "GPU-%08x-0000-4000-8000-%012x", 0xa0000000u + (unsigned)index, (unsigned)index);
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "uuid %d %79s", &which, text) == 2 && which == index) snprintf(out, size, "%s", text);
-    if (file) fclose(file);
 }
 
 static void bus_id_of(int index, char *out, size_t size) {
@@ -116,8 +140,14 @@ nvmlReturn_t nvmlShutdown(void) {
     return SUCCESS;
 }
 
-/* Not of NVML: lets a test see that every init was paired with a shutdown. */
+/* Not of NVML: what a test wants to see afterwards. */
 int fake_init_count(void) { return init_count; }
+
+int fake_calls(const char *function) {
+    for (int i = 0; i < MAX_FUNCTIONS && called[i].name; i++)
+        if (strcmp(called[i].name, function) == 0) return called[i].count;
+    return 0;
+}
 
 const char *nvmlErrorString(nvmlReturn_t code) { return code == 999 ? "Unknown Error" : "fake error"; }
 
@@ -253,7 +283,7 @@ nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsi
     return SUCCESS;
 }
 
-/* 200 W for as long as the machine is up. */
+/* A steady 200 W. */
 nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long *out) {
     ENTER(device);
     *out = now_us() / 5;
@@ -278,24 +308,6 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsign
         out[i].gpu_instance = out[i].compute_instance = ~0u;
     }
     return SUCCESS;
-}
-
-/* The driver's own buffer: a reading every 20 ms, the last 50 of them. */
-nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, int kind, unsigned long long last_seen_us, int *value_type,
-                                  unsigned int *count, nvmlSample_t *out) {
-    ENTER(device);
-    if (kind != 0 && kind != 1) return NOT_SUPPORTED;
-    *value_type = VALUE_UINT;
-    if (!out) { *count = 50; return SUCCESS; }
-    unsigned long long newest = now_us() / 20000, oldest = newest - 49, seen = last_seen_us / 20000;
-    unsigned int n = 0;
-    for (unsigned long long t = oldest > seen ? oldest : seen + 1; t <= newest && n < *count; t++, n++) {
-        out[n].timestamp_us = t * 20000;
-        out[n].value.ull = 0;
-        out[n].value.ui = kind == 0 ? (unsigned)(200000 + t % 1000) : (unsigned)(t % 101);
-    }
-    *count = n;
-    return n ? SUCCESS : NOT_FOUND;
 }
 
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *fields) {
