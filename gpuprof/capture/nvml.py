@@ -18,24 +18,29 @@ class Reaction(Enum):
 
 
 class NvmlCallError(Exception):
-    """One NVML call failed. Never leaves `gpuprof.capture`: the sampler turns it into a recorded reason."""
+    """One NVML call failed. Never leaves `gpuprof.capture`: the sampler turns it into a recorded reason.
 
-    def __init__(self, function: str, reason: str, reaction: Reaction):
+    `absent`: this device or driver does not have the thing at all, as a desktop card has no ECC.
+    """
+
+    def __init__(self, function: str, reason: str, reaction: Reaction, *, absent: bool = False):
         super().__init__(f"{function}: {reason}")
         self.function = function
         self.reason = reason
         self.reaction = reaction
+        self.absent = absent
 
 
 # nvmlReturn_t; NVML documents these values as fixed
 _NO_PERMISSION, _DRIVER_NOT_LOADED, _LIBRARY_NOT_FOUND, _VERSION_MISMATCH = 4, 9, 12, 18
+_NOT_SUPPORTED, _FUNCTION_NOT_FOUND = 3, 13
 _DISABLE = frozenset(
     {
         2,  # invalid argument
-        3,  # not supported
+        _NOT_SUPPORTED,
         _NO_PERMISSION,
         _LIBRARY_NOT_FOUND,
-        13,  # function not found: an older driver
+        _FUNCTION_NOT_FOUND,  # an older driver
         25,  # argument version mismatch
         26,  # deprecated
     }
@@ -56,22 +61,22 @@ def call(function: str, *arguments: Any) -> Any:
 
     wrapper = getattr(pynvml, function, None)
     if wrapper is None:
-        raise NvmlCallError(function, "not in this version of nvidia-ml-py", Reaction.DISABLE)
+        raise NvmlCallError(function, "not in this version of nvidia-ml-py", Reaction.DISABLE, absent=True)
     try:
         return wrapper(*arguments)
     except pynvml.NVMLError as error:
-        raise NvmlCallError(function, str(error), _reaction(_code(error))) from error
+        raise _error(function, error) from error
     except UnicodeDecodeError as error:
         raise NvmlCallError(function, "the driver returned text that is not UTF-8", Reaction.DISABLE) from error
     except getattr(pynvml, "NVMLLibraryMismatchError", ()) as error:
-        raise NvmlCallError(function, "Function Not Found", Reaction.DISABLE) from error
+        raise NvmlCallError(function, "Function Not Found", Reaction.DISABLE, absent=True) from error
 
 
 def field_error(code: int) -> NvmlCallError:
     """The error that one field of nvmlDeviceGetFieldValues carries while the call as a whole succeeded."""
     import pynvml
 
-    return NvmlCallError("nvmlDeviceGetFieldValues", str(pynvml.NVMLError(code)), _reaction(code))
+    return _error("nvmlDeviceGetFieldValues", pynvml.NVMLError(code))
 
 
 def start() -> str | None:
@@ -105,6 +110,12 @@ def constant(name: str, fallback: int) -> int:
 def known(value: int) -> int | None:
     """The reading, or None for NVML's mark of *not available* (all bits set)."""
     return None if value in (_NOT_AVAILABLE_UINT, _NOT_AVAILABLE_ULONGLONG) else int(value)
+
+
+def _error(function: str, error: Any) -> NvmlCallError:
+    code = _code(error)
+    absent = code in (_NOT_SUPPORTED, _FUNCTION_NOT_FOUND)
+    return NvmlCallError(function, str(error), _reaction(code), absent=absent)
 
 
 def _code(error: Any) -> int:

@@ -131,7 +131,7 @@ class SampledDevice:
         except NvmlCallError as error:
             if error.reaction is Reaction.LOST:
                 self._mark_lost(error)
-            else:
+            elif not error.absent:
                 self.errors[name] = error.reason
             return None
 
@@ -179,7 +179,7 @@ def _processes(handle: Any) -> tuple[DeviceProcess, ...]:
     try:
         rows = call("nvmlDeviceGetComputeRunningProcesses_v3", handle)
     except NvmlCallError as error:
-        if error.reaction is not Reaction.DISABLE:
+        if not error.absent:
             raise
         rows = call("nvmlDeviceGetComputeRunningProcesses_v2", handle)
     return tuple(DeviceProcess(pid=int(row.pid), used_bytes=row.usedGpuMemory) for row in rows)

@@ -100,9 +100,10 @@ class SampleLog:
     """Everything one sampler saw. `table` has the schema `device_samples`.
 
     `unavailable` is why there are no rows at all, one sentence for the user. `metric_errors` maps `metric@uuid` to
-    why that metric is missing, wholly or at times. `hz_reached` is ticks over time from the first tick to the end.
-    `cost_share` (0..1) estimates the part of that time spent in driver calls and in the sampler's own code;
-    `halvings` counts how often the rate was halved to keep it low. `notes` are plain sentences for the trust line.
+    why that metric is missing, wholly or at times; a fact that the device simply does not have is None without one.
+    `hz_reached` is ticks over time from the first tick to the end. `cost_share` (0..1) estimates the part of that
+    time spent in driver calls or in the sampler's own code; `halvings` counts how often the rate was halved to keep
+    it low. `notes` are plain sentences for the trust line.
     """
 
     table: Table = field(default_factory=lambda: Table(DEVICE_SAMPLES))

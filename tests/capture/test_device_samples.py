@@ -322,7 +322,15 @@ def test_an_older_driver_without_the_newer_calls_is_read_by_the_older_ones(
     assert log.table["power_mw"][0] == 190_000
     assert log.static[0].power_source == "driver"
     assert log.static[0].driver_reserved_bytes is None
-    assert log.metric_errors == {f"driver_reserved_bytes@{uuid}": "Function Not Found" for uuid in UUIDS[:2]}
+    assert log.metric_errors == {}  # nothing that is sampled is missing
+
+
+def test_a_fact_the_device_does_not_have_is_no_error_but_a_forbidden_one_is(nvml: FakeNvml) -> None:
+    nvml.order("fail nvmlDeviceGetTotalEccErrors * 3", "fail nvmlDeviceGetComputeRunningProcesses_v3 1 4")
+    log = sampled(0.05)
+    assert [facts.ecc_uncorrected for facts in log.static] == [None, None]
+    assert log.static[0].processes_end is not None and log.static[1].processes_end is None
+    assert list(log.metric_errors) == [f"processes@{UUIDS[1]}"]
 
 
 def test_a_log_survives_json(nvml: FakeNvml) -> None:
