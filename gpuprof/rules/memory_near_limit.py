@@ -1,0 +1,114 @@
+"""The device's memory is nearly used up.
+
+What it finds
+    A peak of reserved memory of at least 90 % of the device, allocations that had to be retried after freeing cached
+    blocks, or a cell that ran out of memory.
+
+Why it costs
+    Near the limit the caching allocator gives its blocks back to the driver and asks again: each time the device
+    is synchronised. The next longer batch or a second process ends the run.
+
+What to do
+    Look at what the peak is made of. What stays between steps is parameters, gradients and optimizer state; what comes
+    and goes is activations and temporaries. The cheapest means first: autocast, a smaller batch with accumulated
+    gradients, checkpointing, then an optimizer with less state.
+
+When to leave it
+    When the run is steady, nothing is retried and nothing else needs the device: reserved memory is a cache, and a full
+    cache is no fault by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.result import Results
+from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.rule import Rule, threshold
+
+
+@dataclass(frozen=True)
+class MemoryNearLimit(Rule):
+    """See the module."""
+
+    yields_to = ("activations_dominate_peak",)
+
+    reserved_share: float = threshold(0.9, "of the device: the next larger allocation may fail")
+    retries: float = threshold(1, "each one synchronises the device and empties the cache")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the peak against the device's memory."""
+        memory = results.get(MemoryPeak).primary
+        if memory is None:
+            if results.trace.device_recorded is None:
+                return None
+            return Abstention(
+                self.name,
+                "the memory of the device during the run",
+                "Profile the cell with `%%gpuprofile --memory`; a trace needs `profile_memory=True`.",
+            )
+        if (memory.ooms or 0) > 0 or (memory.retries or 0) >= self.retries:
+            return self._finding(memory)
+        peak = _highest(memory)
+        if memory.limit_bytes is None or peak is None:
+            return Abstention(
+                self.name,
+                "the size of the device’s memory and the peak in it",
+                "The trace does not hold them; `%%gpuprofile` records them.",
+            )
+        return self._finding(memory) if peak >= self.reserved_share * memory.limit_bytes else None
+
+    def _finding(self, memory: MemoryUse) -> Finding:
+        peak, limit = _highest(memory), memory.limit_bytes
+        share = peak / limit if peak is not None and limit else None
+        failed = bool(memory.ooms)
+        if failed:
+            title = "The device ran out of memory"
+        elif share is not None and share >= self.reserved_share:
+            title = f"Memory peaks at {units.percent(share)} of the device"
+        else:
+            title = f"The allocator had to retry {units.plural(memory.retries or 0, 'time')} for want of memory"
+        at = memory.peak_at_ns
+        facts: dict[str, int | None] = {
+            "peak_reserved_bytes": memory.peak_reserved_bytes,
+            "peak_allocated_bytes": memory.peak_allocated_bytes,
+            "memory_bytes": limit,
+            "transient_bytes": memory.transient_bytes,
+            "activations_bytes": memory.activations_bytes,
+            "allocation_retries": memory.retries,
+            "out_of_memory_errors": memory.ooms,
+        }
+        return Finding(
+            rule=self.name,
+            severity=Severity.HIGH if failed or memory.retries else Severity.MEDIUM,
+            title=title,
+            explanation=_explanation(memory),
+            evidence={name: value for name, value in facts.items() if value is not None},
+            where=Where(ranges_ns=((at, at + 1),) if at is not None else ()),
+            change="Cheapest first: `torch.autocast` (halves most activations), a smaller batch with accumulated "
+            "gradients, `torch.utils.checkpoint` on the repeated blocks, an optimizer with less state.",
+            leave_it="Leave it when nothing is retried and nothing else needs the device: reserved memory is a cache.",
+        )
+
+
+def _highest(memory: MemoryUse) -> int | None:
+    return memory.peak_reserved_bytes or (None if memory.relative else memory.peak_allocated_bytes)
+
+
+def _explanation(memory: MemoryUse) -> str:
+    of = f" of {units.size(memory.limit_bytes)}" if memory.limit_bytes else ""
+    text = (
+        f"At the peak {units.size(memory.peak_allocated_bytes)} were allocated and "
+        f"{units.size(memory.peak_reserved_bytes)} reserved{of}."
+    )
+    if memory.transient_bytes is not None and memory.peak_allocated_bytes is not None:
+        stays = memory.peak_allocated_bytes - memory.transient_bytes
+        text += f" {units.size(memory.transient_bytes)} come and go within a step, {units.size(stays)} stay."
+    if memory.retries or memory.ooms:
+        text += (
+            f" Allocations were retried {units.plural(memory.retries or 0, 'time')} and failed "
+            f"{units.plural(memory.ooms or 0, 'time')}."
+        )
+    return text

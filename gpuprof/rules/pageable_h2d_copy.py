@@ -1,0 +1,141 @@
+"""Batches are copied to the device from pageable host memory, and something waits for it.
+
+What it finds
+    Copies from the host to the device whose host memory is pageable, where either the copies run while the device
+    computes nothing, or the host stands in the copying call and the device runs dry for it.
+
+Why it costs
+    The driver copies pageable memory through a small pinned buffer of its own, piece by piece: the copy reaches a
+    fraction of the link's bandwidth, and the host may not go on before its data is staged. From pinned memory the
+    device fetches the data itself, at full speed, while the host and the kernels go on.
+
+What to do
+    `pin_memory=True` for the DataLoader, and `.to(device, non_blocking=True)` for what it gives. Both are needed: one
+    makes the copy fast, the other lets the host go on.
+
+When to leave it
+    When the loop waits for its data anyway (see `input_stall`): a faster copy then only waits longer. Do not write
+    `x.pin_memory().to(device)` in the loop: pinning costs more than it saves. Pinned memory cannot be swapped out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.copy_waits import CopyWaits
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.sync_waits import SyncWaits
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CopyKind, HostMemory
+from gpuprof.model.table import Table
+from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.rule import Rule, threshold
+from gpuprof.rules.scope import Scope, graded, worst
+
+
+@dataclass(frozen=True)
+class PageableH2dCopy(Rule):
+    """See the module."""
+
+    exposed_share: float = threshold(0.03, "of the step with pageable copies and no compute: less is hardly measurable")
+    blocked_share: float = threshold(0.03, "of the step with the host in the copy and the device idle or drained after")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the copies to the device."""
+        activity, scope = results.get(DeviceActivity), Scope.of(results)
+        if activity.recorded is None:
+            return None
+        if activity.primary is None:
+            return Abstention(
+                self.name, "the copies of the device", "Run `gpuprof doctor`: it tells why there are none."
+            )
+        copies = results.get(Copies).of_direction(CopyKind.H2D)
+        copies = copies.take(scope.inside(copies["start_ns"]))
+        pageable = copies.take(copies["host_memory"] == HostMemory.PAGEABLE)
+        unknown = copies.take(copies["host_memory"] == HostMemory.UNKNOWN)
+        if scope.share(unknown["exposed_ns"].sum()) >= self.exposed_share:
+            return Abstention(
+                self.name,
+                "whether the copied host memory is pageable or pinned, which this trace does not say",
+                "ROCm traces hide it; check that the DataLoader has `pin_memory=True`.",
+            )
+        exposed = intervals.subtract(intervals.union(intervals.of(pageable)), activity.primary.compute)
+        blocked = _host_cost(results, pageable, activity.primary.compute)
+        if scope.share(exposed.total_ns) < self.exposed_share and scope.share(blocked.total_ns) < self.blocked_share:
+            return None
+        cost = intervals.union(Intervals(*(np.concatenate(pair) for pair in zip(exposed, blocked, strict=True))))
+        return self._finding(results, scope, pageable, exposed, blocked, cost)
+
+    def _finding(
+        self, results: Results, scope: Scope, copies: Table, exposed: Intervals, blocked: Intervals, cost: Intervals
+    ) -> Finding:
+        total_ns, total_bytes = int(copies["duration_ns"].sum()), int(np.maximum(copies["bytes"], 0).sum())
+        bandwidth = total_bytes / total_ns * units.NS_PER_S if total_ns else None
+        reference = _reference(results)
+        faster = total_ns - total_bytes / reference * units.NS_PER_S if reference else 0.0
+        share = scope.share(cost.total_ns)
+        against = f", where {units.rate(reference)} is possible" if reference else ""
+        pinned = [loader.pin_memory for loader in results.trace.context.loaders]
+        lines = tuple(each.line for each in results.trace.context.loaders if each.line and not each.pin_memory)
+        loader = (
+            "The DataLoader pins already, so these tensors come from elsewhere: make them in pinned memory "
+            "(`torch.empty(..., pin_memory=True)`) once and fill them, and copy with `non_blocking=True`."
+            if pinned and all(pinned)
+            else "Use `pin_memory=True` for the DataLoader and `.to(device, non_blocking=True)` for its batches."
+        )
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"Copies from pageable memory hold up {units.percent(share)} of {scope.words}",
+            explanation=(
+                f"{units.plural(len(copies), 'copy', 'copies')} to the device, {units.size(total_bytes)} in all, went "
+                f"through pageable memory at {units.rate(bandwidth)}{against}. The device computed nothing in "
+                f"{units.duration(exposed.total_ns)} of them; the host stood in the copy, or the device ran dry after "
+                f"it, for {units.duration(blocked.total_ns)}."
+            ),
+            evidence={
+                "copies": len(copies),
+                "bytes": total_bytes,
+                "copy_ms": units.milliseconds(total_ns),
+                "exposed_ms": units.milliseconds(exposed.total_ns),
+                "host_blocked_ms": units.milliseconds(blocked.total_ns),
+                "cost_share": round(share, 4),
+                **({"bandwidth_gb_per_s": round(bandwidth / 1e9, 3)} if bandwidth else {}),
+                **({"possible_gb_per_s": round(reference / 1e9, 3)} if reference else {}),
+            },
+            where=Where(lines=lines, ranges_ns=worst(cost)),
+            change=loader,
+            saving=scope.saving(
+                min(faster, cost.total_ns), cost.total_ns, cost.total_ns, "upper bound: copies wholly hidden"
+            ),
+            leave_it="Leave it when the loop waits for its data anyway. Do not pin inside the loop "
+            "(`x.pin_memory().to(...)`): that costs more than it saves.",
+        )
+
+
+def _host_cost(results: Results, pageable: Table, compute: Intervals) -> Intervals:
+    """While the host stands in these copies without compute, and device idle after each until work comes again."""
+    waits = results.get(SyncWaits).table
+    issued = np.unique(pageable["call"][pageable["call"] >= 0])
+    waits = waits.take(np.isin(results.get(CopyWaits).copy_call, issued))
+    ends = waits["start_ns"] + waits["duration_ns"]
+    standing = intervals.subtract(intervals.union(Intervals(waits["start_ns"], ends)), compute)
+    after = Intervals(ends, ends + waits["idle_after_ns"])
+    return intervals.union(Intervals(*(np.concatenate(pair) for pair in zip(standing, after, strict=True))))
+
+
+def _reference(results: Results) -> float | None:
+    """Bandwidth that pinned copies of this run reach, else what the device's link is known to give."""
+    copies = results.get(Copies).of_direction(CopyKind.H2D)
+    pinned = copies.take((copies["host_memory"] == HostMemory.PINNED) & (copies["bytes"] >= 1 << 20))
+    if len(pinned):
+        return float(np.nanmedian(pinned["bandwidth_bytes_per_s"]))
+    primary = results.get(DeviceActivity).primary
+    return results.trace.device(primary.id).link_bytes_per_s if primary else None

@@ -1,0 +1,113 @@
+"""A Python loop runs the same operators for one sample of the batch after the other.
+
+What it finds
+    The same short sequence of operators, beginning with a slice such as `x[i]`, at least ten times in a row within a
+    step and as often as the batch has samples.
+
+Why it costs
+    Each turn pays Python, dispatch and (on a GPU) the launches again, for a piece of work that is far too small. The
+    same operators on the whole batch cost hardly more than one turn.
+
+What to do
+    Give the operators the whole batch: most of torch's functions take it as it is. Otherwise `torch.vmap(f)(x)`,
+    `torch.bmm` for products, `torch.where` for branches, padding for different lengths.
+
+When to leave it
+    When each turn depends on the one before (recurrences, sampling step by step), or the samples differ in shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.rule import Rule, threshold
+from gpuprof.rules.scope import Scope, graded, worst
+
+_MOST_NAMES = 5
+_MOST_LOOPS_A_SAMPLE = 4
+
+
+@dataclass(frozen=True)
+class PythonLoopOverBatch(Rule):
+    """See the module."""
+
+    loop_share: float = threshold(0.05, "of the step: less is hardly worth a change")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+    busy_share: float = threshold(0.80, "of the loop: a device that is busy that long in it is not held up by it")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the costliest loop over slices."""
+        scope = Scope.of(results)
+        sizes = {loader.batch_size for loader in results.trace.context.loaders if loader.batch_size}
+        for loop in results.get(PythonLoops).loops:
+            ranges = Intervals(
+                np.array([run.start_ns for run in loop.runs], np.int64),
+                np.array([run.end_ns for run in loop.runs], np.int64),
+            )
+            inside = intervals.intersect(intervals.union(ranges), scope.within)
+            if not loop.slices or scope.share(inside.total_ns) < self.loop_share or self._hidden(results, inside):
+                continue
+            runs = [run for run in loop.runs if _is_over_batch(run, sizes)]
+            if len(runs) * 2 >= len(loop.runs):
+                return self._finding(scope, loop, inside)
+            if not sizes and all(run.sliced is None for run in loop.runs):
+                return Abstention(
+                    self.name,
+                    "the batch size: a loop over slices was seen, but not whether it is over the batch",
+                    "Record the shapes (`%%gpuprofile --shapes`, `record_shapes=True`).",
+                )
+        return None
+
+    def _hidden(self, results: Results, loop: Intervals) -> bool:
+        device = results.get(DeviceActivity).primary
+        return device is not None and (
+            intervals.intersect(device.busy, loop).total_ns >= self.busy_share * loop.total_ns
+        )
+
+    def _finding(self, scope: Scope, loop: Loop, inside: Intervals) -> Finding:
+        share = scope.share(inside.total_ns)
+        names = ", ".join(dict.fromkeys(loop.names[:_MOST_NAMES]))
+        more = ", …" if len(loop.names) > _MOST_NAMES else ""
+        turns = loop.turns / len(loop.runs)
+        bound = inside.total_ns * (1 - 1 / turns)
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"A Python loop over the batch takes {units.percent(share)} of {scope.words}",
+            explanation=(
+                f"The operators {names}{more} run {turns:.0f} times in a row, once a sample, in "
+                f"{units.plural(len(loop.runs), 'place')} of the run: {units.duration(inside.total_ns)} in all."
+            ),
+            evidence={
+                "loop_ms": units.milliseconds(inside.total_ns),
+                "loop_share": round(share, 4),
+                "turns_per_loop": round(turns, 1),
+                "loops": len(loop.runs),
+                "operators_per_turn": len(loop.names),
+                "operators": f"{names}{more}",
+            },
+            where=Where(ranges_ns=worst(inside)),
+            change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
+            "`torch.vmap(f)(x)`, `torch.bmm` for products or `torch.where` for branches.",
+            saving=scope.saving(
+                bound * 0.3, bound, bound, "upper bound: the whole batch takes as long as one sample now"
+            ),
+            leave_it="Leave it when each turn depends on the one before, or when the samples differ in shape.",
+        )
+
+
+def _is_over_batch(run: Run, sizes: set[int]) -> bool:
+    """As many turns as samples; the first or last turn may look different, and a turn may be half of a sample's."""
+    whole = sizes | ({run.sliced} if run.sliced else set())
+    return any(
+        0 <= size * times - run.turns <= 1 for size in whole for times in range(1, _MOST_LOOPS_A_SAMPLE + 1) if size > 1
+    )

@@ -1,0 +1,122 @@
+"""The optimizer updates the parameters one by one.
+
+What it finds
+    An optimizer whose step takes at least 3 % of the time and issues a handful of operators (on a GPU: kernels) for
+    each single parameter tensor.
+
+Why it costs
+    Each parameter costs some ten small operators, and each operator its Python and dispatch, on a GPU also a launch.
+    A fused step reads and writes every parameter once, in one pass.
+
+What to do
+    `fused=True` for Adam, AdamW, SGD and Adagrad (on the CPU too); `foreach=True` for the others. An optimizer written
+    by hand can use the `torch._foreach_` functions on lists of tensors.
+
+When to leave it
+    When the optimizer needs what fused steps lack (`differentiable=True`, hooks between parameters), or when its
+    parameters are few and large: then the arithmetic is the cost, and it remains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.optimizer_steps import OptimizerSteps, OptimizerUse
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.rule import Rule, threshold
+from gpuprof.rules.scope import Scope, graded, worst
+
+_FUSED = ("Adam", "AdamW", "SGD", "Adagrad")
+_FOREACH = ("RMSprop", "NAdam", "RAdam", "Adamax", "Adadelta", "ASGD", "Rprop", "Adafactor")
+
+
+@dataclass(frozen=True)
+class UnfusedOptimizer(Rule):
+    """See the module."""
+
+    optimizer_share: float = threshold(0.03, "of the step: less is hardly worth a change")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+    operators: float = threshold(30, "a step: fewer leave nothing to fuse")
+    per_parameter: float = threshold(1, "operators or kernels for each parameter tensor: a fused step has far fewer")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the costliest optimizer."""
+        use, activity = results.get(OptimizerSteps).primary, results.get(DeviceActivity)
+        if use is None or use.foreach_seen or use.fused_seen:
+            return None
+        if use.known and (use.known.fused or use.known.foreach):
+            return None
+        if activity.recorded is False:
+            if (use.share or 0) < self.optimizer_share or use.operators_per_step < self.operators:
+                return None
+            return Abstention(
+                self.name,
+                "the device’s kernels: whether the optimizer holds it up cannot be said",
+                "Run `gpuprof doctor`: it tells why kernels were not recorded.",
+            )
+        scope = Scope.of(results)
+        on_device = use.device is not None and activity.primary is not None and (use.kernels_per_step or 0) > 0
+        pieces = use.kernels_per_step if on_device and use.kernels_per_step else use.operators_per_step
+        whole = use.device if on_device and use.device is not None else _host(use)
+        cost = intervals.intersect(intervals.union(whole), scope.within)
+        parameters = use.known.parameters if use.known else None
+        if pieces < max(self.operators, self.per_parameter * (parameters or 0)):
+            return None
+        if scope.share(cost.total_ns) < self.optimizer_share:
+            return None
+        return self._finding(scope, use, cost, pieces, on_device)
+
+    def _finding(self, scope: Scope, use: OptimizerUse, cost: Intervals, pieces: float, on_device: bool) -> Finding:
+        share = scope.share(cost.total_ns)
+        what = "kernel" if on_device else "operator"
+        known = use.known
+        each = f", {pieces / known.parameters:.1f} for each of its {known.parameters} tensors" if known else ""
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"{use.name} updates parameters one by one, for {units.percent(share)} of {scope.words}",
+            explanation=(
+                f"{units.plural(use.count, 'optimizer step')} took {units.duration(cost.total_ns)}"
+                f"{' on the device' if on_device else ''}, with {units.plural(round(pieces), what)} in each{each}."
+            ),
+            evidence={
+                "optimizer_ms": units.milliseconds(cost.total_ns),
+                "optimizer_share": round(share, 4),
+                "optimizer_steps": use.count,
+                f"{what}s_per_step": pieces,
+                "host_ms": units.milliseconds(use.ns),
+                **({"parameters": known.parameters} if known else {}),
+            },
+            where=Where(lines=(known.line,) if known and known.line else (), ranges_ns=worst(cost)),
+            change=_change(use.name),
+            saving=scope.saving(
+                cost.total_ns * 0.3,
+                cost.total_ns * 0.6,
+                cost.total_ns * 0.9,
+                "estimate: a fused step takes 70 %, 40 %, 10 % of this time; many small tensors gain most",
+            ),
+            leave_it="Leave it when the optimizer needs what fused steps lack (`differentiable=True`), or when its "
+            "tensors are few and large.",
+        )
+
+
+def _host(use: OptimizerUse) -> Intervals:
+    return Intervals(use.start_ns, use.start_ns + np.maximum(use.duration_ns, 0))
+
+
+def _change(name: str) -> str:
+    if name in _FUSED:
+        return f"Make it `{name}(..., fused=True)`."
+    if name in _FOREACH:
+        return f"Make it `{name}(..., foreach=True)`, which updates all tensors together; it has no fused step."
+    return (
+        "Use a fused optimizer of torch (`torch.optim.AdamW(..., fused=True)`) if it does the same; in one of your "
+        "own, update lists of tensors with the `torch._foreach_` functions instead of looping over parameters."
+    )
