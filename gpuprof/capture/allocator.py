@@ -1,0 +1,65 @@
+"""The CUDA caching allocator around a run, without touching the user's peak counters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuprof.model.context import Allocator
+
+_Stats = dict[int, dict[str, Any]]
+
+
+def read_allocators() -> _Stats:
+    """`torch.cuda.memory_stats` by device; empty where CUDA is not initialised (it is never initialised here)."""
+    import torch
+
+    cuda: Any = torch.cuda
+    if not cuda.is_initialized():
+        return {}
+    try:
+        return {device: dict(cuda.memory_stats(device)) for device in range(cuda.device_count())}
+    except RuntimeError:  # a device that reported an error answers nothing any more
+        return {}
+
+
+def compare_allocators(before: _Stats, after: _Stats) -> tuple[tuple[Allocator, ...], tuple[str, ...]]:
+    """The allocators of the devices that hold or held memory, and what to know of their peaks, one sentence each.
+
+    The peaks are torch's own counters, which only grow until the user resets them: where such a counter did not grow
+    in this run an earlier peak was as high, and the run's own is at most that. Resetting it would change what the user
+    reads.
+    """
+    allocators, notes = [], []
+    for device, stats in after.items():
+        earlier = before.get(device, {})
+        peak = _bytes(stats, "allocated_bytes.all.peak")
+        if not peak and not _bytes(stats, "reserved_bytes.all.peak"):
+            continue
+        allocators.append(
+            Allocator(
+                device=device,
+                allocated_before_bytes=_bytes(earlier, "allocated_bytes.all.current"),
+                allocated_after_bytes=_bytes(stats, "allocated_bytes.all.current"),
+                reserved_after_bytes=_bytes(stats, "reserved_bytes.all.current"),
+                peak_allocated_bytes=peak,
+                peak_reserved_bytes=_bytes(stats, "reserved_bytes.all.peak"),
+                retries=_grown(earlier, stats, "num_alloc_retries") or 0,
+                ooms=_grown(earlier, stats, "num_ooms") or 0,
+                device_allocs=_grown(earlier, stats, "num_device_alloc"),
+                device_frees=_grown(earlier, stats, "num_device_free"),
+            )
+        )
+        if earlier and peak and peak == _bytes(earlier, "allocated_bytes.all.peak"):
+            notes.append(
+                f"the peak of device {device} was reached before this run; its own peak is not known "
+                "(--memory records it, torch.cuda.reset_peak_memory_stats() before the cell makes it readable)"
+            )
+    return tuple(allocators), tuple(notes)
+
+
+def _bytes(stats: dict[str, Any], name: str) -> int:
+    return int(stats.get(name, 0))
+
+
+def _grown(before: dict[str, Any], after: dict[str, Any], name: str) -> int | None:
+    return int(after[name]) - int(before.get(name, 0)) if name in after else None

@@ -1,0 +1,203 @@
+"""torch's profiler, started and stopped by the cheapest route that works from torch 2.4 on.
+
+Never `events()` or `key_averages()` of the profiler (40 to 90 µs an event): the C++ result is saved once, to a file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gpuprof.capture.options import CaptureOptions
+from gpuprof.capture.stderr_capture import Heard, stderr_captured
+
+# the profiler's clock agrees with the system's to about 20 µs; the pause keeps ended events clear of open ones
+_CLOCK_TOLERANCE_NS = 50_000
+_SETTLE_S = 0.001
+_NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
+
+
+class KinetoRecording:
+    """One recording by torch's profiler, from `start` to `stop`, on the thread that starts it.
+
+    `with_device` says whether device activity was asked for. `messages` is what Kineto wrote to standard error,
+    `problems` what went wrong without losing everything, each one sentence. `start_ns` and `end_ns` are Unix time.
+    """
+
+    def __init__(self, options: CaptureOptions):
+        self._options = options
+        self._profiler: Any = None
+        self._results: Any = None
+        self._heard = Heard()
+        self.problems: list[str] = []
+        self.with_device = False
+        self.start_ns = 0
+        self.end_ns = 0
+        self._disabled_at_ns = 0
+        self.start_cost_ns = 0
+        self.stop_cost_ns = 0
+
+    @property
+    def messages(self) -> list[str]:
+        """Kineto's own messages so far."""
+        return self._heard.messages
+
+    @property
+    def running(self) -> bool:
+        """Whether it has started and not stopped."""
+        return self._profiler is not None and self._results is None and not self.end_ns
+
+    @property
+    def results(self) -> Any:
+        """torch's `_ProfilerResult`, None where there is none."""
+        return self._results
+
+    def start(self) -> None:
+        """Begin. RuntimeError, from torch, where its profiler cannot start."""
+        began = time.perf_counter_ns()
+        with stderr_captured(self._heard), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            profiler = self._make()
+            profiler._prepare_trace()
+            profiler._start_trace()
+        self._profiler = profiler
+        self.start_ns = time.time_ns()
+        self.start_cost_ns += time.perf_counter_ns() - began
+
+    def stop(self) -> None:
+        """End; does nothing a second time. Never raises: what failed stands in `problems`."""
+        if not self.running:
+            return
+        began = time.perf_counter_ns()
+        profiler, self.end_ns = self._profiler, time.time_ns()
+        with stderr_captured(self._heard):
+            self._finish_device_work()
+            time.sleep(_SETTLE_S)
+            self._disabled_at_ns = time.time_ns()
+            # torch would initialise CUDA here for a cell that never used it, and stay enabled where that raises
+            profiler.use_device = None
+            try:
+                profiler.__exit__(None, None, None)
+                self._results = profiler.kineto_results
+            except RuntimeError as error:
+                self._results = self._disable_after(error)
+        self._profiler = None
+        self.stop_cost_ns += time.perf_counter_ns() - began
+
+    def has_open_events(self) -> bool:
+        """Whether a range or operator was still open when the recording ended (1.7 µs an event to find out).
+
+        torch writes to freed memory when such a one closes while a later recording runs: none may start before.
+        """
+        if self._results is None:
+            return False
+        latest = self._disabled_at_ns - _CLOCK_TOLERANCE_NS
+        return any(event.start_ns() + event.duration_ns() >= latest for event in self._host_events())
+
+    def carry(self, earlier: KinetoRecording) -> None:
+        """Take over the problems and costs of the recording that this one replaces."""
+        self.problems.extend(earlier.problems)
+        self.messages.extend(earlier.messages)
+        self.start_cost_ns += earlier.start_cost_ns
+        self.stop_cost_ns += earlier.stop_cost_ns
+
+    def save(self, path: Path) -> None:
+        """Write Kineto's JSON to `path` (works once). OSError where that was not possible."""
+        if self._results is None:
+            raise OSError("there is no recording to save")
+        with stderr_captured(self._heard):
+            try:
+                self._results.save(str(path))
+            except RuntimeError as error:
+                raise OSError(f"torch could not write the trace: {_first_line(error)}") from error
+        if not path.exists() or path.stat().st_size == 0:
+            raise OSError(f"{path}: torch wrote no trace there")
+
+    def _host_events(self) -> Iterator[Any]:
+        for event in self._results.events():
+            if event.device_type().name == "CPU" and not getattr(event, "is_python_function", bool)():
+                yield event
+
+    def _make(self) -> Any:
+        from torch.autograd.profiler import profile
+
+        self.with_device = device_available()
+        wanted = {
+            "use_kineto": True,
+            "use_device": "cuda" if self.with_device else None,
+            "record_shapes": self._options.shapes,
+            "profile_memory": self._options.memory,
+            "with_stack": self._options.stacks,
+            "experimental_config": _experimental_config(),
+        }
+        known = inspect.signature(profile.__init__).parameters
+        return profile(**{name: value for name, value in wanted.items() if name in known})
+
+    def _finish_device_work(self) -> None:
+        cuda = _cuda()
+        if not (self.with_device and cuda.is_initialized()):
+            return
+        try:
+            cuda.synchronize()
+        except RuntimeError as error:
+            self.problems.append(
+                f"the device reported an error when the recording ended ({_first_line(error)}); "
+                "what was recorded until then is kept, device activity may be missing"
+            )
+
+    def _disable_after(self, error: RuntimeError) -> Any:
+        from torch.autograd import profiler as autograd_profiler
+
+        self.problems.append(f"torch's profiler did not stop cleanly ({_first_line(error)})")
+        try:
+            return autograd_profiler._disable_profiler()  # type: ignore[attr-defined]
+        except RuntimeError:
+            self.problems.append("the kernel recording is lost: another profiler was started and stopped in this cell")
+            return None
+
+
+def device_available() -> bool:
+    """Whether torch can use a CUDA or ROCm device, asked without initialising it where torch offers that."""
+    cuda = _cuda()
+    if cuda.is_initialized():
+        return True
+    with _environment(_NVML_CHECK, "1"):
+        return bool(cuda.is_available())
+
+
+def _cuda() -> Any:
+    import torch
+
+    return torch.cuda
+
+
+def _experimental_config() -> Any:
+    from torch._C._profiler import _ExperimentalConfig
+
+    try:
+        return _ExperimentalConfig(enable_cuda_sync_events=True)
+    except TypeError:
+        return _ExperimentalConfig()
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

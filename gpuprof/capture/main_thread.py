@@ -1,0 +1,64 @@
+"""Runs a function on the main thread while the user's code is running there, between two bytecodes.
+
+By CPython's `Py_AddPendingCall`: soon in Python code, and after the call in one long C call (a sleep, a kernel wait).
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+_waiting: deque[Callable[[], None]] = deque()
+_add: Any = None
+_entry: Any = None
+_INTERRUPT_DELAY_S = 0.001
+
+
+def call_on_main_thread(callback: Callable[[], None]) -> bool:
+    """Ask for one call of `callback`; False where CPython's queue is full or there is no such queue.
+
+    What `callback` raises is dropped, but for KeyboardInterrupt, which reaches the user's code right after.
+    """
+    if sys.implementation.name != "cpython":
+        return False
+    _prepare()
+    _waiting.append(callback)
+    if _add(_entry, None) == 0:
+        return True
+    _waiting.remove(callback)
+    return False
+
+
+def _prepare() -> None:
+    global _add, _entry
+    if _add is not None:
+        return
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    # CPython keeps the bare address: the object must live as long as the process
+    _entry = prototype(_run_one)
+    add = ctypes.pythonapi.Py_AddPendingCall
+    add.argtypes, add.restype = [prototype, ctypes.c_void_p], ctypes.c_int
+    _add = add
+
+
+def _run_one(_: object) -> int:
+    try:
+        if _waiting:
+            _waiting.popleft()()
+    except KeyboardInterrupt:
+        interrupt_soon()
+    except Exception:  # noqa: BLE001  - called by the interpreter in the middle of the user's code: nobody to tell
+        pass
+    return 0
+
+
+def interrupt_soon() -> None:
+    """Deliver Ctrl-C to the main thread once it is back in the user's code."""
+    timer = threading.Timer(_INTERRUPT_DELAY_S, _thread.interrupt_main)
+    timer.daemon = True
+    timer.start()

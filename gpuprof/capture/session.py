@@ -1,0 +1,107 @@
+"""One capture of a running cell: starts everything, keeps it in bounds, stops it, and saves the Recording."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any
+
+from gpuprof.capture import ownership
+from gpuprof.capture.captured import Captured, Live
+from gpuprof.capture.interrupts import interrupts_held
+from gpuprof.capture.options import CaptureOptions
+from gpuprof.capture.store import new_run_id
+from gpuprof.capture.watch import Watch
+from gpuprof.errors import CaptureError
+from gpuprof.model.context import Cell, Outcome, RunContext
+
+__all__ = ["CaptureOptions", "Captured", "Live", "Session"]
+
+
+class Session:
+    """Captures from `start` to `stop`. One at a time in a process, on its main thread.
+
+    `cell` is the code that runs, for the Recording and to find its lines.
+    """
+
+    def __init__(self, options: CaptureOptions, *, cell: Cell | None = None):
+        self._options = options
+        self._cell = cell
+        self._created_ns = time.time_ns()
+        self._run_id = new_run_id(self._created_ns)
+        self._pid = os.getpid()
+        self._watch: Watch | None = None
+        self._captured: Captured | None = None
+        self._cell_start_ns = 0
+
+    @property
+    def run_id(self) -> str:
+        """The name of this run, and of its folder."""
+        return self._run_id
+
+    def start(self) -> None:
+        """Begin; does nothing a second time. ProfilerBusyError, with nothing touched, where another profiler is active,
+        another Session runs, or off the main thread. A kernel recording that cannot start does not raise: the run then
+        goes without, and its notes say so."""
+        if self._watch is not None:
+            return
+        ownership.claim(self)
+        watch = Watch(self._options, None if self._cell is None else self._cell.filename)
+        try:
+            watch.start()
+        except BaseException:
+            watch.abandon()
+            ownership.release(self)
+            raise
+        self._watch = watch
+        self._cell_start_ns = time.time_ns()
+
+    def stop(self, error: BaseException | None = None) -> Captured:
+        """End, save, and return what was captured; a later call returns the same.
+
+        `error` is what the cell raised. CaptureError where it was never started or off the main thread; nothing that
+        the cell, the device or the disk did raises. A first Ctrl-C meanwhile waits; a second gives up what is left.
+        """
+        if self._captured is not None:
+            return self._captured
+        if self._watch is None:
+            raise CaptureError("this capture was never started; call start() before stop()")
+        if os.getpid() != self._pid:
+            return Captured(
+                RunContext(), unsaved="this process was forked from the profiled one; that one keeps the run"
+            )
+        if threading.current_thread() is not threading.main_thread():
+            raise CaptureError("a capture can only stop on the main thread, where it started")
+        cell_end_ns = time.time_ns()
+        try:
+            with interrupts_held():
+                self._captured = self._watch.finish(self._context(error), self._cell_start_ns, cell_end_ns)
+        except KeyboardInterrupt:
+            self._watch.abandon()
+            self._captured = Captured(self._context(error), unsaved="interrupted twice while the run was being saved")
+        except BaseException:
+            self._watch.abandon()
+            raise
+        finally:
+            ownership.release(self)
+        return self._captured
+
+    def live(self) -> Live:
+        """How far it is; safe from any thread, and never raises."""
+        started = self._cell_start_ns
+        if self._watch is None or self._captured is not None:
+            return Live(0, 0, "ended", 0, (), None)
+        return self._watch.live(time.time_ns() - started if started else 0)
+
+    def _context(self, error: BaseException | None) -> RunContext:
+        facts: dict[str, Any] = {}
+        if error is not None:
+            facts = {"error": type(error).__name__, "message": str(error)[:2000]}
+        return RunContext(
+            run_id=self._run_id,
+            created_ns=self._created_ns,
+            cell=self._cell,
+            options=self._options.to_dict(),
+            outcome=Outcome(**facts),
+        )

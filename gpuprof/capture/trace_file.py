@@ -1,0 +1,112 @@
+"""Kineto's JSON, saved once, mended where a name broke it, and packed."""
+
+from __future__ import annotations
+
+import atexit
+import gzip
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gpuprof.capture.kineto import KinetoRecording
+from gpuprof.model.recording import KINETO
+
+_CHUNK_BYTES = 4 * 1024**2
+_PACK_LEVEL = 1
+# Kineto up to torch 2.13 writes names as they are: a quote or backslash in a range or file name breaks the JSON.
+# A name ends at `",` before the line's end (2.13) or before `"pid"` (older).
+_ODD_NAME = re.compile(rb'(?<="name": ")(?=[^"\\\n]*(?:\\|"(?!,(?:\n| "pid": ))))([^\n]*?)(?=",(?:\n| "pid": ))')
+_CATEGORY = re.compile(rb'"cat": "(\w+)"')
+_CLOCK_MARK = re.compile(rb'"name": "gpuprof\.clock"[^{}]*?"ts": ([0-9.]+)')
+_BASE_TIME = re.compile(rb'"baseTimeNanoseconds": (\d+)')
+
+
+@dataclass
+class SavedTrace:
+    """The packed trace: its events by Kineto category, and the starts of the clock marks in Unix ns, in file order.
+
+    `whole` is false where the file ends in mid-air: no room was left.
+    """
+
+    path: Path
+    events: dict[str, int] = field(default_factory=dict)
+    clock_marks_ns: list[int] = field(default_factory=list)
+    whole: bool = True
+
+
+def save_trace(recording: KinetoRecording, folder: Path | None) -> tuple[SavedTrace, OSError | None]:
+    """Write `kineto.json.gz` into `folder`; where that fails, into a temporary folder, with the reason.
+
+    That folder lasts as long as the process. OSError where the trace can be written nowhere.
+    """
+    temporary = temporary_folder()
+    raw = temporary / "kineto.json"
+    try:
+        recording.save(raw)
+        if folder is None:
+            return pack(raw, temporary / KINETO), None
+        try:
+            return pack(raw, folder / KINETO), None
+        except OSError as error:
+            (folder / KINETO).unlink(missing_ok=True)
+            return pack(raw, temporary / KINETO), error
+    finally:
+        raw.unlink(missing_ok=True)
+        if not any(temporary.iterdir()):
+            temporary.rmdir()
+
+
+def pack(raw: Path, packed: Path) -> SavedTrace:
+    """Copy the JSON at `raw` to `packed`, gzipped, names mended. OSError where it cannot be written."""
+    saved = SavedTrace(packed)
+    base_ns: int | None = None
+    last = b""
+    with gzip.open(packed, "wb", compresslevel=_PACK_LEVEL) as out:
+        for chunk in _whole_events(raw):
+            if base_ns is None and (base := _BASE_TIME.search(chunk)):
+                base_ns = int(base[1])
+            for category in _CATEGORY.findall(chunk):
+                name = category.decode()
+                saved.events[name] = saved.events.get(name, 0) + 1
+            saved.clock_marks_ns.extend((base_ns or 0) + _nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
+            out.write(_ODD_NAME.sub(_mend, chunk))
+            last = chunk.rstrip()[-1:] or last
+    saved.whole = last == b"}"
+    return saved
+
+
+def temporary_folder() -> Path:
+    """A new folder that is deleted when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="gpuprof-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _whole_events(raw: Path) -> Iterator[bytes]:
+    """The file in pieces of about 4 MiB that end between two events, so that no event is torn."""
+    rest = b""
+    with raw.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            chunk = rest + chunk
+            end = chunk.rfind(b"\n  {") + 1 or chunk.rfind(b"\n") + 1
+            rest = chunk[end:]
+            yield chunk[:end]
+    yield rest
+
+
+def _mend(match: re.Match[bytes]) -> bytes:
+    name = match[1]
+    try:
+        json.loads(b'"' + name + b'"')
+    except ValueError:
+        return json.dumps(name.decode(errors="replace"), ensure_ascii=False)[1:-1].encode()
+    return name
+
+
+def _nanoseconds(microseconds: bytes) -> int:
+    whole, _, part = microseconds.partition(b".")
+    return int(whole) * 1000 + int((part + b"000")[:3])

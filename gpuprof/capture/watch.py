@@ -1,0 +1,178 @@
+"""Everything that watches a cell while it runs: the kernel recording, the samplers, the optimizers, the loaders."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+import msgspec
+
+from gpuprof.capture import cupti, ownership
+from gpuprof.capture.allocator import compare_allocators, read_allocators
+from gpuprof.capture.captured import Captured, Live
+from gpuprof.capture.clock import ClockMarks
+from gpuprof.capture.device_samples import DeviceSampler
+from gpuprof.capture.environment import host_start, read_environment, read_flags
+from gpuprof.capture.host_samples import HostSampler
+from gpuprof.capture.limits import GrowthLimit
+from gpuprof.capture.loaders import LoaderWatch
+from gpuprof.capture.optimizers import OptimizerWatch
+from gpuprof.capture.options import CaptureOptions
+from gpuprof.capture.saving import RunFolder, rescue
+from gpuprof.capture.steps import StepCount
+from gpuprof.capture.trace_file import SavedTrace, save_trace
+from gpuprof.capture.window import RecordingWindow
+from gpuprof.model.context import Cost, Environment, RunContext
+from gpuprof.model.samples import SampleLog
+
+
+class Watch:
+    """From `start` to `finish`. The order matters: what costs most begins before the recording and ends after it."""
+
+    def __init__(self, options: CaptureOptions, filename: str | None):
+        self._options = options
+        self._steps = StepCount()
+        self._window = RecordingWindow(options, self._steps)
+        self._clock = ClockMarks()
+        self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
+        self._loaders = LoaderWatch(filename, self._batch_asked)
+        self._limit = GrowthLimit()
+        self._host = HostSampler(self._tick)
+        self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
+        self._flags: dict[str, Any] | None = None
+        self._host_start: dict[str, Any] = {}
+        self._allocators: dict[int, dict[str, Any]] = {}
+        self._notes: list[str] = []
+        self._start_cost_ns = 0
+
+    def start(self) -> None:
+        """Begin everything, the kernel recording last."""
+        began = time.perf_counter_ns()
+        self._host_start = host_start()
+        self._allocators = read_allocators()
+        self._optimizers.install()
+        self._loaders.install()
+        if self._devices is not None:
+            self._devices.start()
+        self._host.start()
+        try:
+            self._window.start()
+            self._clock.mark()
+        except RuntimeError as error:
+            self._notes.append(f"no kernel recording: torch's profiler could not start ({error}); restart the kernel")
+        self._limit.begin()
+        self._start_cost_ns = time.perf_counter_ns() - began
+
+    def abandon(self) -> None:
+        """End everything and keep nothing; never raises."""
+        for end in (self._window_close, self._optimizers.remove, self._loaders.remove, self._host.stop):
+            with contextlib.suppress(Exception):
+                end()
+        if self._devices is not None:
+            self._devices.stop()
+
+    def finish(self, context: RunContext, cell_start_ns: int, cell_end_ns: int) -> Captured:
+        """End everything, save it, and return it, with `context` completed."""
+        began = time.perf_counter_ns()
+        failed = context.outcome is not None and context.outcome.error is not None
+        if self._window.running:
+            self._clock.mark()
+        self._window.close(failed=failed)
+        self._optimizers.remove()
+        self._loaders.remove()
+        log = SampleLog() if self._devices is None else self._devices.stop()
+        host = self._host.stop()
+        folder = RunFolder(self._options.folder, context.run_id or "")
+        trace = self._save_trace(folder)
+        allocators, about_peaks = compare_allocators(self._allocators, read_allocators())
+        self._note_problems(trace)
+        context = msgspec.structs.replace(
+            context,
+            environment=self._environment(log),
+            loaders=self._loaders.facts(),
+            optimizers=self._optimizers.facts(),
+            window=self._window.describe(cell_start_ns, cell_end_ns),
+            allocators=allocators,
+            sampling=self._sampling(log, trace),
+            host_start=self._host_start,
+            notes=(*self._notes, *about_peaks, *log.notes),
+            cost=Cost(
+                start_ns=self._start_cost_ns,
+                stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
+                sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
+            ),
+        )
+        kineto = None if trace is None else trace.path
+        folder.write(context, (log.table, host))
+        if kineto is not None and folder.lost:
+            kineto = rescue(kineto)
+        return Captured(context, folder.path, kineto, log, host, folder.unsaved)
+
+    def live(self, elapsed_ns: int) -> Live:
+        """A glance, from any thread."""
+        state = "recording" if self._window.running else ("sampling" if self._steps.seen else "waiting")
+        devices = () if self._devices is None else tuple(self._devices.latest())
+        return Live(elapsed_ns, self._steps.seen, state, self._window.recorded_for_ns, devices, self._host.latest_bytes)
+
+    def _window_close(self) -> None:
+        self._window.close(failed=True)
+
+    def _optimizer_stepped(self, times: int) -> None:
+        if ownership.forked():
+            return
+        self._first_step()
+        self._steps.optimizer_stepped(times)
+        self._window.optimizer_stepped()
+
+    def _batch_asked(self, batches: int) -> None:
+        if batches:
+            self._first_step()
+        self._steps.batches_used(batches)
+        self._window.batch_asked()
+
+    def _first_step(self) -> None:
+        # the flags that hold while it trains, not those that a `with` has put back by the end of the cell
+        if self._flags is None:
+            self._flags = read_flags()
+
+    def _tick(self, resident_bytes: int) -> None:
+        self._window.check("bytes" if self._limit.passed(resident_bytes) else None)
+
+    def _environment(self, log: SampleLog) -> Environment:
+        driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)
+        return msgspec.structs.replace(read_environment(driver), **(self._flags or {}))
+
+    def _save_trace(self, folder: RunFolder) -> SavedTrace | None:
+        recording = self._window.recording
+        if recording.results is None:
+            return None
+        try:
+            trace, reason = save_trace(recording, folder.path)
+        except OSError as error:
+            folder.fail(error, "the kernel recording was not saved")
+            return None
+        if reason is not None:
+            folder.fail(reason, "the kernel recording was not saved")
+        return trace
+
+    def _note_problems(self, trace: SavedTrace | None) -> None:
+        recording = self._window.recording
+        self._notes.extend((*self._window.notes, *recording.problems))
+        if trace is not None and not trace.whole:
+            self._notes.append("the kernel recording was cut short while it was written: there was no room for it")
+        self._notes.extend(cupti.diagnose(recording.messages, None if trace is None else trace.events))
+        if self._host.failure:
+            self._notes.append(self._host.failure)
+
+    def _sampling(self, log: SampleLog, trace: SavedTrace | None) -> dict[str, Any]:
+        marks = [] if trace is None else trace.clock_marks_ns
+        offset, problem = self._clock.check(marks)
+        if problem is not None:
+            self._notes.append(problem)
+        facts = {name: value for name, value in log.to_dict().items() if name != "table"}
+        return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset}
+
+    def _sampler_share(self, log: SampleLog, cell_ns: int) -> float | None:
+        host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0
+        return host + (log.cost_share or 0.0)
