@@ -1,0 +1,51 @@
+"""The magics that IPython itself knows: for `?`, for completion, and for calls from inside a running cell."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.magics.cell_events import CellEvents
+from gpuprof.magics.messages import MagicUsageError
+from gpuprof.magics.options import with_arguments
+
+MAGICS = (("cell", "gpuprofile"), ("line", "gpuexplain"), ("line", "gpuhistory"))
+
+
+def register(shell: Any, events: CellEvents) -> None:
+    """Give the shell the magics of MAGICS."""
+
+    @with_arguments
+    def gpuprofile(line: str, cell: str) -> Any:
+        """Profile this cell and show, below it, where its time and memory went and what to change."""
+        __tracebackhide__ = True
+        return events.profile_body(line, cell)
+
+    for function, (kind, name) in zip((gpuprofile, gpuexplain, gpuhistory), MAGICS, strict=True):
+        shell.register_magic_function(function, kind, name)
+
+
+def gpuexplain(line: str) -> None:
+    """Print the page of a rule: `%gpuexplain input_stall`. Without a name, list the rules."""
+    from gpuprof.rules.documentation import describe_rules, explain
+
+    name = line.strip()
+    try:
+        page = explain(name) if name else describe_rules()
+    except UsageError as error:
+        raise MagicUsageError(str(error)) from None
+    sys.stdout.write(f"{page.rstrip()}\n")
+
+
+def gpuhistory(line: str) -> Any:
+    """List the saved runs, oldest first: `%gpuhistory`, or `%gpuhistory FOLDER` for the runs saved there.
+
+    The value is a sequence: `%gpuhistory` and then `_[-1].load()` gives the newest Run.
+    """
+    from gpuprof.profiling import history
+
+    try:
+        return history(line.strip() or None)
+    except GpuprofError as error:
+        raise MagicUsageError(str(error)) from None

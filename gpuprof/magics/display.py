@@ -1,0 +1,77 @@
+"""Shows a run under its cell: the report as one output, and in a live front end the dashboard before it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gpuprof.magics.messages import describe, notice
+
+if TYPE_CHECKING:
+    from gpuprof.magics.options import CellOptions
+    from gpuprof.report import Comparison
+    from gpuprof.run import Run
+
+T = TypeVar("T")
+
+
+def show(shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None) -> None:
+    """Write and show what the options ask for. What fails is said in one line; the rest is still shown."""
+    compared = _attempt("no comparison", lambda: run.compare(earlier)) if earlier is not None else None
+    if options.report is not None:
+        written = _attempt("no HTML report", lambda: run.report(options.report or ""))
+        if written is not None and not options.quiet:
+            sys.stdout.write(f"gpuprof: wrote {written}\n")
+    choice = "none" if options.quiet else options.display
+    if choice == "widget" or (choice == "auto" and has_live_widgets(shell)):
+        _attempt("no dashboard", lambda: _publish_widget(run))
+    if choice in ("auto", "report", "text"):
+        plain_only = choice == "text" or not _is_notebook(shell)
+        _attempt("no report", lambda: _publish_report(run, compared, plain_only=plain_only))
+    if run.unsaved is not None and choice not in ("auto", "report"):
+        notice(run.unsaved)
+
+
+def has_live_widgets(shell: Any) -> bool:
+    """Whether somebody sits in front of this kernel: only then can a widget live.
+
+    nbclient, papermill and nbconvert execute without standard input; a widget saved by them would be dead.
+    """
+    return bool(getattr(getattr(shell, "kernel", None), "_allow_stdin", False))
+
+
+def _is_notebook(shell: Any) -> bool:
+    return getattr(shell, "kernel", None) is not None
+
+
+def _publish_widget(run: Run) -> None:
+    from IPython.display import display
+
+    display(run.widget())
+
+
+def _publish_report(run: Run, compared: Comparison | None, *, plain_only: bool) -> None:
+    from IPython.display import display
+
+    if not plain_only:
+        bundle = _attempt("no formatted report", lambda: run.display_bundle(comparison=compared))
+        if bundle is not None:
+            display(bundle, raw=True)
+            return
+    display({"text/plain": _text(run, compared)}, raw=True)
+
+
+def _text(run: Run, compared: Comparison | None) -> str:
+    from gpuprof.views.text import render_comparison
+
+    return run.text() if compared is None else f"{run.text()}\n\n{render_comparison(compared)}"
+
+
+def _attempt(otherwise: str, action: Callable[[], T]) -> T | None:
+    try:
+        return action()
+    except Exception as error:  # noqa: BLE001 - a failure of one output must not cost the others
+        notice(f"{otherwise}: {describe(error)}")
+        return None

@@ -1,0 +1,119 @@
+"""The options of `%%gpuprofile`, with their help. A wrong one is one clear line, and the cell does not run."""
+
+from __future__ import annotations
+
+import keyword
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError as IPythonUsageError
+from IPython.core.magic import no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from gpuprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpuprof.capture.options import CaptureOptions
+
+DISPLAYS = ("auto", "report", "widget", "text", "none")
+
+
+def _unquoted(text: str) -> str:
+    # IPython's splitter leaves quotes on
+    return text[1:-1] if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+_ARGUMENTS = (
+    argument("--name", type=_unquoted, metavar="NAME", help="a name for this run, for %%gpuhistory and --compare"),
+    argument("--steps", type=int, metavar="N", help="record the kernels of N steps, then only sample (default 20)"),
+    argument("--skip", type=int, metavar="N", help="count the first N steps as warm-up (default 2)"),
+    argument("--max-seconds", type=float, metavar="S", help="record kernels for at most S seconds (default 60)"),
+    argument("--memory", action="store_true", help="record every allocation: exact peaks, more overhead"),
+    argument("--stacks", action="store_true", help="record Python call stacks: finds lines, much more overhead"),
+    argument("--shapes", action="store_true", help="record the shapes of operators' inputs; keeps tensors alive"),
+    argument("--nvml-hz", type=float, metavar="HZ", help="device readings a second (default 10, at most 50)"),
+    argument("--no-nvml", action="store_true", help="leave device sampling out"),
+    argument(
+        "--compare",
+        type=_unquoted,
+        metavar="RUN",
+        help="show this run against an earlier one: a variable that holds it, its name or id, `last`, or a path",
+    ),
+    argument("--report", type=_unquoted, metavar="FILE.html", help="also write the one-file HTML report"),
+    argument(
+        "--display",
+        choices=DISPLAYS,
+        default="auto",
+        help="what appears under the cell. auto: the report, and the dashboard in a live front end (default)",
+    ),
+    argument("--quiet", action="store_true", help="show nothing; `gpuprof.last()` or --into reach the run"),
+    argument("--into", type=_unquoted, metavar="NAME", help="assign the run to this variable"),
+)
+
+
+def with_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a magic function the options of `%%gpuprofile` and their help as its docstring."""
+    for decorate in reversed(_ARGUMENTS):
+        function = decorate(function)
+    # the text is expanded where it is parsed, for the transformer and the magic alike
+    described: Callable[..., Any] = no_var_expand(magic_arguments("gpuprofile")(function))
+    described.__doc__ = (described.__doc__ or "").replace("%gpuprofile", "%%gpuprofile", 1)
+    return described
+
+
+@with_arguments
+def _arguments() -> None:
+    """Hold the parser."""
+
+
+@dataclass(frozen=True)
+class CellOptions:
+    """One magic line, understood. `capture` is what the capture is told; the rest is about showing."""
+
+    capture: CaptureOptions
+    compare: str | None = None
+    report: Path | None = None
+    display: str = "auto"
+    quiet: bool = False
+    into: str | None = None
+
+
+def parse(line: str) -> CellOptions:
+    """Understand the text behind `%%gpuprofile`; UsageError, one line, where something is wrong with it."""
+    try:
+        given: Namespace = _arguments.parser.parse_argstring(line)  # type: ignore[attr-defined]
+    except (IPythonUsageError, ValueError) as error:
+        raise UsageError(f"{error}; %%gpuprofile? lists the options") from error
+    return CellOptions(
+        capture=_capture_options(given),
+        compare=given.compare,
+        report=_report(given.report),
+        display=given.display,
+        quiet=given.quiet,
+        into=_variable(given.into),
+    )
+
+
+def _capture_options(given: Namespace) -> CaptureOptions:
+    from gpuprof.capture.options import CaptureOptions
+
+    named = {name: getattr(given, name) for name in CaptureOptions.__struct_fields__ if hasattr(given, name)}
+    return CaptureOptions(**{name: value for name, value in named.items() if value is not None})
+
+
+def _report(text: str | None) -> Path | None:
+    if text is None:
+        return None
+    path = Path(text).expanduser().absolute()  # the cell may change the working directory
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError(f"--report {text}: expected a file in a folder that exists; name another file")
+    return path
+
+
+def _variable(text: str | None) -> str | None:
+    if text is not None and (not text.isidentifier() or keyword.iskeyword(text)):
+        raise UsageError(f"--into {text}: expected the name of a variable")
+    return text

@@ -1,0 +1,101 @@
+"""One profiled cell: its options, its capture, and what becomes of both when it ends."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from gpuprof.errors import CaptureError
+from gpuprof.magics.display import show
+from gpuprof.magics.messages import describe, notice
+from gpuprof.magics.options import CellOptions
+
+if TYPE_CHECKING:
+    from gpuprof.capture.session import Captured, Session
+    from gpuprof.model.context import Cell
+    from gpuprof.run import Run
+
+
+def find_earlier(shell: Any, named: str) -> Run | Path:
+    """The run that `--compare` names: a variable that holds one, else whatever `find_run` knows; else UsageError."""
+    from gpuprof.profiling import find_run
+    from gpuprof.run import Run
+
+    value = shell.user_ns.get(named)
+    return value if isinstance(value, Run) else find_run(named)
+
+
+class ProfiledCell:
+    """A cell from the start of its capture to its report."""
+
+    def __init__(self, shell: Any, options: CellOptions, earlier: Run | Path | None, session: Session):
+        self._shell = shell
+        self._options = options
+        self._earlier = earlier
+        self._session = session
+        self._captured: Captured | None = None
+        self._failure = "the capture was not stopped"
+
+    @classmethod
+    def start(cls, shell: Any, options: CellOptions, cell: Cell) -> Self:
+        """Start the capture; ProfilerBusyError or CaptureError where it cannot be, KeyboardInterrupt passes on."""
+        from gpuprof.capture.session import Session
+
+        earlier = find_earlier(shell, options.compare) if options.compare is not None else None
+        session = Session(options.capture, cell=cell)
+        session.start()
+        return cls(shell, options, earlier, session)
+
+    def stop(self, error: BaseException | None) -> bool:
+        """Stop the capture; False where the user interrupted that. Never raises."""
+        try:
+            self._captured = self._session.stop(error)
+        except KeyboardInterrupt:
+            self._failure = "interrupted while the capture was being stopped"
+            return False
+        except Exception as failure:  # noqa: BLE001 - the user's cell has run and must stay as it is
+            self._failure = f"the capture could not be stopped: {describe(failure)}"
+        return True
+
+    def discard(self) -> None:
+        """Stop and forget: nothing of the cell was run, or nobody is left to show it to."""
+        self.stop(None)
+        if self._captured is not None and self._captured.folder is not None:
+            shutil.rmtree(self._captured.folder, ignore_errors=True)
+
+    def present(self) -> bool:
+        """Read, assign, remember and show the run; False where the user interrupted that. Never raises."""
+        run = None
+        try:
+            run = self._read()
+            show(self._shell, run, self._options, self._earlier)
+        except KeyboardInterrupt:
+            notice(f"the report was interrupted; {self._whereabouts()}")
+            return False
+        except Exception as error:  # noqa: BLE001 - the user's cell has run and must stay as it is
+            notice(f"no report: {describe(error)}; {self._whereabouts()}")
+        finally:
+            self._assign(run)
+        return True
+
+    def _read(self) -> Run:
+        from gpuprof.profiling import remember
+        from gpuprof.run import Run
+
+        if self._captured is None:
+            raise CaptureError(self._failure)
+        if self._captured.folder is not None:
+            remember(self._captured.folder)
+        run = Run.from_captured(self._captured)
+        remember(run)
+        return run
+
+    def _assign(self, run: Run | None) -> None:
+        # None rather than the run of an earlier cell, which would pass for this one
+        if self._options.into is not None:
+            self._shell.user_ns[self._options.into] = run
+
+    def _whereabouts(self) -> str:
+        folder = self._captured.folder if self._captured is not None else None
+        return "the recording was not saved" if folder is None else f"gpuprof.last() reads the recording in {folder}"

@@ -1,0 +1,152 @@
+"""The runs that can be reached: the last one of this process, and those saved on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from gpuprof.capture.store import list_runs, runs_folder
+from gpuprof.errors import GpuprofError, RecordingError, UsageError
+from gpuprof.model.recording import is_recording, read_context
+from gpuprof.units import NS_PER_S, duration, plural
+
+if TYPE_CHECKING:
+    from gpuprof.run import Run
+
+_last: Run | Path | None = None
+
+
+def remember(run: Run | Path) -> None:
+    """Make this the last run. A folder stands for a run that has not been read yet."""
+    global _last
+    _last = run
+
+
+def last() -> Run:
+    """The last run of this process, else the newest saved one; GpuprofError where there is none."""
+    if isinstance(_last, Path):
+        remember(_load(_last))
+    if _last is None:
+        saved = history()
+        if not saved:
+            raise GpuprofError(f"nothing has been profiled yet, and {saved.folder} holds no run; profile a cell first")
+        remember(saved[-1].load())
+    assert _last is not None and not isinstance(_last, Path)
+    return _last
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """One run on disk. `created_ns` counts from 1970, `cell_ns` is the wall-clock time of the whole cell."""
+
+    run_id: str
+    folder: Path
+    name: str | None
+    execution_count: int | None
+    created_ns: int | None
+    cell_ns: int | None
+    error: str | None
+
+    @classmethod
+    def read(cls, folder: Path) -> SavedRun:
+        """From a run folder; RecordingError where it cannot be read."""
+        context = read_context(folder)
+        cell, window, outcome = context.cell, context.window, context.outcome
+        return cls(
+            run_id=context.run_id or folder.name,
+            folder=folder,
+            name=cell.name if cell else None,
+            execution_count=cell.execution_count if cell else None,
+            created_ns=context.created_ns,
+            cell_ns=window.cell_end_ns - window.cell_start_ns if window else None,
+            error=outcome.error if outcome else None,
+        )
+
+    def load(self) -> Run:
+        """Read it wholly; RecordingError or TraceError where it cannot be."""
+        return _load(self.folder)
+
+    def describe(self) -> str:
+        """One line: id, when, which cell, how long."""
+        when = "unknown time" if self.created_ns is None else f"{_local(self.created_ns):%Y-%m-%d %H:%M:%S}"
+        cell = "" if self.execution_count is None else f"In [{self.execution_count}]"
+        ended = "" if self.error is None else f"raised {self.error}"
+        fields = (self.run_id, when, cell, f"“{self.name}”" if self.name else "", duration(self.cell_ns), ended)
+        return "  ".join(field for field in fields if field)
+
+
+class History(Sequence[SavedRun]):
+    """The saved runs of one folder, oldest first. `unreadable` counts folders left out because they cannot be read."""
+
+    def __init__(self, folder: Path, runs: Sequence[SavedRun], unreadable: int = 0):
+        self.folder = folder
+        self.unreadable = unreadable
+        self._runs = tuple(runs)
+
+    @overload
+    def __getitem__(self, index: int) -> SavedRun: ...
+    @overload
+    def __getitem__(self, index: slice) -> History: ...
+    def __getitem__(self, index: int | slice) -> SavedRun | History:
+        chosen = self._runs[index]
+        return chosen if isinstance(chosen, SavedRun) else History(self.folder, chosen)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[SavedRun]:
+        return iter(self._runs)
+
+    def __repr__(self) -> str:
+        lines = [run.describe() for run in self._runs] or [f"No saved runs in {self.folder}."]
+        if self.unreadable:
+            lines.append(f"{plural(self.unreadable, 'folder')} of {self.folder} could not be read.")
+        return "\n".join(lines)
+
+
+def history(folder: Path | str | None = None) -> History:
+    """The saved runs, oldest first: those under `folder`, else where this process saves its own."""
+    where = Path(folder) if folder is not None else runs_folder()
+    runs: list[SavedRun] = []
+    unreadable = 0
+    for path in list_runs(where):
+        try:
+            runs.append(SavedRun.read(path))
+        except RecordingError:
+            unreadable += 1
+    runs.sort(key=lambda run: run.created_ns or 0)
+    return History(where, runs, unreadable)
+
+
+def find_run(text: str) -> Run | Path:
+    """The run that a user names: `last`, an id or name (the newest of that name), or the path of a run or trace.
+
+    A saved run is returned as its path, not yet read. UsageError where nothing is called so.
+    """
+    if text == "last":
+        try:
+            return last() if _last is None else _last
+        except GpuprofError as error:
+            raise UsageError(f"there is no last run: {error}") from error
+    saved = history()
+    for run in reversed(saved):
+        if text in (run.run_id, run.name):
+            return run.folder
+    path = Path(text).expanduser()
+    if path.is_file() or is_recording(path):
+        return path.absolute()
+    known = ", ".join(dict.fromkeys(run.name or run.run_id for run in reversed(saved))) or "none"
+    raise UsageError(f"there is no run {text!r}; saved runs: {known}")
+
+
+def _load(folder: Path) -> Run:
+    from gpuprof.run import Run
+
+    return Run.load(folder)
+
+
+def _local(ns: int) -> datetime:
+    return datetime.fromtimestamp(ns / NS_PER_S).astimezone()
