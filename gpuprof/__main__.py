@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except BrokenPipeError:
         # the reader (head, less) has gone: nothing is left to say, and the interpreter must not flush again
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return DONE
 
 

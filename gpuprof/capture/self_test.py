@@ -72,7 +72,8 @@ def probe_profiler() -> Probe:
     """Profile one small matrix product, on the device where there is one."""
     import torch
 
-    from gpuprof.capture.session import CaptureOptions, Session
+    from gpuprof.capture.options import CaptureOptions
+    from gpuprof.capture.session import Session
     from gpuprof.errors import CaptureError
 
     with tempfile.TemporaryDirectory(prefix="gpuprof-probe-") as folder:
