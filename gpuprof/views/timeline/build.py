@@ -64,7 +64,7 @@ def _bounds(trace: Trace) -> tuple[int, int]:
 def _with_overview(lanes: list[Lane]) -> list[Lane]:
     if not lanes:
         return lanes
-    busiest = max(range(len(lanes)), key=lambda i: lanes[i].busy_ns)
+    busiest = max(range(len(lanes)), key=lambda i: lanes[i].covered_ns)
     return [replace(lane, overview=i == busiest) for i, lane in enumerate(lanes)]
 
 

@@ -132,7 +132,7 @@ def _ordered(trace: Trace, laned: list[tuple[int, tuple[tuple[Series, ...], ...]
     for thread, rows in laned:
         label, title = _thread_words(trace, thread)
         lanes.append((thread != trace.main_thread, Lane(label, title, rows, row_height=17)))
-    lanes.sort(key=lambda pair: (pair[0], -pair[1].busy_ns))
+    lanes.sort(key=lambda pair: (pair[0], -pair[1].covered_ns))
     ordered = [lane for _, lane in lanes]
     return [
         lane if i < OPEN_THREADS else Lane(lane.label, lane.title, lane.rows, shown=1, row_height=14)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpuprof.model.intervals import Intervals, union
 from gpuprof.model.table import Array
 from gpuprof.views.timeline.rows import row_of_each
 
@@ -68,9 +69,13 @@ class Lane:
     overview: bool = False
 
     @property
-    def busy_ns(self) -> int:
-        """Time covered by the outermost row, ns."""
-        return sum(int(series.duration_ns.sum()) for series in (self.rows[0] if self.rows else ()))
+    def covered_ns(self) -> int:
+        """Time during which at least one event of the lane runs, ns."""
+        series = [series for row in self.rows for series in row]
+        if not series:
+            return 0
+        starts = np.concatenate([s.start_ns for s in series])
+        return union(Intervals(starts, starts + np.concatenate([s.duration_ns for s in series]))).total_ns
 
 
 @dataclass(frozen=True)

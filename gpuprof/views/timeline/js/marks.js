@@ -103,7 +103,7 @@ export function fitText(tl, text, room, bare = false) {
   let full = widthOf(tl, text);
   if (full <= room) return text;
   if (bare) {
-    text = text.replace(/^(aten::|void |enumerate\(DataLoader\)#)/, "");
+    text = text.replace(/^enumerate\(DataLoader\)#.*__next__$/, "DataLoader.__next__").replace(/^(aten::|void )/, "");
     full = widthOf(tl, text);
     if (full <= room) return text;
   }

@@ -1,0 +1,78 @@
+"""What a section of the page is made of: tables, curves and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from gpuprof.model.table import Array
+
+COLUMNS = 480
+WIDTH, HEIGHT = 1000, 120
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure of a table: its text and the number it sorts by; None is *unknown* and sorts last."""
+
+    text: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """A table: `heads` are the column names, `rows` hold texts (left) and Cells (right). `note` stands below."""
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str | Cell, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class CurveBlock:
+    """A value over time as an SVG path in a box of WIDTH × HEIGHT; `top` and `span` label its axes."""
+
+    caption: str
+    kind: str
+    line: str
+    area: str
+    top: str
+    span: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A plain sentence, where there is nothing to show or something to know."""
+
+    text: str
+
+
+Block = TableBlock | CurveBlock | Sentence
+
+
+@dataclass(frozen=True)
+class Section:
+    """One tab of the page."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+def curve_block(caption: str, kind: str, time: Array, value: Array, top: float, top_text: str, span: str) -> CurveBlock:
+    """The highest value of each of COLUMNS equal parts of the time; values hold until the next one.
+
+    `time` is ascending, `value` of the same shape `(n,)`, n ≥ 1; NaN where unknown.
+    """
+    edges = np.linspace(float(time[0]), float(time[-1]), COLUMNS + 1)
+    at = np.searchsorted(time, edges, side="right") - 1
+    known = np.where(np.isfinite(value), value, -np.inf)
+    tops = np.array([known[a : b + 1].max() for a, b in pairwise(at.tolist())])
+    tops = np.where(np.isfinite(tops), tops, 0.0)
+    xs = np.linspace(0, WIDTH, COLUMNS)
+    ys = HEIGHT - tops / (top or 1.0) * (HEIGHT - 4)
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
+    return CurveBlock(caption, kind, f"M{points}", f"M0,{HEIGHT} {points} {WIDTH},{HEIGHT}Z", top_text, span)

@@ -1,0 +1,116 @@
+"""The Device tab: what each device did, and what its driver said meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.device_health import DeviceHealth, DeviceVitals
+from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
+from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block
+
+_CURVES = (
+    ("utilisation_percent", "Utilisation: share of the driver's last period with any kernel resident", "%", 1.0, 100.0),
+    ("power_mw", "Power", "W", 1e-3, None),
+    ("temperature_c", "Temperature", "°C", 1.0, None),
+    ("sm_clock_mhz", "SM clock", "MHz", 1.0, None),
+)
+
+
+def section(results: Results) -> Section:
+    """Busy time of each device, the driver's readings as a table, and as curves."""
+    return Section("device", "Device", (_activity(results), *_health(results), *_samples(results.trace)))
+
+
+def _activity(results: Results) -> Block:
+    activity = results.get(DeviceActivity)
+    if not activity.devices:
+        if activity.recorded is None:
+            return Sentence("No device was recorded in this run: its times are the host's.")
+        return Sentence("Device activity was not captured: nothing can be said of how busy the device was.")
+    rows = tuple(
+        (
+            f"{use.id}" + (f" ({use.name})" if use.name else ""),
+            Cell(units.duration(use.busy_ns), use.busy_ns),
+            Cell(units.percent(use.busy_share), use.busy_share),
+            Cell(units.duration(use.idle_ns), use.idle_ns),
+            Cell(units.count(use.kernels), use.kernels),
+            Cell(units.duration(use.kernel_ns), use.kernel_ns),
+        )
+        for use in activity.devices
+    )
+    return TableBlock(
+        "Activity",
+        ("device", "busy", "share of the span", "idle", "kernels", "kernel time"),
+        rows,
+        "Busy: at least one kernel, copy or memset runs. Kernel time adds durations, so parallel kernels count twice.",
+    )
+
+
+def _health(results: Results) -> tuple[Block, ...]:
+    health = results.get(DeviceHealth)
+    if not health.devices:
+        return (Sentence(f"The device was not sampled: {health.unavailable}"),) if health.unavailable else ()
+    return (
+        TableBlock(
+            "What the driver reported",
+            (
+                "device",
+                "samples",
+                "warmest",
+                "slows down at",
+                "mean power",
+                "power limit",
+                "most memory used",
+                "throttled",
+            ),
+            tuple(_vitals(vitals) for vitals in health.devices),
+            "Throttled: share of the samples under load with a reason for lower clocks. "
+            "Memory used is the whole device's, other processes included.",
+        ),
+    )
+
+
+def _vitals(vitals: DeviceVitals) -> tuple[str | Cell, ...]:
+    reasons = vitals.reason_share
+    if reasons is None:
+        throttled = units.UNKNOWN
+    else:
+        words = [f"{name.replace('_', ' ')} {units.percent(share)}" for name, share in reasons.items()]
+        throttled = ", ".join(words) or "never"
+    return (
+        f"{vitals.device}" + (f" ({vitals.name})" if vitals.name else ""),
+        Cell(units.count(vitals.samples), vitals.samples),
+        _number(vitals.temperature_max_c, "°C"),
+        _number(vitals.temperature_slowdown_c, "°C"),
+        _number(vitals.power_mean_mw, "W", 1e-3),
+        _number(vitals.power_limit_mw, "W", 1e-3),
+        Cell(units.size(vitals.used_max_bytes), vitals.used_max_bytes),
+        throttled,
+    )
+
+
+def _number(value: float | None, unit: str, scale: float = 1.0) -> Cell:
+    return Cell(units.UNKNOWN if value is None else f"{value * scale:.0f} {unit}", value)
+
+
+def _samples(trace: Trace) -> list[CurveBlock]:
+    table = trace.device_samples
+    curves = []
+    for device in np.unique(table["device"]).tolist():
+        rows = np.flatnonzero(table["device"] == device)
+        rows = rows[np.argsort(table["time_ns"][rows], kind="stable")]
+        for column, label, unit, scale, top in _CURVES:
+            values = table[column][rows].astype(np.float64)
+            known = np.isfinite(values) & (values >= 0)
+            time = table["time_ns"][rows][known]
+            if known.sum() < 2 or time[-1] <= time[0]:
+                continue
+            values = values[known] * scale
+            most = top or float(values.max())
+            caption = f"{label}, device {device}: {values.min():.0f} to {values.max():.0f} {unit}"
+            span = units.duration(int(time[-1] - time[0]))
+            curves.append(curve_block(caption, "sample", time, values, most, f"{most:.0f} {unit}", span))
+    return curves

@@ -1,0 +1,89 @@
+"""The Kernels & operators tab."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.operators import Operators
+from gpuprof.analyses.result import Results
+from gpuprof.model.kernel_names import KernelCategory, Precision
+from gpuprof.views.html.blocks import Block, Cell, Section, Sentence, TableBlock
+
+MOST_ROWS = 40
+_HEADS = ("kernel", "kind", "precision", "count", "time together", "share", "median", "occupancy")
+_AS_WRITTEN = {KernelCategory.GEMM: "GEMM"}
+
+
+def section(results: Results) -> Section:
+    """Kernels by name, longest first, and operators by self time."""
+    kernels, operators = results.get(Kernels), results.get(Operators)
+    blocks: tuple[Block, ...] = (
+        _kernels(results, kernels) if kernels.count else Sentence(_why_none(results)),
+        _operators(operators) if operators.uses else Sentence("No operators were recorded."),
+    )
+    return Section("kernels", "Kernels & operators", blocks)
+
+
+def _why_none(results: Results) -> str:
+    if results.trace.device_recorded:
+        return "The recording holds no kernel."
+    return "Kernels are unknown: device activity was not recorded."
+
+
+def _kernels(results: Results, kernels: Kernels) -> TableBlock:
+    table = kernels.table
+    known = bool(np.isfinite(table["occupancy_percent"]).any())
+    shown = len(_HEADS) if known else len(_HEADS) - 1
+    rows = tuple(_kernel_row(results, kernels, row)[:shown] for row in range(min(len(table), MOST_ROWS)))
+    note = "Share is of the sum of kernel durations. "
+    note += "Occupancy is the profiler's estimate, weighted by time." if known else "Occupancy was not recorded."
+    return TableBlock(
+        f"Kernels by name: {units.count(kernels.count)} in {units.duration(kernels.total_ns)}",
+        _HEADS[:shown],
+        rows,
+        _more(len(table)) + note,
+    )
+
+
+def _kernel_row(results: Results, kernels: Kernels, row: int) -> tuple[str | Cell, ...]:
+    table = kernels.table
+    category, precision = KernelCategory(int(table["category"][row])), Precision(int(table["precision"][row]))
+    total, median = int(table["total_ns"][row]), int(table["median_ns"][row])
+    occupancy = float(table["occupancy_percent"][row])
+    share = total / kernels.total_ns if kernels.total_ns else math.nan
+    return (
+        results.trace.names[int(table["name"][row])],
+        _AS_WRITTEN.get(category, category.name.lower().replace("_", " ")),
+        "–" if precision is Precision.UNKNOWN else precision.name if precision is not Precision.REDUCED else "reduced",
+        Cell(units.count(int(table["count"][row])), int(table["count"][row])),
+        Cell(units.duration(total), total),
+        Cell(units.percent(share), share),
+        Cell(units.duration(median), median),
+        Cell(units.percent(occupancy / 100), None if math.isnan(occupancy) else occupancy),
+    )
+
+
+def _operators(operators: Operators) -> TableBlock:
+    rows = tuple(
+        (
+            use.name,
+            Cell(units.count(use.count), use.count),
+            Cell(units.duration(use.self_ns), use.self_ns),
+            Cell(units.duration(use.total_ns), use.total_ns),
+        )
+        for use in operators.uses[:MOST_ROWS]
+    )
+    return TableBlock(
+        "Operators by name, host time",
+        ("operator", "count", "self time", "total time"),
+        rows,
+        _more(len(operators.uses)) + "Self time leaves out the operators inside; all threads count.",
+    )
+
+
+def _more(count: int) -> str:
+    return f"The first {MOST_ROWS} of {units.count(count)} names. " if count > MOST_ROWS else ""

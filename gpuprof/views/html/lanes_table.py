@@ -1,0 +1,48 @@
+"""The table beside the timeline: what each lane holds, in figures."""
+
+from __future__ import annotations
+
+from gpuprof import units
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.views.html.blocks import Block, Cell, TableBlock
+from gpuprof.views.timeline.lanes import Lane, Timeline
+
+
+def blocks(timeline: Timeline, results: Results) -> tuple[Block, ...]:
+    """Lanes with their events and covered time; step times where there are steps."""
+    return (_lanes(timeline), *_steps(results))
+
+
+def _lanes(timeline: Timeline) -> TableBlock:
+    rows = tuple(_lane_row(lane, timeline.span_ns) for lane in timeline.lanes if isinstance(lane, Lane))
+    note = "Covered: at least one event of the lane runs; its share is of the time from the first to the last event."
+    return TableBlock("The lanes in figures", ("lane", "events", "covered", "share"), rows, note)
+
+
+def _lane_row(lane: Lane, span_ns: int) -> tuple[str | Cell, ...]:
+    events = sum(len(series) for row in lane.rows for series in row)
+    covered = lane.covered_ns
+    share = covered / span_ns if span_ns else None
+    return (
+        lane.title,
+        Cell(units.count(events), events),
+        Cell(units.duration(covered), covered),
+        Cell(units.percent(share), share),
+    )
+
+
+def _steps(results: Results) -> tuple[TableBlock, ...]:
+    times = results.get(StepTime)
+    if not times.count:
+        return ()
+    warm = times.count - int(times.steady.sum())
+    rows = (
+        ("steps recorded", Cell(units.count(times.count), times.count)),
+        ("of them warm-up", Cell(units.count(warm), warm)),
+        ("median step", Cell(units.duration(times.median_ns), times.median_ns)),
+        ("95th percentile", Cell(units.duration(times.p95_ns), times.p95_ns)),
+    )
+    found = f"Steps found from {times.steps_from}. " if times.steps_from else ""
+    note = f"{found}Warm-up: steps at the beginning of more than twice the median; "
+    return (TableBlock("Steps", ("", ""), rows, note + "median and percentile leave them out."),)
