@@ -1,0 +1,42 @@
+"""Ten steps of 1 ms: a kernel, a read of its result, and a while until the next launch."""
+
+from gpuprof.model.trace import Trace
+from gpuprof.rules.finding import Severity
+from tests.rules.expected import Expected
+from tests.support.trace_builder import TraceBuilder
+
+EXPECTED = Expected(
+    Severity.MEDIUM,
+    "Reading from the device leaves it idle for 10 % of the steps’ time",
+    {"waits": 10, "waits_per_step": 0.91, "host_blocked_ms": 8.5, "idle_after_ms": 1.0, "operators": "aten::item (10×)"},
+    saving_share=0.1,
+    change="Keep the value on the device",
+)
+
+
+def _reads(idle_us: float, *, device: bool = True) -> Trace:
+    builder = TraceBuilder()
+    work = 1000 - idle_us
+    for at in range(0, 11_000, 1000):
+        builder.step(at, 1000)
+        if device:
+            builder.kernel("gemm", at, work, launch_at_us=at)
+        else:
+            builder.call("cudaLaunchKernel", at, 5)
+        if at < 10_000:
+            builder.operator("aten::item", at + 50, work - 50).operator("aten::_local_scalar_dense", at + 50, work - 50)
+            builder.sync(at + 50, work - 50)
+    return builder.build()
+
+
+def fires() -> Trace:
+    return _reads(110)
+
+
+def stays_quiet() -> Trace:
+    return _reads(32)
+
+
+def abstains() -> Trace:
+    """The waits are there, but not what the device did after them."""
+    return _reads(100, device=False)

@@ -1,0 +1,91 @@
+"""Every rule: its case, its near miss, its abstention, and its page."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from gpuprof.analyses.result import Results
+from gpuprof.rules.documentation import explain, page, sections
+from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.registry import all_rules, judge, rule
+from gpuprof.rules.rule import HEADINGS
+from tests.rules import cases
+
+NAMES = [each.name for each in all_rules()]
+CASES = [each.name for each in pkgutil.iter_modules(cases.__path__)]
+
+
+def case(name: str) -> ModuleType:
+    return importlib.import_module(f"tests.rules.cases.{name}")
+
+
+def test_every_rule_has_a_case_and_every_case_a_rule() -> None:
+    assert NAMES == CASES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fires_as_expected(name: str) -> None:
+    expected = case(name).EXPECTED
+    found = rule(name).check(Results(case(name).fires()))
+    assert isinstance(found, Finding)
+    assert (found.severity, found.title, found.where.lines) == (expected.severity, expected.title, expected.lines)
+    for key, value in expected.evidence.items():
+        assert found.evidence[key] == (value if isinstance(value, str) else pytest.approx(value, rel=0.01)), key
+    assert expected.change in found.change
+    if expected.saving_share is not None:
+        assert found.saving is not None
+        assert found.saving.share == pytest.approx(expected.saving_share, rel=0.01)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_reported_by_the_registry(name: str) -> None:
+    judgement = judge(Results(case(name).fires()), strict=True)
+    assert name in [finding.rule for finding in judgement.findings]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stays_quiet_just_under_the_threshold(name: str) -> None:
+    assert rule(name).check(Results(case(name).stays_quiet())) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_abstains_without_its_signal(name: str) -> None:
+    answer = rule(name).check(Results(case(name).abstains()))
+    assert isinstance(answer, Abstention)
+    assert answer.rule == name
+    assert answer.needs and answer.how
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_finding_is_whole(name: str) -> None:
+    found: Any = rule(name).check(Results(case(name).fires()))
+    assert found.rule == name
+    assert not found.title.endswith(".")
+    for text in (found.explanation, found.change, found.leave_it):
+        assert text.endswith(".") and "None" not in text and "nan" not in text
+    assert found.evidence
+    if found.saving:
+        assert 0 <= found.saving.low_ns <= found.saving.central_ns <= found.saving.high_ns
+        assert 0 < found.saving.share <= 1
+        assert found.saving.grade in "ABC"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_has_every_heading_and_reason(name: str) -> None:
+    summary, parts = sections(rule(name))
+    assert summary
+    assert tuple(parts) == HEADINGS
+    assert all(parts.values())
+    assert all(reason for _, _, reason in rule(name).thresholds())
+    assert all(f"`{threshold}`" in page(rule(name)) for threshold, _, _ in rule(name).thresholds())
+    assert all(heading in explain(name) for heading in HEADINGS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_yields_only_to_rules_that_exist(name: str) -> None:
+    assert set(rule(name).yields_to) <= set(NAMES) - {name}
