@@ -17,9 +17,11 @@ def link(tables: Mapping[str, Table], *, external_ids: Array | None = None) -> d
     """The same tables, each sorted by start (longest first), with every link set.
 
     Needs the schema's tables with their own columns filled, `steps` included. `external_ids` of shape
-    `(len(device_events),)`, in the given order, names the operator where no launch does (-1: unknown). Sets `parent` and `depth` of operators,
-    `parent` of frames, `operator` of calls, `call` and `operator` of device events, `call` of syncs, and `step`
-    everywhere. A row belongs to the step in which it began; device work to that of its launch.
+    `(len(device_events),)`, in the given order, names the operator where no launch does (-1: unknown).
+
+    Sets `parent` and `depth` of operators, `parent` of frames, `operator` of calls, `call` and `operator` of device
+    events, `call` of syncs, and `step` everywhere. A row belongs to the step in which it began; device work to that
+    of its launch.
     """
     linked = dict(tables)
     if external_ids is not None:

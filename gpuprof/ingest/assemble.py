@@ -1,0 +1,82 @@
+"""From raw tables to a Trace: steps, links, span, main thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gpuprof.ingest.linking import link
+from gpuprof.ingest.steps import find_steps
+from gpuprof.model.context import RunContext
+from gpuprof.model.device import Device
+from gpuprof.model.kinds import CallKind
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Source, Trace
+
+_ENGINE = re.compile(r"autograd::engine::")
+
+
+def assemble(
+    tables: Mapping[str, Table],
+    names: Sequence[str],
+    source: Source,
+    *,
+    external_ids: Array | None = None,
+    devices: tuple[Device, ...] = (),
+    context: RunContext | None = None,
+) -> Trace:
+    """A Trace of raw tables in any order: finds the steps and sets every link. See `linking.link`."""
+    context = context or RunContext()
+    window_start = context.window.start_ns or None if context.window else None
+    steps = find_steps(tables["spans"], tables["operators"], names, window_start_ns=window_start)
+    linked = link({**tables, "steps": steps.table}, external_ids=external_ids)
+    start_ns, end_ns = span(linked)
+    return Trace(
+        source=source,
+        names=tuple(names),
+        tables=linked,
+        span_start_ns=start_ns,
+        span_end_ns=end_ns,
+        main_thread=steps.thread if steps.thread >= 0 else main_thread(linked, names),
+        steps_from=steps.source,
+        device_recorded=device_recorded(linked),
+        devices=devices,
+        context=context,
+    )
+
+
+def span(tables: Mapping[str, Table]) -> tuple[int, int]:
+    """First begin and last end of any operator, call or device event, ns; that of spans and frames without any."""
+    for group in (("operators", "calls", "device_events"), ("spans", "frames")):
+        found = [tables[name] for name in group if len(tables[name])]
+        if found:
+            return (
+                min(int(table["start_ns"].min()) for table in found),
+                max(int((table["start_ns"] + table["duration_ns"]).max()) for table in found),
+            )
+    return 0, 0
+
+
+def main_thread(tables: Mapping[str, Table], names: Sequence[str]) -> int:
+    """The thread that makes most outermost framework calls, those of the autograd engine apart; else most calls.
+
+    Row of `threads`, -1 where no host thread was recorded.
+    """
+    operators = tables["operators"]
+    outermost = operators.take(operators["depth"] == 0)
+    engine = np.fromiter((_ENGINE.match(name) is not None for name in names), bool, len(names))
+    own = outermost.take(~engine[outermost["name"]]) if len(outermost) else outermost
+    for table in (own, operators, tables["calls"], tables["spans"], tables["frames"]):
+        if len(table):
+            return int(np.bincount(table["thread"]).argmax())
+    return -1
+
+
+def device_recorded(tables: Mapping[str, Table]) -> bool | None:
+    """Whether device activity was captured (see Trace)."""
+    if len(tables["device_events"]):
+        return True
+    kind = tables["calls"]["kind"]
+    return False if ((kind >= CallKind.KERNEL) & (kind <= CallKind.GRAPH)).any() else None

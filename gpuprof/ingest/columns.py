@@ -1,0 +1,157 @@
+"""The columns of some events of one category."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuprof.ingest import vocabulary
+from gpuprof.ingest.event import NO_ARGS, Args, Event
+from gpuprof.ingest.numbering import NameLookup, Numbering, thread_key, whole
+from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers, products, starts_ns, whole_ns
+from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
+from gpuprof.model.table import Array
+
+Columns = dict[str, Array]
+
+
+class EventTimeError(ValueError):
+    """An event whose `ts` is no number. `event` is it, `found` what stands there."""
+
+    def __init__(self, event: Event, found: str):
+        self.event, self.found = event, found
+        super().__init__(found)
+
+
+class ColumnMaker:
+    """Makes columns, numbering names and threads as it meets them.
+
+    Times are ns as the file counts them, without its base. `starts_in_ns` says that `ts` has been turned into ns
+    already. `odd_durations` counts durations that were negative or no
+    number.
+    """
+
+    def __init__(self) -> None:
+        self.names = Numbering(str)
+        self.threads = Numbering(thread_key)
+        self.odd_durations = 0
+        self.starts_in_ns = False
+        self._is_torch_span = NameLookup(self.names, vocabulary.is_torch_span, "bool")
+        self._call_kind = NameLookup(self.names, vocabulary.call_kind, "uint8")
+        self._copy_kind = NameLookup(self.names, vocabulary.copy_kind, "uint8")
+        self._host_memory = NameLookup(self.names, vocabulary.host_memory, "uint8")
+        self._is_collective = NameLookup(self.names, vocabulary.is_collective, "bool")
+
+    def operators(self, events: Sequence[Event]) -> Columns:
+        """Rows of `operators`; `torch_span` marks those that are ranges of torch's own."""
+        args = _args(events)
+        columns = self._host(events)
+        return columns | {
+            "external_id": _external_ids(args),
+            "sequence": integers([a.sequence for a in args]),
+            "input_dims": self._texts([a.input_dims or a.input_dims_2021 for a in args]),
+            "input_types": self._texts([a.input_types for a in args]),
+            "torch_span": self._is_torch_span(columns["name"]),
+        }
+
+    def spans(self, events: Sequence[Event]) -> Columns:
+        """Rows of `spans` (and of `frames`, which have the same columns of their own)."""
+        return self._host(events)
+
+    def calls(self, events: Sequence[Event]) -> Columns:
+        """Rows of `calls`."""
+        columns = self._host(events)
+        correlation = integers([a.correlation for a in _args(events)])
+        return columns | {"correlation": correlation, "kind": self._call_kind(columns["name"])}
+
+    def device_events(self, events: Sequence[Event], kind: DeviceEventKind) -> Columns:
+        """Rows of `device_events`, all of one kind, and their `external_id`."""
+        args = _args(events)
+        columns = self._timed(events) | {
+            "kind": np.full(len(events), kind, np.uint8),
+            "device": _or_lane([a.device for a in args], [e.pid for e in events]),
+            "stream": _or_lane([a.stream for a in args], [e.tid for e in events]),
+            "correlation": integers([a.correlation for a in args]),
+            "external_id": _external_ids(args),
+            "bytes": integers([a.bytes for a in args]),
+        }
+        name = columns["name"]
+        kernel, copy = kind == DeviceEventKind.KERNEL, kind == DeviceEventKind.COPY
+        named = np.array([a.collective is not None for a in args], bool)
+        absent = np.full(len(events), -1, np.int64)
+        return columns | {
+            "copy": self._copy_kind(name) if copy else np.full(len(events), CopyKind.NONE, np.uint8),
+            "host_memory": self._host_memory(name) if copy else np.full(len(events), HostMemory.NONE, np.uint8),
+            "collective": self._is_collective(name) | named if kernel else np.zeros(len(events), bool),
+            "blocks": products([a.grid for a in args]) if kernel else absent,
+            "block_threads": np.minimum(products([a.block for a in args]), 1 << 30) if kernel else absent,
+            "occupancy_percent": floats([a.occupancy for a in args]),
+        }
+
+    def syncs(self, events: Sequence[Event]) -> Columns:
+        """Rows of `syncs`."""
+        args = _args(events)
+        awaited = integers([a.awaited_stream for a in args])
+        return self._timed(events) | {
+            "device": integers([a.device for a in args]),
+            "stream": np.where(awaited >= 0, awaited, integers([a.stream for a in args])),
+            "correlation": integers([a.correlation for a in args]),
+            "awaited_correlation": integers([a.awaited_correlation for a in args]),
+        }
+
+    def memory(self, events: Sequence[Event]) -> Columns:
+        """Rows of `memory`."""
+        args = _args(events)
+        return {
+            "time_ns": self._starts(events),
+            "thread": self._threads(events),
+            "bytes": integers([a.memory_bytes for a in args], 0),
+            "device_type": np.clip(integers([a.device_type for a in args]), 0, 255),
+            "device": integers([a.device_id for a in args]),
+            "address": integers([a.address for a in args]),
+            "allocated_bytes": integers([a.allocated for a in args]),
+            "reserved_bytes": integers([a.reserved for a in args]),
+        }
+
+    def _host(self, events: Sequence[Event]) -> Columns:
+        return self._timed(events) | {"thread": self._threads(events)}
+
+    def _timed(self, events: Sequence[Event]) -> Columns:
+        durations, odd = durations_ns([e.dur for e in events])
+        self.odd_durations += odd
+        names = self.names
+        name = np.array([names[e.name] for e in events], np.int32)
+        return {"start_ns": self._starts(events), "duration_ns": durations, "name": name}
+
+    def _threads(self, events: Sequence[Event]) -> Array:
+        threads = self.threads
+        return np.array([threads[e.pid, e.tid] for e in events], np.int32)
+
+    def _starts(self, events: Sequence[Event]) -> Array:
+        values = [e.ts for e in events]
+        try:
+            return whole_ns(values) if self.starts_in_ns else starts_ns(values)
+        except BadTimeError as error:
+            raise EventTimeError(events[error.row], error.found) from error
+
+    def _texts(self, raws: Sequence[object]) -> Array:
+        found = [bytes(raw) for raw in raws]  # type: ignore[call-overload]
+        names = self.names
+        return np.array([names[text.decode(errors="replace")] if text else -1 for text in found], np.int32)
+
+
+def _args(events: Sequence[Event]) -> list[Args]:
+    return [e.args or NO_ARGS for e in events]
+
+
+def _external_ids(args: Sequence[Args]) -> Array:
+    return integers([a.external_id if a.external_id != -1 else a.external_id_2021 for a in args])
+
+
+def _or_lane(values: Sequence[object], lanes: Sequence[object]) -> Array:
+    """`values`, and where one is absent the number in the event's pid or tid, such as `stream 7`."""
+    found = integers(values)
+    for row in np.flatnonzero(found < 0).tolist():
+        found[row] = whole(lanes[row])
+    return found

@@ -1,0 +1,251 @@
+"""A Kineto file as a head, batches of events and a foot, without ever holding the whole of it.
+
+A batch is cut where one event of `traceEvents` ends and the next begins. A guessed cut needs no proof: what stands
+before it decodes as a list of events only if it is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
+from gpuprof.ingest import foreign
+from gpuprof.ingest.event import Event, EventTime
+from gpuprof.ingest.repair import mend, mend_events
+from gpuprof.ingest.stream import KINETO, ByteStream
+
+_EVENTS_KEY = re.compile(rb"\"traceEvents\"\s*:\s*\[")
+_BYTE = re.compile(r"\(byte (\d+)\)")
+_BASE = re.compile(rb"\"baseTimeNanoseconds\"\s*:\s*(\d+)")
+_HEAD_LIMIT = 256 << 20
+_GUESSES = 40
+_MARGIN = 64  # white space that may stand between two events
+
+_events = msgspec.json.Decoder(list[Event])
+_times = msgspec.json.Decoder(list[EventTime])
+
+
+class Batch:
+    """Some events in file order. `text` is their JSON list, `offset` the byte of the (inflated) file it begins at."""
+
+    def __init__(self, events: list[Event], text: bytes, offset: int):
+        self.events = events
+        self.text = text
+        self.offset = offset
+
+    def time_texts(self) -> list[bytes]:
+        """What stands in `ts`, event by event, as text."""
+        return [bytes(event.ts) for event in _times.decode(self.text)]
+
+
+class Document:
+    """Iterates over the batches of one file; the other attributes are complete when the iteration is.
+
+    `fields`: everything beside `traceEvents`. `keyed`: the file is an object, not a bare list. `truncated`: the file
+    ends early. `repaired`: how many pieces of it were not valid JSON and were mended. `notes`: plain sentences.
+    TraceError where it is no Kineto trace or broken beyond repair.
+    """
+
+    def __init__(self, stream: ByteStream):
+        self.path: Path = stream.path
+        self.fields: dict[str, Any] = {}
+        self.truncated = False
+        self.repaired = 0
+        self.notes: list[str] = []
+        self.keyed = False
+        self._stream = stream
+        self._offset = 0
+
+    @property
+    def bytes_read(self) -> int:
+        """How many (inflated) bytes the file held so far."""
+        return self._stream.bytes_read
+
+    def __iter__(self) -> Iterator[Batch]:
+        pieces = iter(self._stream)
+        buffer, ended = self._read_head(pieces), False
+        for piece in pieces:
+            buffer += piece
+            if not ended and (cut := self._cut(buffer)):
+                batch, buffer, ended = cut
+                yield batch
+        if not ended:
+            batch, buffer, ended = self._last(buffer)
+            yield batch
+        self._read_foot(buffer.strip(), ended)
+
+    def _read_head(self, pieces: Iterable[bytes]) -> bytes:
+        buffer = b""
+        for piece in pieces:
+            buffer += piece
+            if not self._offset and buffer.startswith(b"\xef\xbb\xbf"):
+                buffer, self._offset = buffer[3:], 3
+            start = self._find_events(buffer)
+            if start is not None:
+                self._offset += start
+                return buffer[start:]
+            if len(buffer) > _HEAD_LIMIT:
+                break
+        raise self._no_events(buffer)
+
+    def _find_events(self, buffer: bytes) -> int | None:
+        """Where the first event begins; None while more must be read."""
+        if buffer.lstrip()[:1] == b"[":
+            return buffer.index(b"[") + 1
+        broken = None
+        for found in _EVENTS_KEY.finditer(buffer):
+            head = buffer[: found.start()] + b'"":0}'
+            try:
+                self.fields = msgspec.json.decode(head, type=dict[str, Any])
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                broken = broken or (None if "truncated" in str(error) else found)
+                continue
+            self.fields.pop("")
+            self.keyed = True
+            return found.end()
+        return broken and self._mend_head(buffer, broken)
+
+    def _mend_head(self, buffer: bytes, found: re.Match[bytes]) -> int:
+        head = buffer[: found.start()]
+        try:
+            self.fields = msgspec.json.decode(mend(head) + b'"":0}', type=dict[str, Any])
+            self.fields.pop("")
+            self.notes.append("The head of the file was not valid JSON and was mended.")
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            self.notes.append("The head of the file is not valid JSON: what it says of devices and settings is lost.")
+            if base := _BASE.search(head):
+                self.fields = {"baseTimeNanoseconds": int(base[1])}
+        self.repaired += 1
+        self.keyed = True
+        return found.end()
+
+    def _no_events(self, buffer: bytes) -> TraceError:
+        where = f"byte {self._offset + len(buffer):,}"
+        if self._stream.damage:
+            return UnreadableError(self.path, self._stream.damage, expected=f"{KINETO}, whole")
+        if not buffer.strip(b" \t\r\n\0"):
+            return UnreadableError(self.path, "the file holds nothing", where="byte 0", expected=KINETO)
+        try:
+            msgspec.json.decode(buffer)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            what = foreign.describe(buffer[:65536])
+            if "without" not in what:
+                return ForeignFileError(self.path, what, where="byte 0", expected=KINETO)
+            if "truncated" in str(error):
+                problem = "the file ends before its first event"
+                return UnreadableError(self.path, problem, where=where, expected=f"{KINETO} with `traceEvents`")
+            byte = _BYTE.search(str(error))
+            where = f"byte {int(byte[1]):,}" if byte else "byte 0"
+            return UnreadableError(self.path, "the JSON is broken", where=where, expected=KINETO)
+        what = foreign.describe(buffer[:65536])
+        return ForeignFileError(self.path, what, where="key `traceEvents`", expected=KINETO)
+
+    def _cut(self, text: bytes) -> tuple[Batch, bytes, bool] | None:
+        """(events up to the last boundary that proves right, what follows, whether the list ended); None: read on."""
+        end = len(text)
+        for _ in range(_GUESSES):
+            end = _boundary(text, end)
+            if end < 0:
+                return None
+            if found := self._decode(text[:end] + b"]"):
+                batch, rest = found
+                self._offset += end + 1
+                # Anything behind the list, but for the bracket added here, means that it had ended before the cut.
+                return (batch, rest[:-1] + text[end:], True) if rest else (batch, text[end + 1 :], False)
+        return None
+
+    def _last(self, text: bytes) -> tuple[Batch, bytes, bool]:
+        """The same for the end of the file, where a cut list is read up to its last whole event."""
+        if found := self._decode(text):
+            return *found, True
+        found = self._decode(text.rstrip().removesuffix(b",") + b"]")
+        end = len(text)
+        while found is None and (end := _boundary(text, end)) >= 0:
+            found = self._decode(text[:end] + b"]")
+        return (*found, False) if found else (Batch([], b"[]", self._offset), b"", False)
+
+    def _decode(self, text: bytes) -> tuple[Batch, bytes] | None:
+        """The events of the list whose text, behind its `[`, is given, and what follows its end.
+
+        None where the text ends inside. Broken JSON is mended where that is safe, else UnreadableError.
+        """
+        broken = 0
+        for attempt in (None, mend, mend_events):
+            text = text if attempt is None else attempt(text)
+            try:
+                return self._decode_list(b"[" + text, attempt is not None)
+            except UnicodeDecodeError:
+                continue
+            except msgspec.ValidationError as error:
+                raise self._odd_event(text, str(error)) from error
+            except msgspec.DecodeError as error:
+                if "truncated" in str(error):
+                    return None
+                broken = broken or int(_BYTE.findall(str(error))[-1]) - 1
+        where = f"byte {self._offset + broken:,}"
+        expected = "JSON as Kineto writes it; export the trace again, or mend the text there"
+        raise UnreadableError(self.path, "the JSON is broken", where=where, expected=expected)
+
+    def _decode_list(self, text: bytes, mended: bool) -> tuple[Batch, bytes]:
+        try:
+            batch, rest = Batch(_events.decode(text), text, self._offset), b""
+        except msgspec.DecodeError as error:
+            if "trailing characters" not in str(error):
+                raise
+            close = text.rindex(b"]", 0, int(_BYTE.findall(str(error))[-1]) - 1) + 1
+            batch, rest = Batch(_events.decode(text[:close]), text[:close], self._offset), text[close:]
+        self.repaired += mended
+        return batch, rest
+
+    def _odd_event(self, text: bytes, problem: str) -> TraceError:
+        if foreign.is_memory_timeline(text):
+            return ForeignFileError(self.path, f"this is {foreign.MEMORY_TIMELINE}", where="byte 0", expected=KINETO)
+        where = f"byte {self._offset:,} and after"
+        return UnreadableError(
+            self.path, f"an event is not as Kineto writes it ({problem})", where=where, expected=KINETO
+        )
+
+    def _read_foot(self, rest: bytes, ended: bool) -> None:
+        if not ended:
+            self._cut_short()
+        elif rest:
+            foot = b"{" + rest.removeprefix(b",")
+            try:
+                self.fields |= msgspec.json.decode(foot, type=dict[str, Any])
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                if "truncated" in str(error):
+                    self._cut_short()
+                self._mend_foot(foot)
+        elif self.keyed:
+            self._cut_short()
+        if self._stream.damage and not self.truncated:
+            self.notes.append(f"{self._stream.damage[0].upper()}{self._stream.damage[1:]}; the JSON in it is whole.")
+
+    def _cut_short(self) -> None:
+        self.truncated = True
+        why = self._stream.damage or f"the file ends in the middle, at byte {self._stream.bytes_read:,}"
+        self.notes.append(f"{why[0].upper()}{why[1:]}; it was read up to its last whole event.")
+
+    def _mend_foot(self, foot: bytes) -> None:
+        try:
+            self.fields |= msgspec.json.decode(mend(foot), type=dict[str, Any])
+            self.repaired += 1
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            if not self.truncated:
+                self.notes.append("The end of the file, behind the events, is not valid JSON and was left out.")
+            if base := _BASE.search(foot):
+                self.fields.setdefault("baseTimeNanoseconds", int(base[1]))
+
+
+def _boundary(text: bytes, end: int) -> int:
+    """The last comma before `end` that stands between a `}` and a `{`; -1 where there is none."""
+    while (end := text.rfind(b"{", 0, end)) > 0:
+        before = text[max(0, end - _MARGIN) : end].rstrip()
+        if before.endswith(b",") and before[:-1].rstrip().endswith(b"}"):
+            return text.rindex(b",", 0, end)
+    return -1

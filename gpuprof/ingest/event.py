@@ -1,0 +1,76 @@
+"""One event as Kineto writes it, and what its categories mean.
+
+Numbers are `Any` on purpose: some exporters write them as text, and one odd value must not spoil a file. Only the
+fields of these structures are built; everything else in an event is skipped by the parser.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+Scalar = str | int | float | bool | None
+NO_TEXT = msgspec.Raw(b"")
+
+
+class Args(msgspec.Struct, gc=False):
+    """The `args` of an event; -1 where a number is absent."""
+
+    external_id: Any = msgspec.field(default=-1, name="External id")
+    external_id_2021: Any = msgspec.field(default=-1, name="external id")
+    correlation: Any = -1
+    sequence: Any = msgspec.field(default=-1, name="Sequence number")
+    input_dims: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input Dims")
+    input_dims_2021: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input dims")
+    input_types: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input type")
+    device: Any = -1
+    stream: Any = -1
+    bytes: Any = -1
+    grid: Any = None
+    block: Any = None
+    occupancy: Any = msgspec.field(default=-1, name="est. achieved occupancy %")
+    collective: Any = msgspec.field(default=None, name="Collective name")
+    awaited_stream: Any = msgspec.field(default=-1, name="wait_on_stream")
+    awaited_correlation: Any = msgspec.field(default=-1, name="wait_on_cuda_event_record_corr_id")
+    device_type: Any = msgspec.field(default=-1, name="Device Type")
+    device_id: Any = msgspec.field(default=-1, name="Device Id")
+    address: Any = msgspec.field(default=-1, name="Addr")
+    memory_bytes: Any = msgspec.field(default=0, name="Bytes")
+    allocated: Any = msgspec.field(default=-1, name="Total Allocated")
+    reserved: Any = msgspec.field(default=-1, name="Total Reserved")
+    thread_name: Any = msgspec.field(default=None, name="name")
+
+
+class Event(msgspec.Struct, gc=False):
+    """One element of `traceEvents`. `ts` and `dur` are µs."""
+
+    ph: str | None = None
+    cat: str | None = None
+    name: Scalar = ""
+    pid: Scalar = -1
+    tid: Scalar = -1
+    ts: Any = None
+    dur: Any = 0
+    args: Args | None = None
+
+
+class EventTime(msgspec.Struct, gc=False):
+    """The same element, of which only the text of `ts` is wanted."""
+
+    ts: msgspec.Raw = NO_TEXT
+
+
+NO_ARGS = Args()
+
+OPERATOR = {"cpu_op", "Operator"}
+SPAN = {"user_annotation"}
+CALL = {"cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "privateuse1_runtime", "privateuse1_driver"}
+KERNEL = {"kernel", "Kernel"}
+COPY = {"gpu_memcpy", "Memcpy"}
+MEMSET = {"gpu_memset", "Memset"}
+SYNC = {"cuda_sync"}
+FRAME = {"python_function"}
+MEMORY = {"cpu_instant_event", None}
+
+KNOWN = OPERATOR | SPAN | CALL | KERNEL | COPY | MEMSET | SYNC | FRAME

@@ -1,0 +1,141 @@
+"""Opens what a path names: a Kineto file, a Recording, or a folder of ranks."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
+from gpuprof.ingest.assemble import assemble
+from gpuprof.ingest.kineto import CHUNK_BYTES, read_kineto
+from gpuprof.ingest.stream import KINETO
+from gpuprof.model.context import RunContext
+from gpuprof.model.recording import KINETO as RECORDED
+from gpuprof.model.recording import is_recording, read_context, read_table
+from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES
+from gpuprof.model.table import Table
+from gpuprof.model.trace import Source, Trace, empty_tables
+
+_RANK = re.compile(r"rank[-_]?(\d+)", re.IGNORECASE)
+_WANTED = f"{KINETO}, a gpuprof recording, or a folder with the traces of several ranks"
+
+
+class Captured(Protocol):
+    """What a capture session brought back, as far as reading it goes; `kineto` None: nothing was recorded."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it was saved."""
+
+    @property
+    def kineto(self) -> Path | None:
+        """The profiler's own trace."""
+
+    @property
+    def context(self) -> RunContext:
+        """What only the live run knew."""
+
+    @property
+    def device_samples(self) -> Table:
+        """NVML readings."""
+
+    @property
+    def host_samples(self) -> Table:
+        """Readings of the process."""
+
+
+def load_trace(path: Path | str, *, rank: int | None = None) -> Trace:
+    """The Trace of a `*.json` or `*.json.gz` Kineto file, a Recording folder, or one rank of a folder of ranks.
+
+    Of a folder of ranks the wanted one, by default the lowest. TraceError or RecordingError, with one clear line,
+    where the path cannot be read or holds no such rank.
+    """
+    path = Path(path)
+    if not path.is_dir() or is_recording(path):
+        trace = _load_one(path)
+        if rank is not None and trace.source.rank not in (None, rank):
+            raise UnreadableError(path, f"this is rank {trace.source.rank}", expected=f"rank {rank}")
+        return trace
+    traces = load_ranks(path)
+    for trace in traces:
+        if rank is None or trace.source.rank == rank:
+            return trace
+    there = ", ".join(str(trace.source.rank) for trace in traces)
+    raise UnreadableError(path, f"there is no rank {rank} in this folder", expected=f"one of {there}")
+
+
+def load_ranks(path: Path | str) -> list[Trace]:
+    """Every rank of a folder, lowest first (those without a number last, by name); of anything else its one Trace."""
+    path = Path(path)
+    if not path.is_dir() or is_recording(path):
+        return [_load_one(path)]
+    traces, foreign = [], None
+    for file in _trace_files(path):
+        try:
+            traces.append(_load_one(file))
+        except ForeignFileError as error:
+            foreign = foreign or error
+    if not traces:
+        raise foreign or UnreadableError(path, "the folder holds no trace", expected=_WANTED)
+    return sorted(traces, key=lambda trace: (trace.source.rank is None, trace.source.rank or 0, trace.source.path))
+
+
+def load_captured(captured: Captured) -> Trace:
+    """The Trace of what a capture session brought back, whether it could be saved or not."""
+    folder = captured.folder or Path("unsaved recording")
+    samples = {"device_samples": captured.device_samples, "host_samples": captured.host_samples}
+    return _recorded(folder, captured.kineto, captured.context, samples)
+
+
+def _load_one(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> Trace:
+    if not path.exists():
+        raise UnreadableError(path, "there is no such file or folder", expected=_WANTED)
+    if path.is_dir():
+        kineto = path / RECORDED
+        samples = {schema.name: read_table(path, schema) for schema in (DEVICE_SAMPLES, HOST_SAMPLES)}
+        return _recorded(path, kineto if kineto.exists() else None, read_context(path), samples)
+    file = read_kineto(path, chunk_bytes=chunk_bytes)
+    source = file.source if file.source.rank is not None else dataclasses.replace(file.source, rank=_rank_in(path))
+    return assemble(file.tables, file.names, source, external_ids=file.external_ids, devices=file.devices)
+
+
+def _recorded(folder: Path, kineto: Path | None, context: RunContext, samples: Mapping[str, Table]) -> Trace:
+    """A Recording whose trace is missing or unreadable still counts: the rest of it is kept, and the reason noted."""
+    environment = context.environment
+    torch = environment.torch or None if environment else None
+    devices = environment.devices if environment else ()
+    source = Source(path=str(folder), kind="recording", torch=torch)
+    try:
+        file = read_kineto(kineto) if kineto else None
+        problem = "No kernel recording was saved with this run." if file is None else None
+    except TraceError as error:
+        file, problem = None, f"The kernel recording could not be read: {error.problem}."
+    if file is None:
+        notes = (problem,) if problem else ()
+        return assemble(
+            {**empty_tables(), **samples},
+            (),
+            dataclasses.replace(source, notes=notes),
+            devices=devices,
+            context=context,
+        )
+    source = dataclasses.replace(file.source, path=source.path, kind=source.kind, torch=torch or file.source.torch)
+    tables = {**file.tables, **samples}
+    return assemble(
+        tables, file.names, source, external_ids=file.external_ids, devices=file.devices or devices, context=context
+    )
+
+
+def _trace_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(file for file in folder.iterdir() if file.is_file() and file.name.endswith((".json", ".json.gz")))
+    except OSError as error:
+        raise UnreadableError(folder, f"cannot be opened ({error.strerror})", expected=_WANTED) from error
+
+
+def _rank_in(path: Path) -> int | None:
+    found = _RANK.search(path.name)
+    return int(found[1]) if found else None

@@ -1,0 +1,160 @@
+"""Finds the steps of a run from the marks that torch leaves in a trace.
+
+In this order: `ProfilerStep#N` ranges; else what stands between two DataLoader `__next__` starts; else what stands
+between two `Optimizer.step` ends. No step is invented: a lone optimizer mark makes none, and a `__next__` behind which
+nothing was trained or computed (the one that only finds the loader exhausted) begins none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.model.schema import STEPS
+from gpuprof.model.table import Array, Table
+
+PROFILER_STEP = re.compile(r"ProfilerStep#(\d+)")
+NEXT_BATCH = re.compile(r"enumerate\(DataLoader\)#.*__next__")
+OPTIMIZER_STEP = re.compile(r"Optimizer\.step#")
+BACKWARD = re.compile(r"autograd::engine::evaluate_function: |\w+Backward\d*$")
+
+# A batch of evaluation does a fair part of the usual work; the end of an epoch (a new iterator, a log line) does not.
+_LEAST_WORK = 0.25
+
+
+class Steps(NamedTuple):
+    """The steps, what they were found from (None: there are none) and the thread that holds the marks (-1: none)."""
+
+    table: Table
+    source: str | None
+    thread: int
+
+
+NO_STEPS = Steps(Table(STEPS), None, -1)
+
+
+def find_steps(spans: Table, operators: Table, names: Sequence[str], *, window_start_ns: int | None = None) -> Steps:
+    """The steps by the first kind of mark that gives any.
+
+    `window_start_ns` is when the recording began, where that is known to be the beginning of a step: the first
+    optimizer mark then ends a step too.
+    """
+    from_profiler = _profiler_steps(spans, names)
+    if len(from_profiler.table):
+        return from_profiler
+    from_loader = _loader_steps(spans, operators, names)
+    if len(from_loader.table):
+        return from_loader
+    return _optimizer_steps(spans, names, window_start_ns)
+
+
+def _profiler_steps(spans: Table, names: Sequence[str]) -> Steps:
+    marks = _matching(spans, names, PROFILER_STEP)
+    if not len(marks):
+        return NO_STEPS
+    numbers = np.array([_number(names[name]) for name in marks["name"]], np.int64)
+    # One step may be marked on several threads or in two categories: the longest range of a number counts.
+    order = np.lexsort((-marks["duration_ns"], numbers))
+    first = np.concatenate(([True], np.diff(numbers[order]) != 0))
+    chosen = order[first]
+    chosen = chosen[np.argsort(marks["start_ns"][chosen], kind="stable")]
+    starts = marks["start_ns"][chosen]
+    table = Table(
+        STEPS,
+        {"start_ns": starts, "duration_ns": marks["duration_ns"][chosen], "number": numbers[chosen]},
+    )
+    return Steps(table, "ProfilerStep", _busiest(marks))
+
+
+def _loader_steps(spans: Table, operators: Table, names: Sequence[str]) -> Steps:
+    """Each interval from one `__next__` to the following in which a step was made.
+
+    Training leaves an optimizer step or a backward pass in it; where no interval has either, the run is inference and
+    an interval counts with a quarter of the median number of operators.
+    """
+    marks = _outermost(_on_busiest_thread(_matching(spans, names, NEXT_BATCH)))
+    if not len(marks):
+        return NO_STEPS
+    thread = int(marks["thread"][0])
+    starts = marks["start_ns"]
+    optimizer = _matching(spans, names, OPTIMIZER_STEP)
+    backward = _matching(operators, names, BACKWARD)
+    fetched = starts + marks["duration_ns"]
+    edges = np.append(starts, np.iinfo(np.int64).max)
+    trained = (_count(optimizer["start_ns"], edges) > 0) | (_count(backward["start_ns"], edges) > 0)
+    if trained.any():
+        chosen = trained
+    else:
+        work = _count(operators["start_ns"], edges) - _between(operators["start_ns"], starts, fetched)
+        chosen = work >= max(1.0, _LEAST_WORK * float(np.median(work[work > 0]))) if (work > 0).any() else work > 0
+    ends = np.append(starts[1:], _last_end(starts[-1], thread, optimizer, operators, fetched[-1]))
+    rows = np.flatnonzero(chosen)
+    table = Table(
+        STEPS,
+        {"start_ns": starts[rows], "duration_ns": (ends - starts)[rows], "number": np.arange(len(rows))},
+    )
+    return Steps(table, "DataLoader", thread) if len(rows) else NO_STEPS
+
+
+def _optimizer_steps(spans: Table, names: Sequence[str], window_start_ns: int | None) -> Steps:
+    marks = _on_busiest_thread(_matching(spans, names, OPTIMIZER_STEP))
+    if not len(marks):
+        return NO_STEPS
+    # Several optimizers step in turn (a GAN): the one that steps most often counts.
+    name = np.bincount(marks["name"]).argmax()
+    marks = marks.take(marks["name"] == name)
+    ends = np.sort(marks["start_ns"] + marks["duration_ns"])
+    if window_start_ns is not None and window_start_ns < ends[0]:
+        ends = np.concatenate(([window_start_ns], ends))
+    if len(ends) < 2:
+        return NO_STEPS
+    table = Table(STEPS, {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "number": np.arange(len(ends) - 1)})
+    return Steps(table, "Optimizer", int(marks["thread"][0]))
+
+
+def _last_end(start: int, thread: int, optimizer: Table, operators: Table, fetched: int) -> int:
+    """Where the last step ends: with its last optimizer step, else with the last operator of the thread."""
+    for table in (optimizer, operators):
+        ends = (table["start_ns"] + table["duration_ns"])[(table["start_ns"] >= start) & (table["thread"] == thread)]
+        if len(ends):
+            return int(ends.max())
+    return fetched
+
+
+def _matching(table: Table, names: Sequence[str], pattern: re.Pattern[str]) -> Table:
+    hit = np.fromiter((pattern.match(name) is not None for name in names), bool, len(names))
+    found = table.take(np.flatnonzero(hit[table["name"]])) if len(table) else table
+    return found.take(np.argsort(found["start_ns"], kind="stable"))
+
+
+def _number(name: str) -> int:
+    found = PROFILER_STEP.match(name)
+    return int(found[1]) if found else -1
+
+
+def _busiest(marks: Table) -> int:
+    return int(np.bincount(marks["thread"]).argmax())
+
+
+def _on_busiest_thread(marks: Table) -> Table:
+    return marks.take(marks["thread"] == _busiest(marks)) if len(marks) else marks
+
+
+def _outermost(marks: Table) -> Table:
+    """Without those inside another one (a loader that reads from a loader)."""
+    if not len(marks):
+        return marks
+    ends = np.maximum.accumulate(marks["start_ns"] + marks["duration_ns"])
+    return marks.take(np.concatenate(([True], marks["start_ns"][1:] >= ends[:-1])))
+
+
+def _count(times: Array, edges: Array) -> Array:
+    return np.diff(np.searchsorted(np.sort(times), edges))
+
+
+def _between(times: Array, starts: Array, ends: Array) -> Array:
+    ordered = np.sort(times)
+    return np.searchsorted(ordered, ends) - np.searchsorted(ordered, starts)

@@ -1,0 +1,62 @@
+"""What the names of calls, copies and kernels say, for CUDA, ROCm and XPU."""
+
+from __future__ import annotations
+
+import re
+
+from gpuprof.model.kinds import CallKind, CopyKind, HostMemory
+
+# The first that matches decides: a graph launch is also a "Launch".
+_CALLS: tuple[tuple[re.Pattern[str], CallKind], ...] = (
+    (re.compile(r"GraphLaunch"), CallKind.GRAPH),
+    (re.compile(r"Graph|GetAttribute|LaunchHostFunc"), CallKind.OTHER),
+    (re.compile(r"Launch"), CallKind.KERNEL),
+    (re.compile(r"Memcpy|MemoryCopy"), CallKind.COPY),
+    (re.compile(r"Memset|MemoryFill"), CallKind.MEMSET),
+    (re.compile(r"Synchronize"), CallKind.SYNCHRONIZE),
+    (re.compile(r"StreamWaitEvent"), CallKind.EVENT_WAIT),
+    (re.compile(r"EventRecord"), CallKind.EVENT_RECORD),
+    (re.compile(r"EventQuery|StreamQuery"), CallKind.EVENT_QUERY),
+    (re.compile(r"Malloc|HostAlloc|MemAlloc|MemCreate"), CallKind.ALLOCATE),
+    (re.compile(r"Free|MemRelease"), CallKind.FREE),
+)
+
+_DIRECTIONS = (
+    (re.compile(r"HtoD|HostToDevice|H2D"), CopyKind.H2D),
+    (re.compile(r"DtoH|DeviceToHost|D2H"), CopyKind.D2H),
+    (re.compile(r"DtoD|DeviceToDevice|D2D"), CopyKind.D2D),
+    (re.compile(r"PtoP|PeerToPeer|P2P"), CopyKind.P2P),
+    (re.compile(r"HtoH|HostToHost|H2H"), CopyKind.H2H),
+)
+
+_COLLECTIVE = re.compile(r"(?:^|[^a-z])(?:nccl|rccl|msccl|oneccl)", re.IGNORECASE)
+_TORCH_SPAN = re.compile(r"ProfilerStep#|enumerate\(DataLoader\)#|Optimizer\.")
+
+
+def call_kind(name: str) -> CallKind:
+    """What a runtime or driver call does, by its name."""
+    return next((kind for pattern, kind in _CALLS if pattern.search(name)), CallKind.OTHER)
+
+
+def copy_kind(name: str) -> CopyKind:
+    """The direction of a copy, by its name (`Memcpy HtoD (Pageable -> Device)`)."""
+    return next((kind for pattern, kind in _DIRECTIONS if pattern.search(name)), CopyKind.UNKNOWN)
+
+
+def host_memory(name: str) -> HostMemory:
+    """The host side of a copy, by its name; UNKNOWN where it touches the host without saying (ROCm)."""
+    if copy_kind(name) in (CopyKind.D2D, CopyKind.P2P):
+        return HostMemory.NONE
+    if "Pageable" in name:
+        return HostMemory.PAGEABLE
+    return HostMemory.PINNED if "Pinned" in name else HostMemory.UNKNOWN
+
+
+def is_collective(name: str) -> bool:
+    """Whether the kernel is a collective's."""
+    return _COLLECTIVE.search(name) is not None
+
+
+def is_torch_span(name: str) -> bool:
+    """Whether torch itself marks a range with this name. Traces of 2021 file such ranges under operators."""
+    return _TORCH_SPAN.match(name) is not None
