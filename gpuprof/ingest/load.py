@@ -15,6 +15,7 @@ from gpuprof.ingest.stream import KINETO
 from gpuprof.model.context import RunContext
 from gpuprof.model.recording import KINETO as RECORDED
 from gpuprof.model.recording import is_recording, read_context, read_table
+from gpuprof.model.samples import SampleLog
 from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace, empty_tables
@@ -39,7 +40,7 @@ class Captured(Protocol):
         """What only the live run knew."""
 
     @property
-    def device_samples(self) -> Table:
+    def device_samples(self) -> SampleLog:
         """NVML readings."""
 
     @property
@@ -86,7 +87,7 @@ def load_ranks(path: Path | str) -> list[Trace]:
 def load_captured(captured: Captured) -> Trace:
     """The Trace of what a capture session brought back, whether it could be saved or not."""
     folder = captured.folder or Path("unsaved recording")
-    samples = {"device_samples": captured.device_samples, "host_samples": captured.host_samples}
+    samples = {"device_samples": captured.device_samples.table, "host_samples": captured.host_samples}
     return _recorded(folder, captured.kineto, captured.context, samples)
 
 
