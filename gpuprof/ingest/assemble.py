@@ -29,8 +29,10 @@ def assemble(
 ) -> Trace:
     """A Trace of raw tables in any order: finds the steps and sets every link. See `linking.link`."""
     context = context or RunContext()
-    window_start = context.window.start_ns or None if context.window else None
-    steps = find_steps(tables["spans"], tables["operators"], names, window_start_ns=window_start)
+    window = context.window
+    # A recording that was started over began at the end of a step; one that began with the cell holds its set-up too.
+    between_steps = window.start_ns if window and (window.started_late or window.first_step > 0) else None
+    steps = find_steps(tables["spans"], tables["operators"], names, window_start_ns=between_steps)
     linked = link({**tables, "steps": steps.table}, external_ids=external_ids)
     start_ns, end_ns = span(linked)
     return Trace(

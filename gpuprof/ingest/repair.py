@@ -2,7 +2,7 @@
 
 Known: torch 2.13 writes any `"` in a range or file name unescaped; older ones write Windows paths with single
 backslashes, raw control characters and bare NaN. Kineto's own layout is what makes this safe: the name of an event
-ends its line with `", "pid": …`, whatever stands in it.
+ends its line with `", "pid": …` (`",` since torch 2.13), whatever stands in it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 import msgspec
 
 _NAME_LINE = re.compile(
-    rb"^([ \t]*(?:\"ph\": \"[^\"\n]*\", \"cat\": \"[^\"\n]*\",\s*)?\"name\": \")([^\n]*)(\", \"pid\": [^\n]*)$",
+    rb"^([ \t]*(?:\"ph\": \"[^\"\n]*\", \"cat\": \"[^\"\n]*\",\s*)?\"name\": \")(?![^\n]*\", \"ph\": \")"
+    rb"([^\n]*)(\", \"pid\": [^\n]*|\",[ \t]*)$",
     re.MULTILINE,
 )
 _TEXT_IN_ARGS = re.compile(

@@ -1,8 +1,9 @@
 """Finds the steps of a run from the marks that torch leaves in a trace.
 
-In this order: `ProfilerStep#N` ranges; else what stands between two DataLoader `__next__` starts; else what stands
-between two `Optimizer.step` ends. No step is invented: a lone optimizer mark makes none, and a `__next__` behind which
-nothing was trained or computed (the one that only finds the loader exhausted) begins none.
+In this order: `ProfilerStep#N` ranges; else the intervals between DataLoader `__next__` starts, joined up to the one
+with the optimizer's step; else what stands between two `Optimizer.step` ends. No step is invented: a lone optimizer
+mark makes none (nobody knows where its step began), and a `__next__` behind which nothing was trained or computed (the
+one that only finds the loader exhausted, or evaluation between epochs) begins none.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ BACKWARD = re.compile(r"autograd::engine::evaluate_function: |\w+Backward\d*$")
 
 # A batch of evaluation does a fair part of the usual work; the end of an epoch (a new iterator, a log line) does not.
 _LEAST_WORK = 0.25
+# Two optimizers may step on one batch (a GAN).
+_MOST_UPDATES = 2
 
 
 class Steps(NamedTuple):
@@ -48,7 +51,7 @@ def find_steps(spans: Table, operators: Table, names: Sequence[str], *, window_s
     from_loader = _loader_steps(spans, operators, names)
     if len(from_loader.table):
         return from_loader
-    return _optimizer_steps(spans, names, window_start_ns)
+    return _optimizer_steps(spans, operators, names, window_start_ns)
 
 
 def _profiler_steps(spans: Table, names: Sequence[str]) -> Steps:
@@ -70,10 +73,12 @@ def _profiler_steps(spans: Table, names: Sequence[str]) -> Steps:
 
 
 def _loader_steps(spans: Table, operators: Table, names: Sequence[str]) -> Steps:
-    """Each interval from one `__next__` to the following in which a step was made.
+    """Intervals from one `__next__` to the following in which a step was made.
 
-    Training leaves an optimizer step or a backward pass in it; where no interval has either, the run is inference and
-    an interval counts with a quarter of the median number of operators.
+    With optimizer steps in the trace, a step ends with the interval that holds one; intervals before it that only ran
+    backward are part of it (gradient accumulation). Without, an interval with a backward pass is a step. Where no
+    interval has either the run is inference, and one counts with a quarter of the median number of operators.
+    None where intervals hold many optimizer steps: the loader then only evaluates now and then, or feeds an inner loop.
     """
     marks = _outermost(_on_busiest_thread(_matching(spans, names, NEXT_BATCH)))
     if not len(marks):
@@ -81,47 +86,79 @@ def _loader_steps(spans: Table, operators: Table, names: Sequence[str]) -> Steps
     thread = int(marks["thread"][0])
     starts = marks["start_ns"]
     optimizer = _matching(spans, names, OPTIMIZER_STEP)
-    backward = _matching(operators, names, BACKWARD)
-    fetched = starts + marks["duration_ns"]
     edges = np.append(starts, np.iinfo(np.int64).max)
-    trained = (_count(optimizer["start_ns"], edges) > 0) | (_count(backward["start_ns"], edges) > 0)
-    if trained.any():
-        chosen = trained
+    updates = _count(_optimizer_ends(optimizer, operators, names), edges)
+    stepped = updates > 0
+    if stepped.any() and np.median(updates[stepped]) > _MOST_UPDATES:
+        return NO_STEPS
+    backward = _count(_matching(operators, names, BACKWARD)["start_ns"], edges) > 0
+    if stepped.any():
+        first, last = _joined(stepped, backward)
     else:
-        work = _count(operators["start_ns"], edges) - _between(operators["start_ns"], starts, fetched)
-        chosen = work >= max(1.0, _LEAST_WORK * float(np.median(work[work > 0]))) if (work > 0).any() else work > 0
-    ends = np.append(starts[1:], _last_end(starts[-1], thread, optimizer, operators, fetched[-1]))
-    rows = np.flatnonzero(chosen)
+        first = last = np.flatnonzero(backward if backward.any() else _worked(marks, operators, edges))
+    ends = np.append(starts[1:], _last_end(int(starts[-1]), thread, optimizer, operators, marks))
     table = Table(
         STEPS,
-        {"start_ns": starts[rows], "duration_ns": (ends - starts)[rows], "number": np.arange(len(rows))},
+        {"start_ns": starts[first], "duration_ns": ends[last] - starts[first], "number": np.arange(len(first))},
     )
-    return Steps(table, "DataLoader", thread) if len(rows) else NO_STEPS
+    return Steps(table, "DataLoader", thread) if len(table) else NO_STEPS
 
 
-def _optimizer_steps(spans: Table, names: Sequence[str], window_start_ns: int | None) -> Steps:
+def _joined(stepped: Array, backward: Array) -> tuple[Array, Array]:
+    """First and last interval of each step."""
+    first, last = [], []
+    begin = -1
+    for row, (ends_step, trains) in enumerate(zip(stepped.tolist(), backward.tolist(), strict=True)):
+        begin = row if begin < 0 else begin
+        if ends_step:
+            first.append(begin)
+            last.append(row)
+        if ends_step or not trains:
+            begin = -1
+    return np.array(first, np.int64), np.array(last, np.int64)
+
+
+def _worked(marks: Table, operators: Table, edges: Array) -> Array:
+    """Intervals with a fair part of the usual work outside `__next__`."""
+    starts = marks["start_ns"]
+    inside = _between(operators["start_ns"], starts, starts + marks["duration_ns"])
+    work = _count(operators["start_ns"], edges) - inside
+    usual = float(np.median(work[work > 0])) if (work > 0).any() else 0.0
+    hit: Array = work >= max(1.0, _LEAST_WORK * usual)
+    return hit
+
+
+def _optimizer_steps(spans: Table, operators: Table, names: Sequence[str], window_start_ns: int | None) -> Steps:
     marks = _on_busiest_thread(_matching(spans, names, OPTIMIZER_STEP))
-    if not len(marks):
-        return NO_STEPS
-    # Several optimizers step in turn (a GAN): the one that steps most often counts.
-    name = np.bincount(marks["name"]).argmax()
-    marks = marks.take(marks["name"] == name)
-    ends = np.sort(marks["start_ns"] + marks["duration_ns"])
-    if window_start_ns is not None and window_start_ns < ends[0]:
+    ends = _optimizer_ends(marks, operators, names)
+    if len(ends) and window_start_ns is not None and window_start_ns < ends[0]:
         ends = np.concatenate(([window_start_ns], ends))
     if len(ends) < 2:
         return NO_STEPS
     table = Table(STEPS, {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "number": np.arange(len(ends) - 1)})
-    return Steps(table, "Optimizer", int(marks["thread"][0]))
+    return Steps(table, "Optimizer", _busiest(marks))
 
 
-def _last_end(start: int, thread: int, optimizer: Table, operators: Table, fetched: int) -> int:
-    """Where the last step ends: with its last optimizer step, else with the last operator of the thread."""
-    for table in (optimizer, operators):
+def _optimizer_ends(marks: Table, operators: Table, names: Sequence[str]) -> Array:
+    """When an optimizer had stepped. Of several that step in turn the busiest counts; marks that follow each other
+    without a backward pass between (an optimizer for each layer) count once."""
+    if not len(marks):
+        return np.empty(0, np.int64)
+    marks = marks.take(marks["name"] == np.bincount(marks["name"]).argmax())
+    ends = np.sort(marks["start_ns"] + marks["duration_ns"])
+    backward = np.sort(_matching(operators, names, BACKWARD)["start_ns"])
+    if not len(backward):
+        return ends
+    return ends[np.append(np.diff(np.searchsorted(backward, ends)) > 0, True)]
+
+
+def _last_end(start: int, thread: int, optimizer: Table, operators: Table, marks: Table) -> int:
+    """Where the last interval ends: with its last optimizer step, else with the last operator of the thread."""
+    for table in (optimizer, operators, marks):
         ends = (table["start_ns"] + table["duration_ns"])[(table["start_ns"] >= start) & (table["thread"] == thread)]
         if len(ends):
             return int(ends.max())
-    return fetched
+    return start
 
 
 def _matching(table: Table, names: Sequence[str], pattern: re.Pattern[str]) -> Table:
