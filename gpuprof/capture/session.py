@@ -22,7 +22,8 @@ __all__ = ["CaptureOptions", "Captured", "Live", "Session"]
 class Session:
     """Captures from `start` to `stop`. One at a time in a process, on its main thread.
 
-    `cell` is the code that runs, for the Recording and to find its lines.
+    `cell` is the code that runs, for the Recording and to find its lines. `interrupted` says, after `stop`, whether a
+    Ctrl-C waited meanwhile: the caller owes the user that stop.
     """
 
     def __init__(self, options: CaptureOptions, *, cell: Cell | None = None):
@@ -34,6 +35,7 @@ class Session:
         self._watch: Watch | None = None
         self._captured: Captured | None = None
         self._cell_start_ns = 0
+        self.interrupted = False
 
     @property
     def run_id(self) -> str:
@@ -75,9 +77,11 @@ class Session:
             raise CaptureError("a capture can only stop on the main thread, where it started")
         cell_end_ns = time.time_ns()
         try:
-            with interrupts_held():
+            with interrupts_held() as interrupt:
                 self._captured = self._watch.finish(self._context(error), self._cell_start_ns, cell_end_ns)
+            self.interrupted = interrupt.arrived
         except KeyboardInterrupt:
+            self.interrupted = True
             self._watch.abandon()
             self._captured = Captured(self._context(error), unsaved="interrupted twice while the run was being saved")
         except BaseException:
