@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.phases import matching
+from gpuprof.analyses.phases import backward_mask, matching
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.context import Optimizer
@@ -28,7 +28,8 @@ class OptimizerUse:
     time, or the span's where no steps are known; `share` is the part of `ns` in it over it. `operators_per_step`
     counts the operators directly in such a range (median), `kernels_per_step` the kernels launched in it (median) and
     `device`: from the first to the end of the last of them, one interval a range; both None without device activity.
-    `foreach_seen`, `fused_seen`: operators of that implementation ran. `known`: what the live run knew of the
+    `foreach_seen`, `fused_seen`: operators of that implementation ran, or the class is named so. `closure_seen`: the
+    step ran a closure, so the model's own operators are in it. `known`: what the live run knew of the
     optimizer; None elsewhere, and where several optimizers of that class were stepped.
     """
 
@@ -43,6 +44,7 @@ class OptimizerUse:
     device: Intervals | None
     foreach_seen: bool
     fused_seen: bool
+    closure_seen: bool
     known: Optimizer | None
 
     @property
@@ -94,9 +96,17 @@ def _use(trace: Trace, span_name: str, ranges: Table) -> OptimizerUse:
         kernels_per_step=kernels,
         device=device,
         foreach_seen=any("_foreach_" in each for each in names),
-        fused_seen=any("_fused_" in each for each in names),
+        fused_seen="fused" in name.lower() or any("_fused_" in each for each in names),
+        closure_seen=_runs_closure(trace, ranges),
         known=known[0] if len(known) == 1 else None,
     )
+
+
+def _runs_closure(trace: Trace, ranges: Table) -> bool:
+    inside = intervals.union(intervals.of(ranges))
+    zeroed = trace.spans["start_ns"][trace.name_mask(trace.spans, "Optimizer.zero_grad#")]
+    graph = trace.operators["start_ns"][backward_mask(trace)]
+    return bool(intervals.contains(inside, zeroed).any() or intervals.contains(inside, graph).any())
 
 
 def _range_of(table: Table, ranges: Table) -> Array:

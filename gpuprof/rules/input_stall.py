@@ -89,7 +89,7 @@ class _Plan:
     """How many workers the loader would need, and how many there can be.
 
     `load_ns`: time to make one batch (in-process: the median wait; with N workers: N × the time between batches).
-    `rest_ns`: what a step takes beside the wait. `needed` workers keep up with it, `possible` is the cores − 1.
+    `rest_ns`: the work between two waits. `needed` workers keep up with it, `possible` is the cores − 1.
     """
 
     batches: int
@@ -131,7 +131,7 @@ class _Plan:
         idle = f"; the device was idle in {units.duration(idle_ns)} of it" if idle_ns is not None else ""
         return (
             f"{units.plural(self.batches, 'batch', 'batches')} {how} took {units.duration(pipeline.wait_ns)} of "
-            f"waiting{idle}. The median wait is {units.duration(pipeline.median_ns)}, while the rest of a step takes "
+            f"waiting{idle}. The median wait is {units.duration(pipeline.median_ns)}; the work between two waits takes "
             f"{units.duration(self.rest_ns)}."
         )
 
@@ -145,7 +145,7 @@ class _Plan:
             "batches": self.batches,
             "wait_median_ms": units.milliseconds(pipeline.median_ns or 0),
             "wait_p95_ms": units.milliseconds(pipeline.p95_ns or 0),
-            "rest_of_step_ms": units.milliseconds(self.rest_ns),
+            "work_between_waits_ms": units.milliseconds(self.rest_ns),
             "workers": self.workers,
             "workers_needed": self.needed,
             "cores": self.cores,
@@ -165,27 +165,26 @@ class _Plan:
         arguments = f"`num_workers={self.suggested}, persistent_workers=True` for the DataLoader"
         if self.possible is None:
             return (
-                f"Use {arguments}: so many make a batch as fast as the rest of a step goes, if that many cores are "
-                "free (take at most the cores of this process less one)."
+                f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many "
+                "cores are free (take at most the cores of this process less one)."
             )
         if self.needed is not None and self.suggested < self.needed:
             return (
                 f"{cheaper}; it would take {units.plural(self.needed, 'worker')} to keep up, and this process has "
                 f"{units.plural(self.cores or 0, 'core')}. Besides, {arguments} can hide a part of it."
             )
-        return f"Use {arguments}: so many make a batch as fast as the rest of a step goes."
+        return f"Use {arguments}: so many make a batch in the time of the work between two waits."
 
     def saving(self, scope: Scope, stall_ns: int, on_device: bool) -> Saving:
         if self.suggested is None:
             return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
         per_step = self.load_ns + self.rest_ns if self.workers == 0 else self.load_ns / (self.workers or 1)
         best = max(self.rest_ns, self.load_ns / self.suggested)
+        workers = units.plural(self.suggested, "worker")
         hidden = min(stall_ns, max(per_step - best, 0) * self.batches)
         if not on_device:
-            return scope.saving(
-                0, hidden, hidden, f"upper bound: {self.suggested} workers on cores that nothing else needs"
-            )
-        return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {self.suggested} workers as fast as this thread")
+            return scope.saving(0, hidden, hidden, f"upper bound: {workers} on cores that nothing else needs")
+        return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
 
 
 def _slowest(loaders: tuple[Loader, ...]) -> Loader | None:

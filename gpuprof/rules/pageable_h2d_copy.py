@@ -60,7 +60,7 @@ class PageableH2dCopy(Rule):
         copies = copies.take(scope.inside(copies["start_ns"]))
         pageable = copies.take(copies["host_memory"] == HostMemory.PAGEABLE)
         unknown = copies.take(copies["host_memory"] == HostMemory.UNKNOWN)
-        if scope.share(unknown["exposed_ns"].sum()) >= self.exposed_share:
+        if len(unknown) or results.trace.source.platform == "rocm":
             return Abstention(
                 self.name,
                 "whether the copied host memory is pageable or pinned, which this trace does not say",
@@ -70,7 +70,7 @@ class PageableH2dCopy(Rule):
         blocked = _host_cost(results, pageable, activity.primary.compute)
         if scope.share(exposed.total_ns) < self.exposed_share and scope.share(blocked.total_ns) < self.blocked_share:
             return None
-        cost = intervals.union(Intervals(*(np.concatenate(pair) for pair in zip(exposed, blocked, strict=True))))
+        cost = intervals.intersect(_both(exposed, blocked), scope.within)
         return self._finding(results, scope, pageable, exposed, blocked, cost)
 
     def _finding(
@@ -126,9 +126,16 @@ def _host_cost(results: Results, pageable: Table, compute: Intervals) -> Interva
     issued = np.unique(pageable["call"][pageable["call"] >= 0])
     waits = waits.take(np.isin(results.get(CopyWaits).copy_call, issued))
     ends = waits["start_ns"] + waits["duration_ns"]
-    standing = intervals.subtract(intervals.union(Intervals(waits["start_ns"], ends)), compute)
-    after = Intervals(ends, ends + waits["idle_after_ns"])
-    return intervals.union(Intervals(*(np.concatenate(pair) for pair in zip(standing, after, strict=True))))
+    calls = results.get(CopyWaits).calls
+    mine = np.isin(results.get(Copies).table["call"], issued)
+    standing = _both(Intervals(waits["start_ns"], ends), Intervals(calls.starts[mine], calls.ends[mine]))
+    return _both(intervals.subtract(standing, compute), Intervals(ends, ends + waits["idle_after_ns"]))
+
+
+def _both(left: Intervals, right: Intervals) -> Intervals:
+    return intervals.union(
+        Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
+    )
 
 
 def _reference(results: Results) -> float | None:

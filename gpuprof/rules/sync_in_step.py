@@ -32,6 +32,7 @@ from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.item_reads import ItemReads
+from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
@@ -43,7 +44,7 @@ from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 
 _ADVICE = {
-    "aten::item": "keep the value on the device and read it every hundred steps (`total += loss.detach()`)",
+    "aten::item": "keep the value on the device (`total += loss.detach()`) and read it every hundred steps",
     "aten::_local_scalar_dense": "keep the value on the device and read it every hundred steps",
     "aten::is_nonzero": "decide without reading the value (`torch.where`), or decide rarely",
     "aten::nonzero": "use a fixed size or `torch.where` instead of `nonzero`",
@@ -87,7 +88,8 @@ class SyncInStep(Rule):
         scope = Scope.of(results)
         waits = waits.take(scope.inside(waits["start_ns"]))
         ends = waits["start_ns"] + waits["duration_ns"]
-        drained = intervals.subtract(intervals.union(Intervals(ends, ends + waits["idle_after_ns"])), device.busy)
+        after = intervals.union(Intervals(ends, ends + waits["idle_after_ns"]))
+        drained = intervals.subtract(intervals.subtract(after, device.busy), results.get(Phases).input)
         share = scope.share(drained.total_ns)
         if share < self.drained_share:
             return None
@@ -95,13 +97,13 @@ class SyncInStep(Rule):
         common = ", ".join(f"{name} ({units.count(number)}×)" for name, number in names.most_common(3))
         blocked = int(waits["duration_ns"].sum())
         rate = len(waits) / scope.steps if scope.steps else None
-        often = f", {rate:.3g} a step" if rate is not None else ""
+        often = f" ({rate:.3g} a step)" if rate is not None else ""
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Reading from the device leaves it idle for {units.percent(share)} of {scope.words}",
             explanation=(
-                f"{units.plural(len(waits), 'wait')}{often} for the device, {units.duration(blocked)} in all, in "
+                f"{units.plural(len(waits), 'wait')}{often} for the device took {units.duration(blocked)}, in "
                 f"{common}. Each empties the device’s queue: it was then idle for {units.duration(drained.total_ns)} "
                 "altogether before new work arrived."
             ),
@@ -113,7 +115,7 @@ class SyncInStep(Rule):
                 "idle_after_share": round(share, 4),
                 "operators": common,
             },
-            where=Where(ranges_ns=worst(Intervals(waits["start_ns"], ends + waits["idle_after_ns"]))),
+            where=Where(ranges_ns=worst(drained)),
             change=_change(names),
             saving=scope.saving(
                 0, drained.total_ns, drained.total_ns, "upper bound: the device is never idle after a wait"
@@ -167,4 +169,4 @@ def _change(names: Counter[str]) -> str:
     if not advice:
         return "Keep what these operators give on the device, and read it after the loop or every hundred steps."
     text = "; ".join(advice)
-    return f"{text[0].upper()}{text[1:]}. All waits of a step have to go before the device’s queue stays filled."
+    return f"{text[0].upper()}{text[1:]}. All such waits have to go before the device’s queue stays filled."

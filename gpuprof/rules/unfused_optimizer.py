@@ -49,7 +49,7 @@ class UnfusedOptimizer(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest optimizer."""
         use, activity = results.get(OptimizerSteps).primary, results.get(DeviceActivity)
-        if use is None or use.foreach_seen or use.fused_seen:
+        if use is None or use.foreach_seen or use.fused_seen or use.closure_seen:
             return None
         if use.known and (use.known.fused or use.known.foreach):
             return None
