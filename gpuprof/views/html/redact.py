@@ -15,7 +15,11 @@ _NOT_A_SECRET = {"root", "user", "jovyan", "localhost", "python", "torch", "main
 
 def redactor() -> Callable[[str], str]:
     """A function that shortens absolute paths to their last part and blanks this user's and host's names."""
-    names = [re.escape(name) for name in _own_names() if len(name) >= 3 and name.lower() not in _NOT_A_SECRET]
+    names = [
+        re.escape(name)
+        for name in sorted(_own_names(), key=len, reverse=True)
+        if len(name) >= 3 and name.lower() not in _NOT_A_SECRET
+    ]
     own = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", re.IGNORECASE) if names else None
 
     def redact(text: str) -> str:

@@ -1,9 +1,11 @@
 """Timeline → payload and buffer, in the two forms that `js/columns.js` reads.
 
 `raw` keeps each column as a little-endian array, 8-byte aligned, for the binary comm of the widget. `packed` makes
-starts and links differences, cuts every column to the bytes it needs, stores it byte plane by byte plane, deflates the
-whole and returns base64: 1M events take about 5 MB. A column's place is `{"at", "count", "type"}` (raw) or
-`{"at", "count", "width", "step"}` (planes; `step` is null, `delta`, or `zigzag` for differences of either sign).
+starts gaps and links differences, cuts every column to the bytes it needs, stores it byte plane by byte plane,
+deflates the whole and returns base64: 1M events take about 5 MB.
+
+A column's place is `{"at", "count", "type"}` (raw) or `{"at", "count", "width", "step"}` (planes). `step` is null,
+`delta`, `zigzag` (differences of either sign), or `gap` (starts as the time since the end of the event before).
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ _RAW_TYPES = {"u1": "u8", "u2": "u16", "u4": "u32", "i4": "i32", "f4": "f32", "f
 class _Writer(Protocol):
     def add(self, values: Array, step: str | None = None) -> dict[str, Any]: ...
 
+    def add_starts(self, starts: Array, durations: Array) -> dict[str, Any]: ...
+
     def add_real(self, values: Array) -> dict[str, Any]: ...
 
 
@@ -39,6 +43,9 @@ class _Raw:
         if low < 0:
             return self._put(values.astype("<i4"))
         return self._put(values.astype("<u1" if high < 2**8 else "<u2" if high < 2**16 else "<u4"))
+
+    def add_starts(self, starts: Array, durations: Array) -> dict[str, Any]:
+        return self._put(starts.astype("<f8"))
 
     def add_real(self, values: Array) -> dict[str, Any]:
         return self._put(values.astype("<f8"))
@@ -68,6 +75,11 @@ class _Planes(_Raw):
         self.parts.append(planes + b"\0" * (-len(planes) % 8))
         self.length += len(self.parts[-1])
         return spec
+
+    def add_starts(self, starts: Array, durations: Array) -> dict[str, Any]:
+        gaps = np.diff(starts, prepend=0)
+        gaps[1:] -= durations[:-1]
+        return self.add(gaps) | {"step": "gap"}
 
     def add_real(self, values: Array) -> dict[str, Any]:
         whole = len(values) > 0 and bool(np.isfinite(values).all() and (values == np.round(values)).all())
@@ -154,7 +166,7 @@ def _curve_lane(lane: CurveLane, writer: _Writer, index: dict[str, int]) -> dict
 def _series(series: Series, writer: _Writer, index: dict[str, int]) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "kind": index[series.kind],
-        "start": writer.add(series.start_ns, "delta"),
+        "start": writer.add_starts(series.start_ns, series.duration_ns),
         "duration": writer.add(series.duration_ns),
     }
     if series.name is not None:

@@ -109,6 +109,8 @@ def threads(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
     kind = np.concatenate([part[1] for part in parts])
     source = np.concatenate([part[2] for part in parts])
     which = np.repeat(np.arange(3), [len(table) for table, _, _ in parts])
+    if not len(kind):
+        return []
     order = np.argsort(column["thread"], kind="stable")
     found, begins = np.unique(column["thread"][order], return_index=True)
     laned = []

@@ -147,6 +147,8 @@ class Events:
 
 def lay_out(events: Events) -> tuple[tuple[Series, ...], ...]:
     """Rows of series: events of one row never overlap, those around come before those inside."""
+    if not len(events.start_ns):
+        return ()
     ends = events.start_ns + events.duration_ns
     order = np.lexsort((-ends, events.start_ns))
     rows = row_of_each(events.start_ns[order], ends[order])
@@ -155,7 +157,7 @@ def lay_out(events: Events) -> tuple[tuple[Series, ...], ...]:
     group = rows.astype(np.int64) * width + events.kind[order] * len(events.tables) + events.table[order]
     grouped = np.argsort(group, kind="stable")
     keys, begins = np.unique(group[grouped], return_index=True)
-    laid: list[list[Series]] = [[] for _ in range(int(rows.max()) + 1 if len(rows) else 0)]
+    laid: list[list[Series]] = [[] for _ in range(int(rows.max()) + 1)]
     for key, members in zip(keys.tolist(), np.split(order[grouped], begins[1:]), strict=True):
         kind, table = divmod(key % width, len(events.tables))
         laid[key // width].append(

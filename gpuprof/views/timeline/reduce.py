@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from gpuprof import units
 from gpuprof.model.table import Array
-from gpuprof.views.timeline.lanes import CurveLane, Detail, Lane, Series, Timeline
+from gpuprof.views.timeline.lanes import Curve, CurveLane, Detail, Lane, Series, Timeline
 
 DEVICE_SHARE = 0.7
+MOST_POINTS = 4_000
 
 
 def reduced(timeline: Timeline, limit: int, *, hint: str = "") -> Timeline:
@@ -30,9 +32,48 @@ def reduced(timeline: Timeline, limit: int, *, hint: str = "") -> Timeline:
         f"Reduced: the {units.count(shown)} longest of {units.count(timeline.events)} events are drawn; "
         f"left out are host events under {units.duration(shortest[False])}"
         + (f" and device events under {units.duration(shortest[True])}" if shortest[True] > 0 else "")
-        + f". {hint}"
+        + (". Curves keep the highest of every few readings. " if _has_long_curves(timeline) else ". ")
+        + hint
     )
-    return replace(timeline, lanes=_lanes(timeline, keep), reduced=note.strip())
+    small = replace(timeline, lanes=_lanes(timeline, keep), reduced=note.strip())
+    return _without_unused_names(small)
+
+
+def _has_long_curves(timeline: Timeline) -> bool:
+    lanes = (lane for lane in timeline.lanes if isinstance(lane, CurveLane))
+    return any(len(curve.time_ns) > MOST_POINTS for lane in lanes for curve in lane.curves)
+
+
+def _without_unused_names(timeline: Timeline) -> Timeline:
+    used = np.zeros(len(timeline.names), bool)
+    for series in timeline.series():
+        if series.name is not None:
+            used[series.name] = True
+    new_index = np.cumsum(used) - 1
+    lanes = [
+        replace(lane, rows=tuple(tuple(_renamed(series, new_index) for series in row) for row in lane.rows))
+        if isinstance(lane, Lane)
+        else lane
+        for lane in timeline.lanes
+    ]
+    names = tuple(name for name, keep in zip(timeline.names, used.tolist(), strict=True) if keep)
+    return replace(timeline, lanes=tuple(lanes), names=names)
+
+
+def _renamed(series: Series, new_index: Array) -> Series:
+    return series if series.name is None else replace(series, name=new_index[series.name])
+
+
+def _thinned(curve: Curve) -> Curve:
+    """The first, the last and the highest reading of each of MOST_POINTS ÷ 2 equal parts of the readings."""
+    count = len(curve.time_ns)
+    if count <= MOST_POINTS:
+        return curve
+    edges = np.linspace(0, count, MOST_POINTS // 2 + 1).astype(np.int64)
+    known = np.where(np.isfinite(curve.value), curve.value, -np.inf)
+    tops = [a + int(np.argmax(known[a:b])) for a, b in pairwise(edges.tolist())]
+    keep = np.unique(np.concatenate([tops, edges[:-1], [count - 1]]))
+    return replace(curve, time_ns=curve.time_ns[keep], value=curve.value[keep])
 
 
 def _on_device(series: Series) -> bool:
@@ -68,7 +109,7 @@ def _lanes(timeline: Timeline, keep: list[Array]) -> tuple[Lane | CurveLane, ...
     lanes: list[Lane | CurveLane] = []
     for lane in timeline.lanes:
         if isinstance(lane, CurveLane):
-            lanes.append(lane)
+            lanes.append(replace(lane, curves=tuple(map(_thinned, lane.curves))))
             continue
         rows = [tuple(_take(series, next(masks), new_number) for series in row) for row in lane.rows]
         filled = [tuple(series for series in row if len(series)) for row in rows]

@@ -42,9 +42,15 @@ function column(bytes, spec) {
   return new TYPES[spec.type](bytes.buffer, bytes.byteOffset + spec.at, spec.count);
 }
 
+// Starts that travelled as the time since the end of the event before.
+function fromGaps(start, duration) {
+  for (let i = 1; i < start.length; i++) start[i] += start[i - 1] + duration[i - 1];
+  return start;
+}
+
 function openSeries(bytes, raw, first) {
-  const start = column(bytes, raw.start);
   const duration = column(bytes, raw.duration);
+  const start = raw.start.step === "gap" ? fromGaps(column(bytes, raw.start), duration) : column(bytes, raw.start);
   const prefix = new Float64Array(start.length + 1);
   for (let i = 0; i < start.length; i++) prefix[i + 1] = prefix[i] + duration[i];
   const details = (raw.details || []).map((d) => ({ ...d, value: column(bytes, d.value) }));

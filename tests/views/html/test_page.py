@@ -1,0 +1,119 @@
+"""The page is whole, hostile names stay text, and its policy fits its own script and style."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+from gpuprof.report import Report
+from gpuprof.views.html import render_page
+from tests.support.reports import NASTY, device_report, empty_report, host_report, numbers_of, with_findings
+
+
+class Page(HTMLParser):
+    """Elements and texts of a page, as a browser would read them."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.scripts: dict[str, str] = {}
+        self._inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._inside = dict(attrs).get("id") or dict(attrs).get("type") or tag if tag in ("script", "style") else ""
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, data):
+        if self._inside:
+            self.scripts[self._inside] = self.scripts.get(self._inside, "") + data
+        else:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.texts))
+
+
+def test_nothing_is_fetched_from_anywhere():
+    page = Page(render_page(with_findings(device_report())))
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "img")
+        assert not {"src", "href", "srcset", "style", "onclick", "onerror"} & set(attributes), (tag, attributes)
+
+
+def test_the_policy_holds_the_hashes_of_script_and_style():
+    page = Page(render_page(device_report()))
+    policy = next(a["content"] for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert "default-src 'none'" in policy
+    for kind, element in (("script-src", "module"), ("style-src", "style")):
+        digest = base64.b64encode(hashlib.sha256(page.scripts[element].encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+
+
+def test_hostile_names_stay_text_and_come_back_whole():
+    page = Page(render_page(with_findings(device_report(name=NASTY))))
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+    assert NASTY in page.text
+    assert NASTY in json.loads(page.scripts["payload"])["names"]
+    assert "<" not in page.scripts["payload"]
+
+
+def test_it_holds_verdict_budget_findings_trust_and_appendix():
+    report = with_findings(device_report())
+    text = Page(render_page(report)).text.replace("\u00a0", " ")
+    wanted = [report.verdict.headline, report.verdict.advice, *numbers_of(report), *report.trust.notes]
+    wanted += [finding.title for finding in report.findings] + [a.needs for a in report.abstained]
+    wanted += ["Transfers", "host to device", "Peaks", "Kernels by name", "Activity", "Tesla V100-SXM2-16GB"]
+    wanted += ["num_workers=6, persistent_workers=True", "Leave it when"]
+    assert [part for part in wanted if part not in text] == []
+
+
+def test_a_run_without_a_device_never_speaks_of_idle_or_busy_zero():
+    text = Page(render_page(host_report())).text
+    assert "No device was recorded" in text
+    assert "0\u00a0% busy" not in text and "device idle" not in text
+
+
+def test_an_empty_run_still_makes_a_page():
+    assert "Nothing was recorded" in Page(render_page(empty_report())).text
+
+
+def test_redaction_takes_source_and_paths():
+    report = with_findings(device_report(name="/home/alice/kernels/special.cu"))
+    page = render_page(report, redact=True)
+    assert "num_workers=6, persistent_workers=True,\n" not in page
+    assert "alice" not in page and "special.cu" in page
+    assert "alice" in render_page(report)
+
+
+def test_a_limit_in_bytes_is_kept_and_said(monkeypatch):
+    monkeypatch.setattr("gpuprof.views.html.page._SMALLER", (10_000, 300))
+    report = device_report(steps=60)
+    whole = render_page(report)
+    limit = len(whole.encode()) - 2_000
+    small = render_page(report, most_bytes=limit)
+    assert len(small.encode()) <= limit
+    note = json.loads(Page(small).scripts["payload"])["reduced"]
+    assert note.startswith("Reduced: the ") and "run.report" in note
+    assert json.loads(Page(whole).scripts["payload"])["reduced"] is None
+
+
+def test_backticks_become_code_and_nothing_else():
+    from gpuprof.views.html.page import _code
+
+    assert _code("use `a<b` & go") == "use <code>a&lt;b</code> &amp; go"
+    assert _code("one ` alone <i>") == "one ` alone &lt;i&gt;"
+
+
+def test_every_shared_trace_makes_a_page(any_shared_trace):
+    report = Report.of(any_shared_trace)
+    page = Page(render_page(report, most_bytes=750_000))
+    assert report.verdict.headline in page.text.replace("\u00a0", " ")
+    assert sum(len(text.encode()) for text in (*page.texts, *page.scripts.values())) < 750_000
