@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from gpuprof import units
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest import foreign
 from gpuprof.ingest.event import Event, EventTime
@@ -20,14 +21,24 @@ from gpuprof.ingest.repair import mend, mend_events
 from gpuprof.ingest.stream import KINETO, ByteStream
 
 _EVENTS_KEY = re.compile(rb"\"traceEvents\"\s*:\s*\[")
+_BARE_LIST = re.compile(rb"\s*\[\s*(\S)")
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _BASE = re.compile(rb"\"baseTimeNanoseconds\"\s*:\s*(\d+)")
-_HEAD_LIMIT = 256 << 20
+_HEAD_LIMIT = 64 << 20
 _GUESSES = 40
 _MARGIN = 64  # white space that may stand between two events
 
 _events = msgspec.json.Decoder(list[Event])
 _times = msgspec.json.Decoder(list[EventTime])
+
+
+class _BrokenError(UnreadableError):
+    """JSON broken beyond repair, `at` bytes behind the beginning of the text in hand."""
+
+    def __init__(self, path: Path, offset: int, at: int):
+        self.at = at
+        expected = "JSON as Kineto writes it; export the trace again, or mend the text there"
+        super().__init__(path, "the JSON is broken", where=f"byte {offset + at:,}", expected=expected)
 
 
 class Batch:
@@ -80,49 +91,53 @@ class Document:
         self._read_foot(buffer.strip(), ended)
 
     def _read_head(self, pieces: Iterable[bytes]) -> bytes:
-        buffer = b""
+        buffer, scanned = b"", 0
         for piece in pieces:
             buffer += piece
             if not self._offset and buffer.startswith(b"\xef\xbb\xbf"):
                 buffer, self._offset = buffer[3:], 3
-            start = self._find_events(buffer)
+            self._refuse_other_text(buffer)
+            start = self._find_events(buffer, scanned)
             if start is not None:
                 self._offset += start
                 return buffer[start:]
             if len(buffer) > _HEAD_LIMIT:
-                break
+                what = f"no `traceEvents` in its first {units.size(_HEAD_LIMIT)}"
+                raise ForeignFileError(self.path, what, expected=KINETO)
+            scanned = max(0, len(buffer) - _MARGIN)
         raise self._no_events(buffer)
 
-    def _find_events(self, buffer: bytes) -> int | None:
-        """Where the first event begins; None while more must be read."""
-        if buffer.lstrip()[:1] == b"[":
-            return buffer.index(b"[") + 1
-        broken = None
-        for found in _EVENTS_KEY.finditer(buffer):
-            head = buffer[: found.start()] + b'"":0}'
+    def _refuse_other_text(self, buffer: bytes) -> None:
+        if buffer.lstrip()[:1] not in (b"", b"{", b"["):
+            raise ForeignFileError(self.path, foreign.describe(buffer[:65536]), where="byte 0", expected=KINETO)
+
+    def _find_events(self, buffer: bytes, scanned: int) -> int | None:
+        """Where the first event begins; None while more must be read. `scanned`: how far it was searched before."""
+        if (bare := _BARE_LIST.match(buffer)) is not None:
+            if bare[1] not in b"{]":
+                what = foreign.MEMORY_TIMELINE if bare[1] == b"[" else "a JSON list, but not one of events"
+                raise ForeignFileError(self.path, f"this is {what}", where="byte 0", expected=KINETO)
+            return bare.start(1)
+        for found in _EVENTS_KEY.finditer(buffer, scanned):
             try:
-                self.fields = msgspec.json.decode(head, type=dict[str, Any])
+                self.fields = msgspec.json.decode(buffer[: found.start()] + b'"":0}', type=dict[str, Any])
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                broken = broken or (None if "truncated" in str(error) else found)
-                continue
-            self.fields.pop("")
+                if "truncated" in str(error):
+                    continue  # a key of something inside the head
+                self._mend_head(buffer[: found.start()])
+            self.fields.pop("", None)
             self.keyed = True
             return found.end()
-        return broken and self._mend_head(buffer, broken)
+        return None
 
-    def _mend_head(self, buffer: bytes, found: re.Match[bytes]) -> int:
-        head = buffer[: found.start()]
+    def _mend_head(self, head: bytes) -> None:
         try:
             self.fields = msgspec.json.decode(mend(head) + b'"":0}', type=dict[str, Any])
-            self.fields.pop("")
-            self.notes.append("The head of the file was not valid JSON and was mended.")
         except (msgspec.DecodeError, UnicodeDecodeError):
             self.notes.append("The head of the file is not valid JSON: what it says of devices and settings is lost.")
             if base := _BASE.search(head):
                 self.fields = {"baseTimeNanoseconds": int(base[1])}
         self.repaired += 1
-        self.keyed = True
-        return found.end()
 
     def _no_events(self, buffer: bytes) -> TraceError:
         where = f"byte {self._offset + len(buffer):,}"
@@ -130,11 +145,11 @@ class Document:
             return UnreadableError(self.path, self._stream.damage, expected=f"{KINETO}, whole")
         if not buffer.strip(b" \t\r\n\0"):
             return UnreadableError(self.path, "the file holds nothing", where="byte 0", expected=KINETO)
+        what = foreign.describe(buffer[:65536])
         try:
             msgspec.json.decode(buffer)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            what = foreign.describe(buffer[:65536])
-            if "without" not in what:
+            if what != foreign.NO_EVENTS:
                 return ForeignFileError(self.path, what, where="byte 0", expected=KINETO)
             if "truncated" in str(error):
                 problem = "the file ends before its first event"
@@ -142,7 +157,6 @@ class Document:
             byte = _BYTE.search(str(error))
             where = f"byte {int(byte[1]):,}" if byte else "byte 0"
             return UnreadableError(self.path, "the JSON is broken", where=where, expected=KINETO)
-        what = foreign.describe(buffer[:65536])
         return ForeignFileError(self.path, what, where="key `traceEvents`", expected=KINETO)
 
     def _cut(self, text: bytes) -> tuple[Batch, bytes, bool] | None:
@@ -161,9 +175,14 @@ class Document:
 
     def _last(self, text: bytes) -> tuple[Batch, bytes, bool]:
         """The same for the end of the file, where a cut list is read up to its last whole event."""
-        if found := self._decode(text):
-            return *found, True
-        found = self._decode(text.rstrip().removesuffix(b",") + b"]")
+        try:
+            if found := self._decode(text):
+                return *found, True
+            found = self._decode(text.rstrip().removesuffix(b",") + b"]")
+        except _BrokenError as error:
+            if b"}" in text[error.at :]:
+                raise
+            found = None  # broken and cut in the same event
         end = len(text)
         while found is None and (end := _boundary(text, end)) >= 0:
             found = self._decode(text[:end] + b"]")
@@ -172,7 +191,7 @@ class Document:
     def _decode(self, text: bytes) -> tuple[Batch, bytes] | None:
         """The events of the list whose text, behind its `[`, is given, and what follows its end.
 
-        None where the text ends inside. Broken JSON is mended where that is safe, else UnreadableError.
+        None where the text ends inside. Broken JSON is mended where that is safe.
         """
         broken = 0
         for attempt in (None, mend, mend_events):
@@ -182,14 +201,14 @@ class Document:
             except UnicodeDecodeError:
                 continue
             except msgspec.ValidationError as error:
-                raise self._odd_event(text, str(error)) from error
+                problem = f"an event is not as Kineto writes it ({error})"
+                where = f"byte {self._offset:,} and after"
+                raise UnreadableError(self.path, problem, where=where, expected=KINETO) from error
             except msgspec.DecodeError as error:
                 if "truncated" in str(error):
                     return None
                 broken = broken or int(_BYTE.findall(str(error))[-1]) - 1
-        where = f"byte {self._offset + broken:,}"
-        expected = "JSON as Kineto writes it; export the trace again, or mend the text there"
-        raise UnreadableError(self.path, "the JSON is broken", where=where, expected=expected)
+        raise _BrokenError(self.path, self._offset, broken)
 
     def _decode_list(self, text: bytes, mended: bool) -> tuple[Batch, bytes]:
         try:
@@ -201,14 +220,6 @@ class Document:
             batch, rest = Batch(_events.decode(text[:close]), text[:close], self._offset), text[close:]
         self.repaired += mended
         return batch, rest
-
-    def _odd_event(self, text: bytes, problem: str) -> TraceError:
-        if foreign.is_memory_timeline(text):
-            return ForeignFileError(self.path, f"this is {foreign.MEMORY_TIMELINE}", where="byte 0", expected=KINETO)
-        where = f"byte {self._offset:,} and after"
-        return UnreadableError(
-            self.path, f"an event is not as Kineto writes it ({problem})", where=where, expected=KINETO
-        )
 
     def _read_foot(self, rest: bytes, ended: bool) -> None:
         if not ended:

@@ -106,7 +106,10 @@ def _check(document: Document, rows: Rows) -> None:
             where=f"byte {document.bytes_read:,}",
             expected=f"{KINETO}, whole",
         )
-    if rows.events and not document.fields.keys() & {"schemaVersion", "deviceProperties"}:
+    ours = document.fields.keys() & {"schemaVersion", "deviceProperties"}
+    if not rows.events and not ours:
+        raise UnreadableError(document.path, "the file holds no event", where="key `traceEvents`", expected=KINETO)
+    if not ours:
         raise ForeignFileError(
             document.path,
             f"none of its {rows.events:,} events is an operator, a call or device work",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -55,32 +55,28 @@ def load_trace(path: Path | str, *, rank: int | None = None) -> Trace:
     where the path cannot be read or holds no such rank.
     """
     path = Path(path)
-    if not path.is_dir() or is_recording(path):
+    if not _is_folder_of_ranks(path):
         trace = _load_one(path)
         if rank is not None and trace.source.rank not in (None, rank):
             raise UnreadableError(path, f"this is rank {trace.source.rank}", expected=f"rank {rank}")
         return trace
-    traces = load_ranks(path)
-    for trace in traces:
-        if rank is None or trace.source.rank == rank:
+    if rank is None:
+        return load_ranks(path)[0]
+    there = []
+    for trace in _each(path, sorted(_trace_files(path), key=lambda file: _rank_in(file) != rank)):
+        if trace.source.rank == rank:
             return trace
-    there = ", ".join(str(trace.source.rank) for trace in traces)
-    raise UnreadableError(path, f"there is no rank {rank} in this folder", expected=f"one of {there}")
+        there.append(trace.source.rank)
+    ranks = ", ".join(str(known) for known in sorted(known for known in there if known is not None))
+    raise UnreadableError(path, f"there is no rank {rank} in this folder", expected=f"one of {ranks or 'none'}")
 
 
 def load_ranks(path: Path | str) -> list[Trace]:
     """Every rank of a folder, lowest first (those without a number last, by name); of anything else its one Trace."""
     path = Path(path)
-    if not path.is_dir() or is_recording(path):
+    if not _is_folder_of_ranks(path):
         return [_load_one(path)]
-    traces, foreign = [], None
-    for file in _trace_files(path):
-        try:
-            traces.append(_load_one(file))
-        except ForeignFileError as error:
-            foreign = foreign or error
-    if not traces:
-        raise foreign or UnreadableError(path, "the folder holds no trace", expected=_WANTED)
+    traces = list(_each(path, _trace_files(path)))
     return sorted(traces, key=lambda trace: (trace.source.rank is None, trace.source.rank or 0, trace.source.path))
 
 
@@ -91,9 +87,31 @@ def load_captured(captured: Captured) -> Trace:
     return _recorded(folder, captured.kineto, captured.context, samples)
 
 
+def _is_folder_of_ranks(path: Path) -> bool:
+    try:
+        if not path.exists():
+            raise UnreadableError(path, "there is no such file or folder", expected=_WANTED)
+        return path.is_dir() and not is_recording(path)
+    except OSError as error:
+        raise UnreadableError(path, f"cannot be opened ({error.strerror})", expected=_WANTED) from error
+
+
+def _each(folder: Path, files: Iterable[Path]) -> Iterator[Trace]:
+    """The traces among the files; UnreadableError or ForeignFileError where there is none."""
+    foreign, any_trace = None, False
+    for file in files:
+        try:
+            trace = _load_one(file)
+        except ForeignFileError as error:
+            foreign = foreign or error
+            continue
+        any_trace = True
+        yield trace
+    if not any_trace:
+        raise foreign or UnreadableError(folder, "the folder holds no trace", expected=_WANTED)
+
+
 def _load_one(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> Trace:
-    if not path.exists():
-        raise UnreadableError(path, "there is no such file or folder", expected=_WANTED)
     if path.is_dir():
         kineto = path / RECORDED
         samples = {schema.name: read_table(path, schema) for schema in (DEVICE_SAMPLES, HOST_SAMPLES)}
@@ -111,23 +129,15 @@ def _recorded(folder: Path, kineto: Path | None, context: RunContext, samples: M
     source = Source(path=str(folder), kind="recording", torch=torch)
     try:
         file = read_kineto(kineto) if kineto else None
-        problem = "No kernel recording was saved with this run." if file is None else None
+        problem = "No kernel recording was saved with this run."
     except TraceError as error:
         file, problem = None, f"The kernel recording could not be read: {error.problem}."
     if file is None:
-        notes = (problem,) if problem else ()
-        return assemble(
-            {**empty_tables(), **samples},
-            (),
-            dataclasses.replace(source, notes=notes),
-            devices=devices,
-            context=context,
-        )
+        source = dataclasses.replace(source, notes=(problem,))
+        return assemble({**empty_tables(), **samples}, (), source, devices=devices, context=context)
     source = dataclasses.replace(file.source, path=source.path, kind=source.kind, torch=torch or file.source.torch)
-    tables = {**file.tables, **samples}
-    return assemble(
-        tables, file.names, source, external_ids=file.external_ids, devices=file.devices or devices, context=context
-    )
+    tables, devices = {**file.tables, **samples}, file.devices or devices
+    return assemble(tables, file.names, source, external_ids=file.external_ids, devices=devices, context=context)
 
 
 def _trace_files(folder: Path) -> list[Path]:

@@ -145,11 +145,12 @@ def _optimizer_ends(marks: Table, operators: Table, names: Sequence[str]) -> Arr
     if not len(marks):
         return np.empty(0, np.int64)
     marks = marks.take(marks["name"] == np.bincount(marks["name"]).argmax())
-    ends = np.sort(marks["start_ns"] + marks["duration_ns"])
+    ends: Array = np.sort(marks["start_ns"] + marks["duration_ns"])
     backward = np.sort(_matching(operators, names, BACKWARD)["start_ns"])
     if not len(backward):
         return ends
-    return ends[np.append(np.diff(np.searchsorted(backward, ends)) > 0, True)]
+    last: Array = ends[np.append(np.diff(np.searchsorted(backward, ends)) > 0, True)]
+    return last
 
 
 def _last_end(start: int, thread: int, optimizer: Table, operators: Table, marks: Table) -> int:
