@@ -85,7 +85,7 @@ def _finding(report: Report, number: int, finding: Finding) -> str:
     if finding.diff:
         lines.append(textwrap.indent(finding.diff.rstrip("\n"), "      "))
     lines.append(_labelled("Where", wording.where_words(report, finding)))
-    lines.append(_labelled("Leave it", finding.leave_it))
+    lines.append(_wrap(finding.leave_it, "    "))
     lines.append(_labelled("More", f"%gpuexplain {finding.rule}"))
     return "\n".join(line for line in lines if line)
 

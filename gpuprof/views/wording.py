@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from gpuprof.model.intervals import Intervals, intersect, union
 from gpuprof.rules.finding import Abstention, Finding, Saving
-from gpuprof.units import count, duration, percent, plural
+from gpuprof.units import NS_PER_MS, NS_PER_US, count, duration, percent, plural, rate, size
 from gpuprof.views.theme import BUDGET, Kind
 
 if TYPE_CHECKING:
@@ -19,6 +21,14 @@ GRADES = {
     "A": "arithmetic on what was measured",
     "B": "replayed from the recorded run",
     "C": "an upper bound",
+}
+
+_NUMBER_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|min|[KMGT]?i?B(?:/s)?|kB/s|°C|MHz|W)(?:\W|$))")
+_SCALES: dict[str, tuple[float, Callable[[float], str]]] = {
+    "ns": (1, duration),
+    "us": (NS_PER_US, duration),
+    "ms": (NS_PER_MS, duration),
+    "bytes": (1, size),
 }
 
 
@@ -95,11 +105,11 @@ def where_words(report: Report, finding: Finding) -> str:
     if lines:
         numbers = ", ".join(str(line) for line in lines[:8]) + (", …" if len(lines) > 8 else "")
         parts.append(("line " if len(lines) == 1 else "lines ") + numbers)
-    ranges = finding.where.ranges_ns
+    origin, whole = report.trace.span_start_ns, report.trace.span_ns
+    ranges = [(max(t0 - origin, 0), min(t1 - origin, whole)) for t0, t1 in finding.where.ranges_ns]
+    ranges = [(t0, t1) for t0, t1 in ranges if t0 < t1]
     if ranges:
-        origin = report.trace.span_start_ns
-        start, end = ranges[0]
-        at = f"{duration(start - origin)} to {duration(end - origin)}"
+        at = f"{duration(ranges[0][0])} to {duration(ranges[0][1])}"
         parts.append(f"at {at}" if len(ranges) == 1 else f"{plural(len(ranges), 'place')}, the first at {at}")
     return "; ".join(parts)
 
@@ -112,18 +122,33 @@ def grouped_abstentions(abstained: tuple[Abstention, ...]) -> list[tuple[str, st
     return [(", ".join(names), needs, how) for (needs, how), names in groups.items()]
 
 
-def evidence_words(name: str) -> str:
-    """The name of a piece of evidence as words: `wait_ms` is `wait ms`."""
-    return name.replace("_per_", " / ").replace("_", " ")
+def evidence_rows(finding: Finding) -> list[tuple[str, str]]:
+    """Each piece of evidence in words: `wait_ms_per_step: 58.0` is `("wait per step", "58.0 ms")`."""
+    return [_evidence(name, value) for name, value in finding.evidence.items()]
 
 
-def evidence_value(value: float | int | str) -> str:
-    """A piece of evidence as text; its unit is in its name."""
+def _evidence(name: str, value: float | int | str) -> tuple[str, str]:
     if isinstance(value, str):
-        return value
-    if isinstance(value, int):
-        return count(value)
+        return name.replace("_", " "), value
+    if name.endswith("_gb_per_s"):
+        return name.removesuffix("_gb_per_s").replace("_", " "), rate(value * 1e9)
+    words = name.split("_")
+    if words[-1] == "share":
+        return " ".join(words), percent(value)
+    at = next((i for i, word in enumerate(words) if word in _SCALES), None)
+    if at is None:
+        return " ".join(words), count(value) if isinstance(value, int) else _rounded(value)
+    scale, write = _SCALES[words[at]]
+    return " ".join(words[:at] + words[at + 1 :]) or words[at], write(value * scale)
+
+
+def _rounded(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def unbroken(words: str) -> str:
+    """`words` with no line break between a number and its unit (for HTML)."""
+    return _NUMBER_UNIT.sub("\u00a0", words)
 
 
 def sentence_end(words: str) -> str:

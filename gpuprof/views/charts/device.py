@@ -49,7 +49,7 @@ def draw(health: DeviceHealth, trace: Trace) -> Any:
     ]
     if len(panels) == 1:
         return panels[0]
-    return hv.Layout(panels).cols(1).opts(hv.opts.Layout(backend="bokeh", toolbar=None, shared_axes=True))
+    return hv.Layout(panels).cols(1).opts(backend="bokeh", toolbar=None, shared_axes=True)
 
 
 def _panel(samples: Table, reading: Reading, time: Array, axis: Any, last: bool) -> Any:
@@ -63,7 +63,7 @@ def _panel(samples: Table, reading: Reading, time: Array, axis: Any, last: bool)
             value = hv.Dimension(reading.label, unit=reading.unit)
             curve = hv.Curve((time[thin], samples[reading.column][thin] / reading.divisor), axis, value)
             lines.append(curve.opts(color=EVENTS["sample"].light, line_width=1.8, tools=["hover"]))
-    options: dict[str, Any] = {"ylim": (0, 100)} if reading.unit == "%" else {}
+    values = samples[reading.column][_known(samples[reading.column])] / reading.divisor
     return frame(
         hv.Overlay(lines),
         height=150 if last else 110,
@@ -71,8 +71,15 @@ def _panel(samples: Table, reading: Reading, time: Array, axis: Any, last: bool)
         ylabel=reading.unit,
         title=reading.label,
         toolbar=None,
-        **options,
+        ylim=_range(reading, float(values.min()), float(values.max())),
     )
+
+
+def _range(reading: Reading, low: float, high: float) -> tuple[float, float]:
+    """From zero where zero means none; a temperature gets room instead, or a degree would look like a cliff."""
+    if reading.unit == "%":
+        return 0.0, 100.0
+    return (low - 5, high + 5) if reading.unit == "°C" else (0.0, high * 1.15 or 1.0)
 
 
 def _known(values: Array) -> Array:

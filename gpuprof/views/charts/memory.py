@@ -38,7 +38,10 @@ def draw(peak: MemoryPeak, trace: Trace) -> Any:
     return frame(
         hv.Overlay(layers),
         title=f"{_owner(use)}: peak {size(use.peak_allocated_bytes)} {label}",
-        legend_position="bottom_right",
+        legend_position="top",
+        legend_cols=4,
+        xlim=(0, trace.span_ns / unit_ns),
+        ylim=(min(0, int(use.allocated_bytes.min()) / unit_bytes), None),
     )
 
 

@@ -35,7 +35,7 @@ def draw(steps: StepTime, trace: Trace) -> Any:
         layers.append(line.opts(color=FOREGROUND, line_dash="dashed", line_width=1.4))
     title = f"{steps.count:,} steps, median {duration(steps.median_ns)}, 95th percentile {duration(steps.p95_ns)}"
     top = float(steps.durations_ns.max()) / unit_ns * 1.1
-    return frame(hv.Overlay(layers), title=title, ylim=(0, top), legend_position="bottom_right")
+    return frame(hv.Overlay(layers), title=title, ylim=(0, top), legend_position="top", legend_cols=3)
 
 
 CHART = Chart("steps", StepTime, "Step durations", draw, lambda steps: not steps.count)

@@ -47,6 +47,8 @@ def draw(copies: Copies, trace: Trace) -> Any:
         title=f"{plural(len(known), 'copy', 'copies')}{shown}",
         logx=True,
         logy=True,
+        xlim=_around(known["bytes"] / 1024),
+        ylim=_around(np.append(known["bandwidth_bytes_per_s"], _link_limits(trace)) / 1e9),
         legend_position="right",
         height=320,
         default_tools=["wheel_zoom", "pan", "reset", "save"],
@@ -89,13 +91,17 @@ def _points(table: Table, memory: HostMemory, exposed: bool) -> Any:
 def _limits(trace: Trace) -> list[Any]:
     import holoviews as hv
 
-    limits = {device.link_bytes_per_s for device in trace.devices if device.link_bytes_per_s}
-    return [
-        hv.HLine(limit / 1e9, label=f"link limit {rate(limit)}").opts(
-            color=FOREGROUND, line_dash="dashed", line_width=1.4
-        )
-        for limit in sorted(limits)
-    ]
+    lines = [hv.HLine(limit / 1e9, label=f"link limit {rate(limit)}") for limit in _link_limits(trace)]
+    return [line.opts(color=FOREGROUND, line_dash="dashed", line_width=1.4) for line in lines]
+
+
+def _link_limits(trace: Trace) -> list[float]:
+    return sorted({device.link_bytes_per_s for device in trace.devices if device.link_bytes_per_s})
+
+
+def _around(values: Array) -> tuple[float, float]:
+    """Bounds of a logarithmic axis with a little room at both ends."""
+    return float(values.min()) / 1.6, float(values.max()) * 1.6
 
 
 def _thinned(table: Table) -> Array:

@@ -67,6 +67,8 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self.tab.children[index].children = (content,)
 
     def _build_timeline(self) -> ipywidgets.Widget:
+        if not self._report.trace.span_ns:
+            return ipywidgets.HTML(fragment("nothing_found", self._report))
         from gpuprof.views.timeline.widget import TimelineWidget
 
         self._timeline = TimelineWidget(self._report.trace, report=self._report)

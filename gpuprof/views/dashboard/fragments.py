@@ -47,5 +47,6 @@ def _environment() -> jinja2.Environment:
         counted=count,
         plural=plural,
         sentence_end=wording.sentence_end,
+        unbroken=wording.unbroken,
     )
     return environment

@@ -20,8 +20,8 @@ from gpuprof.views.theme import BUDGET
 if TYPE_CHECKING:
     from gpuprof.report import Comparison, Report
 
-# jupyter_server throttles outputs over 1 MB/s; the paper and the plain text must fit beside the page
-MOST_PAGE_BYTES = 750_000
+# jupyter_server throttles outputs over 1 MB/s: the page, the paper and the plain text must stay below it together
+MOST_PAGE_BYTES = 600_000
 MOST_FINDINGS_OPEN = 4
 
 
@@ -73,7 +73,7 @@ def render_paper(
 def _page(report: Report) -> str:
     from gpuprof.views.html.page import render_page
 
-    return render_page(report)
+    return render_page(report, most_bytes=MOST_PAGE_BYTES)
 
 
 def _template() -> jinja2.Template:
@@ -85,5 +85,11 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.globals.update(words=wording, kinds=BUDGET, diff_lines=diff_lines)
-    environment.filters.update(duration=duration, percent=percent, plural=plural, sentence_end=wording.sentence_end)
+    environment.filters.update(
+        duration=duration,
+        percent=percent,
+        plural=plural,
+        sentence_end=wording.sentence_end,
+        unbroken=wording.unbroken,
+    )
     return environment.get_template("paper.html.jinja")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuprof.analyses.time_budget import BudgetEntry
 from gpuprof.units import percent
@@ -10,8 +10,19 @@ from gpuprof.views.theme import BUDGET, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-PAD = 10
+SIZE = 12
+LEAST_SHARE = 0.001
+PAD, SWATCH, BETWEEN = 10, 22, 24
+
+
+class Swatch(NamedTuple):
+    """A colour, its words, and where it begins in its row, in pixels."""
+
+    colour: str
+    label: str
+    left: float
 
 
 def draw_bar(axes: Axes, entries: tuple[BudgetEntry, ...], width: int) -> list[BudgetEntry]:
@@ -21,6 +32,8 @@ def draw_bar(axes: Axes, entries: tuple[BudgetEntry, ...], width: int) -> list[B
     axes.axis("off")
     left, unnamed = 0.0, []
     for entry in entries:
+        if not entry.ns:
+            continue
         kind, right = BUDGET[entry.category], left + entry.share * width
         # half a pixel of paper at either side keeps neighbours apart
         axes.barh(0.5, max(right - left - 1, 0.5), left=left + 0.5, height=1, color=kind.light, linewidth=0)
@@ -31,11 +44,11 @@ def draw_bar(axes: Axes, entries: tuple[BudgetEntry, ...], width: int) -> list[B
 
 
 def _label(axes: Axes, entry: BudgetEntry, left: float, room: float, ink: str) -> bool:
-    share = axes.text(left + PAD, 0.34, percent(entry.share), color=ink, size=12.5, weight="bold", va="center")
+    share = axes.text(left + PAD, 0.34, percent(entry.share), color=ink, size=SIZE + 1.5, weight="bold", va="center")
     if _width(share) + 2 * PAD > room:
         share.remove()
         return False
-    name = axes.text(left + PAD, 0.72, BUDGET[entry.category].label, color=ink, size=11, va="center")
+    name = axes.text(left + PAD, 0.72, BUDGET[entry.category].label, color=ink, size=SIZE, va="center")
     if _width(name) + 2 * PAD > room:
         name.remove()
         share.set_y(0.5)
@@ -43,25 +56,39 @@ def _label(axes: Axes, entry: BudgetEntry, left: float, room: float, ink: str) -
     return True
 
 
-def draw_key(axes: Axes, entries: list[BudgetEntry], width: int) -> None:
-    """The entries that found no room in the bar, with swatch, name and share, in one row as far as they fit."""
-    items = [(BUDGET[e.category].light, f"{BUDGET[e.category].label} {percent(e.share)}") for e in entries]
-    draw_swatches(axes, items, width)
+def key_items(entries: list[BudgetEntry]) -> list[tuple[str, str]]:
+    """Colour and words of each entry that is wide enough to be seen, for `rows_of_swatches`."""
+    return [
+        (BUDGET[e.category].light, f"{BUDGET[e.category].label} {percent(e.share)}")
+        for e in entries
+        if e.share >= LEAST_SHARE
+    ]
 
 
-def draw_swatches(axes: Axes, items: list[tuple[str, str]], width: int) -> None:
-    """A row of colour swatches with labels; an item without room is left out."""
+def rows_of_swatches(figure: Figure, items: list[tuple[str, str]], width: int) -> list[list[Swatch]]:
+    """Colour swatches with labels, broken into rows of at most `width` pixels."""
+    rows: list[list[Swatch]] = []
+    left = float(width)
+    for colour, label in items:
+        probe = figure.text(0, 0, label, size=SIZE)
+        needs = SWATCH + _width(probe)
+        probe.remove()
+        if left + needs > width:
+            rows.append([])
+            left = 0.0
+        rows[-1].append(Swatch(colour, label, left))
+        left += needs + BETWEEN
+    return rows
+
+
+def draw_swatches(axes: Axes, row: list[Swatch], width: int) -> None:
+    """One row of them."""
     axes.set_xlim(0, width)
     axes.set_ylim(0, 1)
     axes.axis("off")
-    left = 0.0
-    for colour, label in items:
-        text = axes.text(left + 22, 0.5, label, color=INK, size=11, va="center")
-        if left + 22 + _width(text) > width:
-            text.remove()
-            return
-        axes.plot([left + 7], [0.5], marker="s", markersize=10, color=colour, markeredgewidth=0)
-        left += 22 + _width(text) + 24
+    for swatch in row:
+        axes.text(swatch.left + SWATCH, 0.5, swatch.label, color=INK, size=SIZE, va="center")
+        axes.plot([swatch.left + 7], [0.5], marker="s", markersize=10, color=swatch.colour, markeredgewidth=0)
 
 
 def _width(text: Any) -> float:

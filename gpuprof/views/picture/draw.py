@@ -13,8 +13,8 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.time_budget import TimeBudget
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
-from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US, duration, size
-from gpuprof.views.picture.bar import draw_bar, draw_key, draw_swatches
+from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US, duration, plural, size
+from gpuprof.views.picture.bar import SIZE, draw_bar, draw_swatches, key_items, rows_of_swatches
 from gpuprof.views.picture.columns import blend, shares
 from gpuprof.views.picture.lanes import Lane, lanes
 from gpuprof.views.theme import EVENTS, INK, PAPER
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, DPI = 1200, 100
-MARGIN, LABELS = 20, 172
+MARGIN, LABELS = 20, 190
 MUTED = "#5c6773"
 GRID = "#e3e7eb"
-BAR, KEY, STEPS, LANE, CURVE, AXIS, GAP = 56, 30, 24, 30, 84, 30, 10
+BAR, KEY, STEPS, LANE, CURVE, AXIS, GAP = 60, 32, 26, 32, 88, 34, 10
 
 
 def render_picture(trace: Trace, results: Results) -> bytes | None:
@@ -52,7 +52,7 @@ class _Picture:
         self.memory = _curve(results.get(MemoryPeak))
         # room for everything; what stays unused at the bottom is cut off when saving
         timeline = STEPS + len(self.lanes) * LANE + CURVE + 2 * GAP
-        self.height = 2 * MARGIN + BAR + KEY + GAP + timeline + AXIS + KEY
+        self.height = 2 * MARGIN + BAR + 3 * KEY + GAP + timeline + AXIS + 2 * KEY
         self.figure: Figure = Figure(figsize=(WIDTH / DPI, self.height / DPI), dpi=DPI, facecolor=PAPER)
         FigureCanvasAgg(self.figure)
         self.top = MARGIN
@@ -62,8 +62,7 @@ class _Picture:
         budget = self.results.get(TimeBudget)
         inside = WIDTH - 2 * MARGIN
         unnamed = draw_bar(self._axes(BAR, MARGIN, inside), budget.entries, inside)
-        if unnamed:
-            draw_key(self._axes(KEY, MARGIN, inside), unnamed, inside)
+        self._swatches(key_items(unnamed), MARGIN, inside)
         self.top += GAP
         above = self.top
         if self.trace.steps:
@@ -75,17 +74,25 @@ class _Picture:
             owner = "memory" if self.memory.device is not None else "host memory"
             _draw_memory(self._labelled(owner, CURVE), self.memory, self.trace)
         self._draw_time(above)
-        if legend := _legend(self.lanes):
-            draw_swatches(self._axes(KEY, MARGIN + LABELS, plot_width), legend, plot_width)
+        self._swatches(_legend(self.lanes), MARGIN + LABELS, plot_width)
         return self._saved()
+
+    def _swatches(self, items: list[tuple[str, str]], left: int, width: int) -> None:
+        for row in rows_of_swatches(self.figure, items, width):
+            draw_swatches(self._axes(KEY, left, width), row, width)
 
     def _saved(self) -> bytes:
         from matplotlib.transforms import Bbox
+        from PIL import Image
 
         used = Bbox([[0, (self.height - self.top - MARGIN / 2) / DPI], [WIDTH / DPI, self.height / DPI]])
-        buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="png", dpi=DPI, bbox_inches=used, pil_kwargs={"optimize": True})
-        return buffer.getvalue()
+        drawn, small = io.BytesIO(), io.BytesIO()
+        self.figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=used)
+        # a palette makes it a third as large, and notebooks keep every picture
+        with Image.open(drawn) as picture:
+            flat = picture.convert("RGB").quantize(255, dither=Image.Dither.NONE)
+            flat.save(small, "png", optimize=True)
+        return small.getvalue()
 
     def _axes(self, height: int, left: int, width: int) -> Axes:
         box = (left / WIDTH, 1 - (self.top + height) / self.height, width / WIDTH, height / self.height)
@@ -94,7 +101,7 @@ class _Picture:
 
     def _labelled(self, label: str, height: int) -> Axes:
         y = 1 - (self.top + height / 2) / self.height
-        self.figure.text(MARGIN / WIDTH, y, label, size=11, color=MUTED, va="center")
+        self.figure.text(MARGIN / WIDTH, y, label, size=SIZE, color=MUTED, va="center")
         axes = self._axes(height, MARGIN + LABELS, WIDTH - 2 * MARGIN - LABELS)
         axes.set_xlim(0, self.trace.span_ns)
         axes.axis("off")
@@ -112,7 +119,7 @@ class _Picture:
         step, unit, name = _ticks(self.trace.span_ns)
         places = np.arange(0, self.trace.span_ns, step)
         labels = [f"{place / unit:g}{' ' + name if i == 0 else ''}" for i, place in enumerate(places)]
-        axes.set_xticks(places, labels, size=11, color=MUTED)
+        axes.set_xticks(places, labels, size=SIZE, color=MUTED)
         axes.tick_params(length=0, pad=6)
         axes.grid(axis="x", color=GRID, linewidth=1)
         self.top += AXIS
@@ -146,17 +153,20 @@ def _draw_lane(axes: Axes, lane: Lane, trace: Trace, width: int) -> None:
 def _draw_steps(axes: Axes, trace: Trace, width: int) -> None:
     steps: Table = trace.steps
     axes.set_ylim(0, 1)
-    starts = steps["start_ns"] - trace.span_start_ns
+    # a step may begin before the first event and end after the last
+    starts = np.clip(steps["start_ns"] - trace.span_start_ns, 0, trace.span_ns)
+    shown = np.clip(steps["start_ns"] + steps["duration_ns"] - trace.span_start_ns, 0, trace.span_ns) - starts
     pixel = trace.span_ns / width
-    if np.median(steps["duration_ns"]) < 3 * pixel:
-        axes.text(0, 0.5, f"{len(steps)} steps, too short to tell apart here", size=10, color=MUTED, va="center")
+    if np.median(shown) < 3 * pixel:
+        words = f"{plural(len(steps), 'step')}, too short to draw or outside the recorded events"
+        axes.text(0, 0.5, words, size=SIZE - 1, color=MUTED, va="center")
         return
-    lengths = np.maximum(steps["duration_ns"] - 2 * pixel, pixel)
+    lengths = np.maximum(shown - 2 * pixel, pixel)
     axes.barh(np.full(len(steps), 0.5), lengths, left=starts, height=0.86, color=EVENTS["step"].light, linewidth=0)
-    for start, length, number in zip(starts, steps["duration_ns"], steps["number"], strict=True):
-        for words in (f"step {number} · {duration(length)}", f"step {number}", f"{number}"):
-            text = axes.text(start + 6 * pixel, 0.48, words, size=10, color=INK, va="center")
-            if text.get_window_extent().width + 12 <= length / pixel:
+    for start, room, took, number in zip(starts, shown, steps["duration_ns"], steps["number"], strict=True):
+        for words in (f"step {number} · {duration(took)}", f"step {number}", f"{number}"):
+            text = axes.text(start + 6 * pixel, 0.48, words, size=SIZE - 1, color=INK, va="center")
+            if text.get_window_extent().width + 12 <= room / pixel:
                 break
             text.remove()
 
@@ -169,7 +179,7 @@ def _draw_memory(axes: Axes, use: MemoryUse, trace: Trace) -> None:
     axes.fill_between(times, held, step="post", color=colour, alpha=0.25, linewidth=0)
     axes.plot(times, held, drawstyle="steps-post", color=colour, linewidth=1.6)
     low, high = min(0, int(held.min())), max(int(held.max()), 1)
-    limit = use.limit_bytes
+    limit = None if use.relative else use.limit_bytes
     if limit is not None and limit <= 2.5 * high:
         high = max(high, limit)
         axes.axhline(limit, color=EVENTS["sync"].light, linewidth=1.2, linestyle=(0, (4, 3)))
@@ -182,13 +192,16 @@ def _mark_peak(axes: Axes, at_ns: int, height: int, words: str, span_ns: int) ->
     axes.plot([at_ns], [height], marker="o", markersize=6, color=EVENTS["memory"].light, markeredgewidth=0)
     left = at_ns < span_ns / 2
     offset = span_ns * (0.008 if left else -0.008)
-    axes.text(at_ns + offset, height, words, size=11, color=INK, va="bottom", ha="left" if left else "right")
+    label = axes.text(at_ns + offset, height, words, size=SIZE, color=INK, va="bottom", ha="left" if left else "right")
+    # it may lie on the line of the limit
+    label.set_bbox({"facecolor": PAPER, "alpha": 0.85, "linewidth": 0, "pad": 1})
 
 
 def _peak_words(use: MemoryUse) -> str:
-    more = " more than at the start" if use.relative else ""
+    if use.relative:
+        return f"peak {size(use.peak_allocated_bytes)} above the start"
     of = "" if use.limit_bytes is None else f" of {size(use.limit_bytes)}"
-    return f"peak {size(use.peak_allocated_bytes)}{more}{of}"
+    return f"peak {size(use.peak_allocated_bytes)}{of}"
 
 
 def _thinned(times: Array, held: Array) -> tuple[Array, Array]:

@@ -1,0 +1,78 @@
+"""Every chart is drawn for every run, says in words what is missing, and reaches the browser without a network."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.memory_peak import MemoryPeak
+from gpuprof.errors import UsageError
+from gpuprof.report import Report
+from gpuprof.views.charts import Plots, style
+from gpuprof.views.charts.plots import all_charts, chart_of, draw
+from gpuprof.views.dashboard.chart_frame import bokeh_item
+from tests.support.reports import device_report, empty_report, host_report
+
+NAMES = ["device", "kernels", "memory", "steps", "transfers"]
+
+
+def test_charts_are_found_by_name_and_by_result():
+    assert list(all_charts()) == NAMES
+    assert chart_of(MemoryPeak).name == "memory"
+    assert chart_of(Copies).name == "transfers"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_chart_of_every_shared_trace_can_be_rendered(name, any_shared_trace):
+    item = json.loads(bokeh_item(draw(Report.of(any_shared_trace), name)))
+    assert item["root_id"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_nothing_was_recorded_words_say_so(name):
+    report = empty_report()
+    chart = draw(report, name)
+    assert type(chart).__name__ == "Text"
+    assert any(word in chart.data[2] for word in ("recorded", "sampled", "found"))
+    assert all_charts()[name].empty(report.results.get(all_charts()[name].of))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_full_run_has_every_chart(name):
+    report = device_report()
+    assert type(draw(report, name)).__name__ in ("Overlay", "Layout", "Bars")
+    if name != "device":
+        assert not all_charts()[name].empty(report.results.get(all_charts()[name].of))
+
+
+def test_the_memory_curve_keeps_its_peak_and_its_unit():
+    report = device_report()
+    (curve,) = [layer for layer in draw(report, "memory") if layer.label == "allocated"]
+    assert curve.vdims[0].unit == "GiB"
+    assert curve.dimension_values(1).max() * 1024**3 == report.results.get(MemoryPeak).primary.peak_allocated_bytes
+
+
+def test_a_copy_stands_at_its_size_and_bandwidth():
+    points = next(layer for layer in draw(device_report(), "transfers") if layer.label == "pageable, exposed")
+    assert len(points) == 6
+    assert points.dimension_values(0)[0] == pytest.approx(38_500_000 / 1024)
+    assert points.dimension_values(1)[0] == pytest.approx(3.85)
+
+
+def test_thinning_keeps_the_highest_rows():
+    values = np.zeros(1_000_000)
+    values[654_321] = 7
+    rows = style.highest_rows(np.arange(1_000_000), values)
+    assert 654_321 in rows
+    assert len(rows) <= style.MOST_POINTS + 1
+
+
+def test_plots_are_reached_by_name_and_a_wrong_one_is_named():
+    plots = Plots(host_report())
+    assert "memory" in dir(plots)
+    assert type(plots.memory()).__name__ == "Overlay"
+    with pytest.raises(AttributeError, match="there are device, kernels, memory"):
+        plots.memry()
+    with pytest.raises(UsageError, match="no plot 'nothing'"):
+        plots.draw("nothing")

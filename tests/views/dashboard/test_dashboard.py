@@ -1,0 +1,107 @@
+"""The dashboard appears fast, builds a tab when it is opened, and one tab that fails stays alone."""
+
+import gzip
+
+import ipywidgets
+import pytest
+
+from gpuprof.report import Report
+from gpuprof.rules.registry import all_rules
+from gpuprof.views.dashboard import Dashboard, tabs
+from gpuprof.views.dashboard.chart_frame import ChartFrame, library
+from gpuprof.views.timeline.widget import TimelineWidget
+from tests.support.reports import NASTY, device_report, empty_report, host_report, with_findings
+
+
+def inside(widget):
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from inside(child)
+
+
+def html(widget):
+    return "".join(child.value for child in inside(widget) if isinstance(child, ipywidgets.HTML))
+
+
+def opened(dashboard, title):
+    titles = list(dashboard.tab.titles)
+    index = next(i for i, known in enumerate(titles) if known.startswith(title))
+    dashboard.tab.selected_index = index
+    return dashboard.tab.children[index]
+
+
+def test_only_the_first_tab_is_built_at_once():
+    dashboard = Dashboard(device_report())
+    built = [not html(page).startswith("<p class='gpuprof-note'>Building") for page in dashboard.tab.children]
+    assert built == [True] + [False] * (len(built) - 1)
+    assert any(isinstance(widget, TimelineWidget) for widget in inside(dashboard.tab.children[0]))
+
+
+@pytest.mark.parametrize("make", [device_report, host_report, empty_report])
+def test_every_tab_can_be_opened(make):
+    dashboard = Dashboard(with_findings(make()))
+    titles = list(dashboard.tab.titles)
+    assert titles[:4] == ["Timeline", "Findings (2)", "Transfers", "Memory"]
+    for title in titles:
+        page = opened(dashboard, title)
+        assert "could not be built" not in html(page), title
+        assert "Building" not in html(page), title
+
+
+def test_every_shared_trace_has_a_dashboard(any_shared_trace):
+    dashboard = Dashboard(Report.of(any_shared_trace))
+    for title in dashboard.tab.titles:
+        assert "could not be built" not in html(opened(dashboard, title)), title
+
+
+def test_findings_explain_the_thresholds_of_every_rule():
+    page = html(opened(Dashboard(with_findings(device_report())), "Findings"))
+    for rule in all_rules():
+        assert f"<code>{rule.name}</code>" in page
+        for name, value, _ in rule.thresholds():
+            assert f"{name} = {value}" in page
+
+
+def test_a_finding_leads_to_its_place_in_the_timeline():
+    report = with_findings(device_report())
+    dashboard = Dashboard(report)
+    page = opened(dashboard, "Findings")
+    (button,) = [widget for widget in inside(page) if isinstance(widget, ipywidgets.Button)]
+    button.click()
+    assert dashboard.tab.selected_index == 0
+    (timeline,) = [widget for widget in inside(dashboard) if isinstance(widget, TimelineWidget)]
+    assert len(timeline.focus_ranges) == len(report.findings[0].where.ranges_ns)
+
+
+def test_transfers_and_memory_show_figures_beside_the_chart():
+    dashboard = Dashboard(device_report())
+    transfers, memory = opened(dashboard, "Transfers"), opened(dashboard, "Memory")
+    assert "host to device" in html(transfers)
+    assert "6 pageable" in html(transfers)
+    assert "220 MiB" in html(transfers)
+    assert "12.8 GiB" in html(memory)
+    for page in (transfers, memory):
+        assert sum(isinstance(widget, ChartFrame) for widget in inside(page)) == 1
+
+
+def test_names_are_data():
+    dashboard = Dashboard(with_findings(device_report(name=NASTY)))
+    for title in dashboard.tab.titles:
+        opened(dashboard, title)
+    assert "<img src=x" not in html(dashboard)
+    assert "&lt;img src=x" in html(dashboard)
+
+
+def test_a_tab_that_fails_says_so_and_the_others_stand(monkeypatch):
+    def fail(report):
+        raise RuntimeError("no <b>luck</b>")
+
+    monkeypatch.setattr(tabs, "memory", fail)
+    dashboard = Dashboard(device_report())
+    assert "RuntimeError: no &lt;b&gt;luck&lt;/b&gt;" in html(opened(dashboard, "Memory"))
+    assert "host to device" in html(opened(dashboard, "Transfers"))
+
+
+def test_bokehjs_travels_compressed():
+    assert len(library()) < 500_000
+    assert b"Bokeh" in gzip.decompress(library())
