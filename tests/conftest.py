@@ -7,8 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.support.shared import NAMES, shared_path
+
+# A busy machine makes single examples slow; the suite's own timeout catches what hangs.
+settings.register_profile("gpuprof", deadline=None)
+settings.load_profile("gpuprof")
 
 
 @functools.cache

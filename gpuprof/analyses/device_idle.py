@@ -1,16 +1,17 @@
 """Why the device was idle: every idle nanosecond gets exactly one cause, the first of these that holds.
 
 idle_outside_steps  Steps are known and the instant lies in none of them.
-idle_launch         Work had been launched and had not begun: from the begin of its launching call to its own begin. It
-                    includes the short pauses between queued kernels, which no change of the host's code removes.
+idle_launch         The work that ends the gap had been launched and had not begun: from the begin of the launching call
+                    on, and at most LAUNCH_LATENCY_LIMIT_NS after that call returned (or after the device fell idle, if
+                    that was later). It includes the pauses between queued kernels.
 idle_input          The main host thread is inside the DataLoader's `__next__`.
-idle_sync           The price of a sync wait. The host is blocked on the device, or has been: a wait of W ns holds the
-                    host back by W, so without it the next launches would have come up to W earlier. Each wait hence
-                    claims the first W ns of idle time from its begin on (idle time with another cause counts against
-                    it), at most until the next wait. What remains idle beyond W is not the wait's fault.
-idle_host           The host had launched nothing: the gap ends with work whose launch began after the gap did, or it
-                    is the one after the last work of a run whose launches were recorded.
-idle_unexplained    The rest: the gap ends with work whose launch was not recorded.
+idle_sync           The price of the sync waits. A wait of W ns holds the host back by W: without the waits so far it
+                    would be ahead of where it is by their sum, less the idle time that this lead would already have
+                    filled. Idle time is theirs while that lead lasts. The lead is never more than the device needs for
+                    LAUNCH_QUEUE pieces of work, since the host cannot run further ahead than that. (Idle time within
+                    a wait that has another cause, such as the start-up of a first copy, makes no lead.)
+idle_host           The host had not yet launched the work that ends the gap, or, after the last work, launched none.
+idle_unexplained    The rest: the work that ends the gap has no recorded launch, or had been launched long before.
 """
 
 from __future__ import annotations
@@ -21,17 +22,23 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.host_marks import launching, outside_steps
 from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Column, Table, TableSchema
+from gpuprof.model.table import Array, Column, Table, TableSchema
 from gpuprof.model.trace import Trace
 
 CAUSES = ("idle_outside_steps", "idle_launch", "idle_input", "idle_sync", "idle_host", "idle_unexplained")
+
+# Between queued work, or between a launch's return and its work's begin, recorded runs (V100 to MI300X) show at most
+# 24 µs and 84 µs while the device is free; longer pauses mean that something unrecorded stood in the way.
+LAUNCH_LATENCY_LIMIT_NS = 100_000
+# Launches that fit in the device's queue before the next one blocks (design/whatif.md, "launch queue").
+LAUNCH_QUEUE = 1_020
 
 GAPS = TableSchema(
     "gaps",
@@ -70,13 +77,17 @@ class DeviceIdle(Result):
         if device is None:
             return cls(None, Table(GAPS), {}, {})
         idle = intervals.complement(device.busy, trace.span_start_ns, trace.span_end_ns)
-        linked = _linked_events(trace, device.id)
+        begin, end, known = _launches_of_gaps(trace, device.id, idle)
+        waiting = Intervals(idle.starts, begin)
         claims = [
             ("idle_outside_steps", outside_steps(trace)),
-            ("idle_launch", _launched_not_begun(trace, linked)),
+            ("idle_launch", Intervals(begin, np.minimum(idle.ends, end + LAUNCH_LATENCY_LIMIT_NS))),
             ("idle_input", results.get(Phases).input),
-            ("idle_sync", _sync_claims(intervals.union(intervals.of(results.get(SyncWaits).table)), idle)),
-            ("idle_host", _waiting_for_a_launch(trace, linked, idle)),
+            (
+                "idle_sync",
+                _filled_by_a_lead(results.get(SyncWaits), idle, intervals.union(waiting), _longest_lead(trace, device)),
+            ),
+            ("idle_host", Intervals(waiting.starts[known], waiting.ends[known])),
         ]
         parts = intervals.partition(idle, claims)
         parts["idle_unexplained"] = parts.pop("")
@@ -84,36 +95,54 @@ class DeviceIdle(Result):
         return cls(device.id, _gaps(idle, parts), parts, {cause: part.total_ns for cause, part in parts.items()})
 
 
-def _linked_events(trace: Trace, device: int) -> Table:
-    events = trace.device_events
-    return events.take((events["device"] == device) & (events["call"] >= 0))
-
-
-def _launched_not_begun(trace: Trace, linked: Table) -> Intervals:
-    return intervals.union(Intervals(trace.calls["start_ns"][linked["call"]], linked["start_ns"]))
-
-
-def _sync_claims(waits: Intervals, idle: Intervals) -> Intervals:
-    """Each wait claims, from its begin on, as much idle time as it lasted, at most until the next wait."""
-    if not len(waits.starts) or not len(idle.starts):
-        return intervals.EMPTY
-    lengths = idle.ends - idle.starts
-    before = np.concatenate(([0], np.cumsum(lengths)))
-    origin = np.full(len(waits.starts), idle.starts[0])
-    spent = intervals.covered(idle, np.minimum(origin, waits.starts), waits.starts)
-    target = spent + (waits.ends - waits.starts)
-    row = np.minimum(np.searchsorted(before, target, side="left"), len(lengths)) - 1
-    reached = idle.starts[row] + np.minimum(target - before[row], lengths[row])
-    stop = np.concatenate((waits.starts[1:], [max(int(idle.ends[-1]), int(waits.ends[-1]))]))
-    return intervals.union(Intervals(waits.starts, np.minimum(np.maximum(reached, waits.ends), stop)))
-
-
-def _waiting_for_a_launch(trace: Trace, linked: Table, idle: Intervals) -> Intervals:
-    """Gaps that end with an event whose launch is known, and the one after the last event where launches are."""
-    known = np.isin(idle.ends, linked["start_ns"])
-    if launching(trace.calls).any():
+def _launches_of_gaps(trace: Trace, device: int, idle: Intervals) -> tuple[Array, Array, Array]:
+    """For each gap, clipped to it, the begin and the end of the call that launched the work ending the gap, and a mask:
+    the launch is known, or the gap is the last of a run whose launches were recorded. Elsewhere both are its end."""
+    events, calls = trace.device_events, trace.calls
+    linked = events.take((events["device"] == device) & (events["call"] >= 0))
+    called = calls["start_ns"][linked["call"]]
+    order = np.lexsort((called, linked["start_ns"]))
+    starts = linked["start_ns"][order]
+    place = np.searchsorted(starts, idle.ends)
+    known = place < len(starts)
+    known[known] = starts[place[known]] == idle.ends[known]
+    begin, end = idle.ends.copy(), idle.ends.copy()
+    row = order[place[known]]
+    begin[known] = called[row]
+    end[known] = begin[known] + calls["duration_ns"][linked["call"][row]]
+    if launching(calls).any():
         known |= idle.ends == trace.span_end_ns
-    return Intervals(idle.starts[known], idle.ends[known])
+    return np.clip(begin, idle.starts, idle.ends), np.clip(end, idle.starts, idle.ends), known
+
+
+def _longest_lead(trace: Trace, device: DeviceUse) -> int:
+    events = int((trace.device_events["device"] == device.id).sum())
+    return LAUNCH_QUEUE * device.busy_ns // max(events, 1)
+
+
+def _filled_by_a_lead(waits: SyncWaits, idle: Intervals, waiting: Intervals, longest_ns: int) -> Intervals:
+    """The part of `waiting` that the host would have filled if it had never waited.
+
+    `waiting` is the part of `idle` in which the work to come had not been launched; both are unions.
+    """
+    blocked = intervals.union(intervals.of(waits.table))
+    if not len(blocked.starts) or not len(waiting.starts):
+        return intervals.EMPTY
+    until = np.concatenate(([0], np.cumsum(waiting.ends - waiting.starts)))
+    origin = np.full(len(blocked.starts), min(blocked.starts[0], waiting.starts[0]))
+    at_wait = intervals.covered(waiting, origin, blocked.starts)
+    left = np.diff(at_wait, append=until[-1])
+    within = intervals.covered(waiting, *blocked)
+    gained = blocked.ends - blocked.starts - (intervals.covered(idle, *blocked) - within)
+    filled, lead = [], 0
+    for gain, inside, until_next_wait in zip(gained.tolist(), within.tolist(), left.tolist(), strict=True):
+        lead = max(min(lead + gain, longest_ns), inside)
+        filled.append(min(lead, until_next_wait))
+        lead -= filled[-1]
+    target = at_wait + np.array(filled, np.int64)
+    piece = np.maximum(np.searchsorted(until, target, side="left"), 1) - 1
+    stop = waiting.starts[piece] + target - until[piece]
+    return intervals.intersect(waiting, intervals.union(Intervals(blocked.starts, stop)))
 
 
 def _gaps(idle: Intervals, parts: Mapping[str, Intervals]) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuprof.analyses.phases import backward_mask
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CallKind
@@ -22,6 +23,18 @@ def main_operators(trace: Trace) -> Intervals:
     """Where the main thread is inside an operator, as a union."""
     top = (trace.operators["thread"] == trace.main_thread) & (trace.operators["parent"] < 0)
     return intervals.union(intervals.of(trace.operators.take(top)))
+
+
+def autograd_threads(trace: Trace) -> Intervals:
+    """Where autograd's own threads run the backward pass, for which the main thread waits; a union."""
+    elsewhere = backward_mask(trace) & (trace.operators["thread"] != trace.main_thread)
+    return intervals.union(intervals.of(trace.operators.take(elsewhere)))
+
+
+def named(trace: Trace, table: Table, part: str) -> Array:
+    """Boolean mask of shape `(len(table),)`: rows whose name contains `part`."""
+    hit = np.fromiter((part in name for name in trace.names), bool, len(trace.names))
+    return hit[table["name"]] if len(table) else np.zeros(0, bool)
 
 
 def launching(calls: Table) -> Array:

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.host_marks import driving_threads
+from gpuprof.analyses.host_marks import driving_threads, named
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model.kinds import CallKind, DeviceEventKind
 from gpuprof.model.table import Array, Column, Table, TableSchema
@@ -38,7 +38,8 @@ SYNC_WAITS = TableSchema(
             "operator_name",
             "int32",
             "index of names",
-            "the outermost operator around it, the one a user wrote (aten::item, aten::nonzero); -1 if none",
+            "the outermost operator of a library around it (aten::item), else the outermost of all; -1 if "
+            "none",
         ),
         Column("operator", "int32", "row of operators", "that operator; -1 if none"),
         Column("kind", "uint8", "SyncKind", "explicit or implicit"),
@@ -99,28 +100,24 @@ class SyncWaits(Result):
 def blocking_copies(trace: Trace) -> Array:
     """Boolean mask of shape `(len(calls),)`: copying calls in which the host waits for the device.
 
-    Those that are synchronous by name (cudaMemcpy, hipMemcpyWithStream), and asynchronous ones that returned only
-    after their copy had ended and took more than three times the 25th percentile of such calls (design/whatif.md,
-    "blocking copy"); that percentile is taken as 10 µs at most, for runs in which every copy blocks.
+    Those that are synchronous by name (cudaMemcpy, hipMemcpyWithStream), and asynchronous ones that took more than
+    three times the 25th percentile of such calls (design/whatif.md, "blocking copy") and returned only after their copy
+    had begun: with pageable memory the call first waits for the stream, and returns shortly before the copy's end. The
+    percentile is taken as 10 µs at most, for runs in which every copy blocks.
     """
     calls, events = trace.calls, trace.device_events
     copying: Array = calls["kind"] == CallKind.COPY
-    asynchronous = copying & _named(trace, "Async")
+    asynchronous = copying & named(trace, calls, "Async")
     durations = calls["duration_ns"]
     if not asynchronous.any():
         return copying
     usual = min(float(np.percentile(durations[asynchronous], 25)), _ASYNC_CALL_NS)
-    copy_end = np.full(len(calls), np.iinfo(np.int64).max)
+    begun = np.full(len(calls), np.iinfo(np.int64).max)
     linked = (events["call"] >= 0) & (events["kind"] == DeviceEventKind.COPY)
-    copy_end[events["call"][linked]] = (events["start_ns"] + events["duration_ns"])[linked]
-    stood = (copy_end <= calls["start_ns"] + durations) & (durations > _BLOCKING_FACTOR * usual)
+    begun[events["call"][linked]] = events["start_ns"][linked]
+    stood = (begun < calls["start_ns"] + durations) & (durations > _BLOCKING_FACTOR * usual)
     mask: Array = (copying & ~asynchronous) | (asynchronous & stood)
     return mask
-
-
-def _named(trace: Trace, part: str) -> Array:
-    hit = np.fromiter((part in name for name in trace.names), bool, len(trace.names))
-    return hit[trace.calls["name"]] if len(trace.names) else np.zeros(len(trace.calls), bool)
 
 
 def _pick(values: Array, rows: Array) -> Array:
@@ -128,14 +125,18 @@ def _pick(values: Array, rows: Array) -> Array:
 
 
 def _outermost(trace: Trace, rows: Array) -> Array:
-    """The outermost operator around each row of operators; autograd's own wrappers are looked through."""
+    """The outermost operator of a library (`aten::…`) around each row of operators, else the outermost of all.
+
+    Older traces list a user's own ranges as operators: those carry no `::`. Autograd's wrappers are looked through.
+    """
     wrapper = trace.name_mask(trace.operators, *_WRAPPERS)
-    best, here = rows.copy(), rows
+    library = named(trace, trace.operators, "::") & ~wrapper
+    best, last, here = np.full(len(rows), -1), rows, rows
     while (here >= 0).any():
-        plain = (here >= 0) & ~_pick(wrapper, here).astype(bool)
-        best = np.where(plain, here, best)
-        here = _pick(trace.operators["parent"], here)
-    return best
+        best = np.where((here >= 0) & _pick(library, here).astype(bool), here, best)
+        last = np.where(here >= 0, here, last)
+        here = np.where(here >= 0, _pick(trace.operators["parent"], here), -1)
+    return np.where(best >= 0, best, last)
 
 
 def _idle_after(results: Results, returns: Array) -> Array:

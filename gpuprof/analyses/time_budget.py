@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.device_idle import DeviceIdle
-from gpuprof.analyses.host_marks import main_operators, outside_steps
+from gpuprof.analyses.host_marks import autograd_threads, main_operators, outside_steps
 from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model import intervals
@@ -47,7 +49,9 @@ class TimeBudget(Result):
 
     With device activity (`device` is the first device's id): compute, exposed_copy, exposed_collective, memset, and
     the idle time by cause (see DeviceIdle). Without (`device` is None): the main host thread's operators, input_wait,
-    host_other, outside_steps; `detail` then splits operators into forward_ns, backward_ns and optimizer_ns.
+    host_other, outside_steps; `detail` then splits operators into forward_ns (whatever is neither of the others),
+    backward_ns and optimizer_ns. The backward pass on autograd's own threads, for which the main thread stands still,
+    counts as its operators.
 
     `entries` name every category, those of 0 ns included, and add up to `total_ns` exactly; they are empty where the
     span is. `parts`: the unions behind them, disjoint.
@@ -99,16 +103,22 @@ def _device_parts(trace: Trace, device: DeviceUse, results: Results) -> dict[str
     return {category: parts[category] for category in DEVICE_CATEGORIES}
 
 
+def _join(left: Intervals, right: Intervals) -> Intervals:
+    """Both sets of intervals in one."""
+    return Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
+
+
 def _host_parts(trace: Trace, at: Phases) -> tuple[dict[str, Intervals], dict[str, int]]:
     whole = intervals.single(trace.span_start_ns, trace.span_end_ns)
+    backward = intervals.union(_join(at.backward, autograd_threads(trace)))
     claims = [
         ("outside_steps", outside_steps(trace)),
         ("input_wait", at.input),
-        ("operators", main_operators(trace)),
+        ("operators", _join(main_operators(trace), backward)),
     ]
     parts = intervals.partition(whole, claims)
     parts["host_other"] = parts.pop("")
-    phases = intervals.partition(parts["operators"], [("optimizer_ns", at.optimizer), ("backward_ns", at.backward)])
+    phases = intervals.partition(parts["operators"], [("optimizer_ns", at.optimizer), ("backward_ns", backward)])
     phases["forward_ns"] = phases.pop("")
     detail = {phase: phases[phase].total_ns for phase in ("forward_ns", "backward_ns", "optimizer_ns")}
     return {category: parts[category] for category in HOST_CATEGORIES}, detail

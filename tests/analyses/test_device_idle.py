@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from gpuprof.analyses import device_idle
 from gpuprof.analyses.device_idle import CAUSES, DeviceIdle
 from gpuprof.analyses.result import Results
 from gpuprof.model.trace import Trace
@@ -58,15 +61,51 @@ def test_what_a_wait_leaves_over_falls_into_the_next_gap():
     # GIVEN a wait of 40 (10–50), then two gaps of 20 before launches
     builder = TraceBuilder().kernel("a", 10, 40, launch_at_us=0).sync(10, 40)
     builder.kernel("b", 80, 10, launch_at_us=70).kernel("c", 120, 10, launch_at_us=110)
-    # THEN the first gap is its price wholly (20 and the launch's 10 count), of the second the remaining 10
-    assert causes(builder.build()) == {"idle_launch": 10 + 10 + 10, "idle_sync": 30, "idle_host": 10}
+    # THEN the first 20 are its price wholly, and so are 20 more of the second gap, which has 30
+    builder.kernel("d", 150, 10, launch_at_us=150)
+    assert causes(builder.build()) == {"idle_launch": 10 + 10 + 10, "idle_sync": 40, "idle_host": 20}
 
 
-def test_a_wait_claims_nothing_beyond_the_next_wait():
-    builder = TraceBuilder().kernel("a", 10, 100, launch_at_us=0).sync(10, 100).kernel("b", 130, 10, launch_at_us=130)
-    builder.sync(140, 1).kernel("c", 200, 10, launch_at_us=200)
-    # the first wait has 80 left at 140, but the second one starts anew with 1
-    assert causes(builder.build()) == {"idle_launch": 10, "idle_sync": 20 + 1, "idle_host": 59}
+def test_a_second_wait_adds_to_the_lead():
+    builder = TraceBuilder().kernel("a", 10, 20, launch_at_us=0).sync(10, 20).kernel("b", 40, 10, launch_at_us=40)
+    builder.sync(45, 5).kernel("c", 90, 10, launch_at_us=90)
+    # 20 of which the first gap takes 10; at 50 there are 10 + 5 left, the gap 50–90 has 40
+    assert causes(builder.build()) == {"idle_launch": 10, "idle_sync": 25, "idle_host": 25}
+
+
+def test_the_lead_is_no_longer_than_the_launch_queue(monkeypatch: pytest.MonkeyPatch):
+    # GIVEN a queue that holds one piece of work, of which the device needs 20 on average
+    monkeypatch.setattr(device_idle, "LAUNCH_QUEUE", 1)
+    builder = TraceBuilder().kernel("a", 10, 30, launch_at_us=0).sync(10, 30).kernel("b", 90, 10, launch_at_us=90)
+    # THEN of the 50 idle after a wait of 30 only 20 are its price
+    assert causes(builder.build()) == {"idle_launch": 10, "idle_sync": 20, "idle_host": 30}
+
+
+def test_the_start_up_of_a_first_copy_makes_no_lead():
+    # GIVEN a blocking copy of 100, the first 80 of which the device idles: that is the call's own
+    builder = TraceBuilder().copy("h2d", 80, 21, launch_at_us=0, launch_for_us=100, host_memory="pageable")
+    # THEN of the 49 idle after it only 20 are the price of the wait
+    trace = builder.kernel("a", 150, 10, launch_at_us=150).build()
+    assert causes(trace) == {"idle_launch": 80, "idle_sync": 20, "idle_host": 29}
+
+
+def test_work_launched_long_before_does_not_explain_a_gap():
+    # GIVEN a kernel whose launch returned at 10, while the device stood free from 50 on
+    trace = TraceBuilder().kernel("a", 8, 42, launch_at_us=0).kernel("b", 350, 50, launch_at_us=5).build()
+    assert causes(trace) == {"idle_launch": 8 + 100, "idle_unexplained": 200}
+
+
+def test_a_launching_call_that_takes_long_is_the_launchs():
+    # GIVEN a first launch that loads its module for 500
+    trace = TraceBuilder().kernel("a", 510, 50, launch_at_us=0, launch_for_us=500).build()
+    assert causes(trace) == {"idle_launch": 510}
+
+
+def test_what_ends_the_gap_decides_not_what_hangs_on_another_stream():
+    # GIVEN stream 8 waiting for stream 7's next kernel, which is launched only at 90
+    builder = TraceBuilder().kernel("a", 10, 40, launch_at_us=0).kernel("dependent", 130, 5, launch_at_us=6, stream=8)
+    trace = builder.kernel("b", 100, 30, launch_at_us=90).build()
+    assert causes(trace) == {"idle_launch": 20, "idle_host": 40}
 
 
 def test_a_poll_of_a_watchdog_thread_is_no_wait():

@@ -34,7 +34,14 @@ def test_an_item_is_implicit_and_named_by_what_the_user_wrote():
 def test_autograds_wrapper_is_looked_through():
     builder = TraceBuilder().operator("autograd::engine::evaluate_function: IndexBackward0", 0, 60)
     builder.operator("IndexBackward0", 1, 50).operator("aten::nonzero", 2, 40).sync(5, 30)
-    assert operator_names(builder.build()) == ["IndexBackward0"]
+    assert operator_names(builder.build()) == ["aten::nonzero"]
+
+
+def test_a_users_range_among_the_operators_is_looked_through_and_else_kept():
+    inside = TraceBuilder().operator("forward", 0, 60).operator("aten::item", 2, 40).sync(5, 30)
+    alone = TraceBuilder().operator("train", 0, 60).operator("forward", 1, 50).sync(5, 30)
+    assert operator_names(inside.build()) == ["aten::item"]
+    assert operator_names(alone.build()) == ["train"]
 
 
 def test_a_synchronise_of_the_users_own_is_explicit():
@@ -52,7 +59,8 @@ def test_copies_that_block_are_waits_and_those_that_do_not_are_none():
     builder = TraceBuilder()
     for at in (0, 100, 200):
         builder.copy("h2d", at + 8, 30, launch_at_us=at, launch_for_us=4)
-    builder.copy("h2d", 305, 60, launch_at_us=300, launch_for_us=70, host_memory="pageable")
+    # a pageable copy that first waits for the stream; its call returns shortly before the copy's end
+    builder.copy("h2d", 340, 32, launch_at_us=300, launch_for_us=70, host_memory="pageable")
     builder.copy("d2h", 405, 4, launch_at_us=400, launch_for_us=12, launch="hipMemcpyWithStream")
     assert waits(builder.build()).table["start_ns"].tolist() == [300_000, 400_000]
 

@@ -77,6 +77,14 @@ def test_without_a_device_it_is_the_main_threads_time():
     assert found.detail == {"forward_ns": 20_000, "backward_ns": 20_000, "optimizer_ns": 10_000}
 
 
+def test_the_main_thread_stands_still_for_autograds_own_thread():
+    builder = TraceBuilder().operator("aten::linear", 0, 10).thread("autograd")
+    builder.operator("autograd::engine::evaluate_function: AddmmBackward0", 20, 30).operator("aten::mm", 60, 5)
+    trace = builder.build()
+    assert in_us(trace) == {"operators": 40, "host_other": 25}
+    assert budget(trace).detail["backward_ns"] == 30_000
+
+
 def test_unknown_steps_count_as_inside():
     trace = TraceBuilder().operator("aten::mm", 0, 10).operator("aten::mm", 20, 10).build()
     assert in_us(trace) == {"operators": 20, "host_other": 10}

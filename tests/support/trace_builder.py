@@ -19,6 +19,7 @@ from collections import defaultdict
 from typing import Any, Self
 
 from gpuprof.ingest.linking import link
+from gpuprof.ingest.vocabulary import call_kind, is_collective
 from gpuprof.model.context import RunContext
 from gpuprof.model.device import Device
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
@@ -29,27 +30,9 @@ from gpuprof.model.trace import Source, Trace
 SINGLE_PROCESS_NEXT = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 WORKERS_NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
-_KINDS = (
-    ("LaunchKernel", CallKind.KERNEL),
-    ("GraphLaunch", CallKind.GRAPH),
-    ("Memcpy", CallKind.COPY),
-    ("Memset", CallKind.MEMSET),
-    ("Synchronize", CallKind.SYNCHRONIZE),
-    ("Malloc", CallKind.ALLOCATE),
-    ("HostAlloc", CallKind.ALLOCATE),
-    ("Free", CallKind.FREE),
-    ("EventRecord", CallKind.EVENT_RECORD),
-    ("StreamWaitEvent", CallKind.EVENT_WAIT),
-    ("EventQuery", CallKind.EVENT_QUERY),
-)
-
 
 def _ns(us: float) -> int:
     return round(us * 1000)
-
-
-def _call_kind(name: str) -> CallKind:
-    return next((kind for part, kind in _KINDS if part in name), CallKind.OTHER)
 
 
 class TraceBuilder:
@@ -112,9 +95,7 @@ class TraceBuilder:
     ) -> Self:
         """A runtime call; its kind is read from its name unless given."""
         row = self._host_row(name, at_us, for_us)
-        return self._add(
-            "calls", row | {"kind": _call_kind(name) if kind is None else kind, "correlation": correlation}
-        )
+        return self._add("calls", row | {"kind": call_kind(name) if kind is None else kind, "correlation": correlation})
 
     def sync(self, at_us: float, for_us: float, name: str = "cudaStreamSynchronize") -> Self:
         """A call that waits for the device."""
@@ -140,7 +121,7 @@ class TraceBuilder:
         """A kernel on the device. A given `correlation` joins it to a launch that is already there (a graph)."""
         facts = {
             "kind": DeviceEventKind.KERNEL,
-            "collective": name.startswith(("nccl", "rccl")) if collective is None else collective,
+            "collective": is_collective(name) if collective is None else collective,
             "blocks": blocks,
             "block_threads": block_threads,
             "occupancy_percent": occupancy_percent,
