@@ -21,8 +21,9 @@ _AROUND = ("aten::item", "aten::is_nonzero")
 class ItemReads(Result):
     """Reads of one value to Python (`.item()`, `float(t)`, `if t:`) on the main thread, in order of start.
 
-    A read is the outermost of `is_nonzero`, `item`, `_local_scalar_dense`. Those inside the DataLoader or inside an
-    optimizer's own step are left out: the user did not write them in the loop. Arrays have shape `(count,)`.
+    A read is the outermost of `is_nonzero`, `item`, `_local_scalar_dense`. Left out are those that the user did not
+    write: inside the DataLoader, an optimizer's own step, or another operator (`x - m` reads an `m` of one value
+    on the CPU). Arrays have shape `(count,)`.
     `per_step` is the mean over the steps, `steps_with` how many steps have one; None without steps.
     """
 
@@ -69,4 +70,7 @@ def _outermost(trace: Trace) -> Array:
         parents = operators["parent"][rows]
         climbs = (parents >= 0) & around[np.maximum(parents, 0)] if len(operators) else np.zeros(0, bool)
         rows = np.where(climbs, parents, rows)
-    return np.unique(rows)
+    parents = operators["parent"][rows]
+    within = trace.name_mask(operators, "aten::")
+    inner = (parents >= 0) & within[np.maximum(parents, 0)] if len(operators) else np.zeros(0, bool)
+    return np.unique(rows[~inner])

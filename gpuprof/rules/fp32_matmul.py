@@ -29,6 +29,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.kernel_names import Precision
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded
@@ -49,10 +50,10 @@ class Fp32Matmul(Rule):
         """Judge the precision of the products."""
         activity, kernels, scope = results.get(DeviceActivity), results.get(Kernels), Scope.of(results)
         device = activity.primary
-        if activity.recorded is None or (device is not None and not kernels.total_ns):
-            return None
         if device is None:
-            return Abstention(self.name, "the device’s kernels", "Run `gpuprof doctor`: it tells why there are none.")
+            return without_device(self.name, results, "the device’s kernels")
+        if not kernels.total_ns:
+            return None
         computing = intervals.intersect(device.compute, scope.within)
         fp32_ns = kernels.by_precision.get(Precision.FP32, 0)
         share = fp32_ns / kernels.total_ns

@@ -62,23 +62,22 @@ class InputStall(Rule):
                 "the device’s activity: whether it was idle during the waits for data cannot be said",
                 "Run `gpuprof doctor`: it tells why kernels were not recorded.",
             )
-        on_device = pipeline.device_idle_in_wait_ns is not None
         stall_ns = pipeline.device_idle_in_wait_ns if pipeline.device_idle_in_wait_ns is not None else pipeline.wait_ns
         if scope.share(stall_ns) < self.stall_share:
             return None
         plan = _Plan.of(results, pipeline, scope, batches)
-        who = "The device waits" if on_device else "The training loop waits"
+        who = "The device waits" if plan.on_device else "The training loop waits"
         batch = pipeline.batch
         ranges = Intervals(pipeline.start_ns[batch], (pipeline.start_ns + pipeline.duration_ns)[batch])
         return Finding(
             rule=self.name,
             severity=graded(scope.share(stall_ns), self.high_share),
             title=f"{who} for data {units.percent(scope.share(stall_ns))} of {scope.words}",
-            explanation=plan.explanation(pipeline, stall_ns if on_device else None),
-            evidence=plan.evidence(pipeline, on_device, stall_ns, scope.share(stall_ns)),
+            explanation=plan.explanation(pipeline, stall_ns if plan.on_device else None),
+            evidence=plan.evidence(pipeline, stall_ns, scope.share(stall_ns)),
             where=Where(lines=plan.lines, ranges_ns=worst(ranges)),
             change=plan.change(),
-            saving=plan.saving(scope, stall_ns, on_device),
+            saving=plan.saving(scope, stall_ns),
             leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
             "be read in parallel.",
         )
@@ -99,6 +98,8 @@ class _Plan:
     needed: int | None
     cores: int | None
     lines: tuple[int, ...]
+    dataset: str | None
+    on_device: bool
 
     @classmethod
     def of(cls, results: Results, pipeline: InputPipeline, scope: Scope, batches: int) -> _Plan:
@@ -111,7 +112,17 @@ class _Plan:
         environment = results.trace.context.environment
         lines = (loader.line,) if loader and loader.line else ()
         cores = environment.cores_allowed if environment else None
-        return cls(batches, load if load is not None else math.nan, rest, workers, needed, cores, lines)
+        return cls(
+            batches=batches,
+            load_ns=load if load is not None else math.nan,
+            rest_ns=rest,
+            workers=workers,
+            needed=needed,
+            cores=cores,
+            lines=lines,
+            dataset=loader.dataset if loader else None,
+            on_device=pipeline.device_idle_in_wait_ns is not None,
+        )
 
     @property
     def possible(self) -> int | None:
@@ -135,12 +146,10 @@ class _Plan:
             f"{units.duration(self.rest_ns)}."
         )
 
-    def evidence(
-        self, pipeline: InputPipeline, on_device: bool, stall_ns: int, share: float
-    ) -> dict[str, float | int | str]:
+    def evidence(self, pipeline: InputPipeline, stall_ns: int, share: float) -> dict[str, float | int | str]:
         facts: dict[str, float | int | str | None] = {
             "wait_ms": units.milliseconds(pipeline.wait_ns or 0),
-            "device_idle_in_wait_ms": units.milliseconds(stall_ns) if on_device else None,
+            "device_idle_in_wait_ms": units.milliseconds(stall_ns) if self.on_device else None,
             "stall_share": round(share, 4),
             "batches": self.batches,
             "wait_median_ms": units.milliseconds(pipeline.median_ns or 0),
@@ -153,9 +162,10 @@ class _Plan:
         return {name: value for name, value in facts.items() if value is not None}
 
     def change(self) -> str:
+        of = f"the batches of `{self.dataset}`" if self.dataset else "the batches"
         cheaper = (
-            "Make the batch cheaper: transform whole batches instead of single samples (`__getitems__`, tensor "
-            "operations), move transforms to the device, or precompute what does not change"
+            f"Make {of} cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations)"
+            f"{', move transforms to the device' if self.on_device else ''}, or precompute what does not change"
         )
         if self.suggested is None and self.workers == 0 and self.possible == 0:
             return f"{cheaper}. Worker processes would compete for the only core of this process."
@@ -163,6 +173,11 @@ class _Plan:
             more = f" {self.workers} workers already use the cores there are." if self.workers and self.cores else ""
             return f"{cheaper}.{more}"
         arguments = f"`num_workers={self.suggested}, persistent_workers=True` for the DataLoader"
+        if not self.on_device:
+            return (
+                f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free then: "
+                "without a device both share the cores."
+            )
         if self.possible is None:
             return (
                 f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many "
@@ -175,14 +190,14 @@ class _Plan:
             )
         return f"Use {arguments}: so many make a batch in the time of the work between two waits."
 
-    def saving(self, scope: Scope, stall_ns: int, on_device: bool) -> Saving:
+    def saving(self, scope: Scope, stall_ns: int) -> Saving:
         if self.suggested is None:
             return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
         per_step = self.load_ns + self.rest_ns if self.workers == 0 else self.load_ns / (self.workers or 1)
         best = max(self.rest_ns, self.load_ns / self.suggested)
         workers = units.plural(self.suggested, "worker")
         hidden = min(stall_ns, max(per_step - best, 0) * self.batches)
-        if not on_device:
+        if not self.on_device:
             return scope.saving(0, hidden, hidden, f"upper bound: {workers} on cores that nothing else needs")
         return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
 

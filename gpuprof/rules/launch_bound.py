@@ -30,6 +30,7 @@ from gpuprof.analyses.launches import Launches
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -55,11 +56,9 @@ class LaunchBound(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the pace of launching."""
         activity, launches, scope = results.get(DeviceActivity), results.get(Launches), Scope.of(results)
-        if activity.recorded is None:
-            return None
         device = activity.primary
         if device is None:
-            return Abstention(self.name, "the device’s kernels", "Run `gpuprof doctor`: it tells why there are none.")
+            return without_device(self.name, results, "the device’s kernels")
         busy = scope.share(intervals.intersect(device.busy, scope.within).total_ns)
         if device.kernels < self.kernels or busy >= self.busy_share:
             return None

@@ -1,0 +1,16 @@
+"""The abstention of a rule that judges a device where none was recorded."""
+
+from __future__ import annotations
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.result import Results
+from gpuprof.rules.finding import Abstention
+
+
+def without_device(rule: str, results: Results, needs: str) -> Abstention:
+    """`needs` is what the rule would have looked at, had the device's activity been captured."""
+    if results.get(DeviceActivity).recorded is None:
+        return Abstention(
+            rule, "a GPU in the run", "Nothing in this recording ran on one; the same cell on a GPU can be judged."
+        )
+    return Abstention(rule, needs, "Run `gpuprof doctor`: it tells why device activity was not captured.")
