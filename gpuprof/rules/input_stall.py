@@ -35,6 +35,7 @@ from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Loader
 from gpuprof.model.intervals import Intervals
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -57,11 +58,7 @@ class InputStall(Rule):
         if activity.recorded is False:
             if scope.share(pipeline.wait_ns) < self.stall_share:
                 return None
-            return Abstention(
-                self.name,
-                "the device’s activity: whether it was idle during the waits for data cannot be said",
-                "Run `gpuprof doctor`: it tells why kernels were not recorded.",
-            )
+            return without_device(self.name, results, "the device’s activity during the waits for data")
         stall_ns = pipeline.device_idle_in_wait_ns if pipeline.device_idle_in_wait_ns is not None else pipeline.wait_ns
         if scope.share(stall_ns) < self.stall_share:
             return None
@@ -175,8 +172,8 @@ class _Plan:
         arguments = f"`num_workers={self.suggested}, persistent_workers=True` for the DataLoader"
         if not self.on_device:
             return (
-                f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free then: "
-                "without a device both share the cores."
+                f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free "
+                "then: without a device both share the cores."
             )
         if self.possible is None:
             return (
@@ -191,7 +188,7 @@ class _Plan:
         return f"Use {arguments}: so many make a batch in the time of the work between two waits."
 
     def saving(self, scope: Scope, stall_ns: int) -> Saving:
-        if self.suggested is None:
+        if self.suggested is None or not self.on_device:
             return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
         per_step = self.load_ns + self.rest_ns if self.workers == 0 else self.load_ns / (self.workers or 1)
         best = max(self.rest_ns, self.load_ns / self.suggested)

@@ -34,6 +34,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Table
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -50,12 +51,8 @@ class PageableH2dCopy(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the copies to the device."""
         activity, scope = results.get(DeviceActivity), Scope.of(results)
-        if activity.recorded is None:
-            return None
         if activity.primary is None:
-            return Abstention(
-                self.name, "the copies of the device", "Run `gpuprof doctor`: it tells why there are none."
-            )
+            return without_device(self.name, results, "the copies to the device")
         copies = results.get(Copies).of_direction(CopyKind.H2D)
         copies = copies.take(scope.inside(copies["start_ns"]))
         pageable = copies.take(copies["host_memory"] == HostMemory.PAGEABLE)

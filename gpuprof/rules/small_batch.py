@@ -29,6 +29,7 @@ from gpuprof.analyses.kernels import Kernels
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope
@@ -52,7 +53,9 @@ class SmallBatch(Rule):
         """Judge how far the kernels fill the device."""
         activity, kernels, scope = results.get(DeviceActivity), results.get(Kernels), Scope.of(results)
         device = activity.primary
-        if device is None or not kernels.total_ns:
+        if device is None:
+            return without_device(self.name, results, "the device’s kernels")
+        if not kernels.total_ns:
             return None
         computing = scope.share(intervals.intersect(device.compute, scope.within).total_ns)
         table = kernels.table

@@ -39,6 +39,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind
 from gpuprof.model.table import Table
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -75,11 +76,7 @@ class SyncInStep(Rule):
         if activity.primary is None:
             if not len(waits):
                 return None
-            return Abstention(
-                self.name,
-                "the device’s activity: whether it ran dry after the host’s waits cannot be said",
-                "Run `gpuprof doctor`: it tells why kernels were not recorded.",
-            )
+            return without_device(self.name, results, "the device’s activity after the host’s waits")
         if not len(results.trace.calls):
             return Abstention(self.name, "the host’s runtime calls", "Record the CPU activity together with CUDA’s.")
         return self._on_device(results, waits, activity.primary)

@@ -29,6 +29,7 @@ from gpuprof.analyses.optimizer_steps import OptimizerSteps, OptimizerUse
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -56,11 +57,7 @@ class UnfusedOptimizer(Rule):
         if activity.recorded is False:
             if (use.share or 0) < self.optimizer_share or use.operators_per_step < self.operators:
                 return None
-            return Abstention(
-                self.name,
-                "the device’s kernels: whether the optimizer holds it up cannot be said",
-                "Run `gpuprof doctor`: it tells why kernels were not recorded.",
-            )
+            return without_device(self.name, results, "the kernels of the optimizer’s steps")
         scope = Scope.of(results)
         on_device = use.device is not None and activity.primary is not None and (use.kernels_per_step or 0) > 0
         pieces = use.kernels_per_step if on_device and use.kernels_per_step else use.operators_per_step
