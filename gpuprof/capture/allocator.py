@@ -35,6 +35,8 @@ def compare_allocators(before: _Stats, after: _Stats) -> tuple[tuple[Allocator, 
         peak = _bytes(stats, "allocated_bytes.all.peak")
         if not peak and not _bytes(stats, "reserved_bytes.all.peak"):
             continue
+        # without earlier figures CUDA was first used in this run
+        grew = not earlier or peak > _bytes(earlier, "allocated_bytes.all.peak")
         allocators.append(
             Allocator(
                 device=device,
@@ -43,13 +45,14 @@ def compare_allocators(before: _Stats, after: _Stats) -> tuple[tuple[Allocator, 
                 reserved_after_bytes=_bytes(stats, "reserved_bytes.all.current"),
                 peak_allocated_bytes=peak,
                 peak_reserved_bytes=_bytes(stats, "reserved_bytes.all.peak"),
+                peak_in_run=grew,
                 retries=_grown(earlier, stats, "num_alloc_retries") or 0,
                 ooms=_grown(earlier, stats, "num_ooms") or 0,
                 device_allocs=_grown(earlier, stats, "num_device_alloc"),
                 device_frees=_grown(earlier, stats, "num_device_free"),
             )
         )
-        if earlier and peak and peak == _bytes(earlier, "allocated_bytes.all.peak"):
+        if not grew:
             notes.append(
                 f"the peak of device {device} was reached before this run; its own peak is not known "
                 "(--memory records it, torch.cuda.reset_peak_memory_stats() before the cell makes it readable)"

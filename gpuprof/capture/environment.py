@@ -46,8 +46,8 @@ def read_flags() -> dict[str, Any]:
     return {
         "torch_threads": torch.get_num_threads(),
         "matmul_precision": _try(torch.get_float32_matmul_precision),
-        "tf32_matmul": _try(lambda: bool(torch.backends.cuda.matmul.allow_tf32)),
-        "tf32_cudnn": _try(lambda: bool(torch.backends.cudnn.allow_tf32)),
+        "tf32_matmul": _tf32(torch.backends.cuda.matmul, torch.backends.cuda.matmul),
+        "tf32_cudnn": _tf32(torch.backends.cudnn, getattr(torch.backends.cudnn, "conv", None)),
         "cudnn_benchmark": _try(lambda: bool(torch.backends.cudnn.benchmark)),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
         "anomaly_mode": torch.is_anomaly_enabled(),
@@ -113,6 +113,15 @@ def _device(index: int) -> Device:
         multiprocessors=properties.multi_processor_count,
         max_threads_per_multiprocessor=getattr(properties, "max_threads_per_multi_processor", None),
     )
+
+
+def _tf32(legacy: Any, current: Any) -> bool | None:
+    """Whether TF32 is allowed. Once the new flag (torch 2.9) was set the old one cannot be read: the new one counts."""
+    try:
+        return bool(legacy.allow_tf32)
+    except RuntimeError:
+        precision = _try(lambda: current.fp32_precision)
+        return None if precision is None else bool(precision == "tf32")
 
 
 def _sync_debug_mode() -> str | None:

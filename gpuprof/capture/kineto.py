@@ -6,6 +6,7 @@ Never `events()` or `key_averages()` of the profiler (40 to 90 µs an event): th
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import time
 import warnings
@@ -20,6 +21,7 @@ from gpuprof.capture.stderr_capture import Heard, stderr_captured
 # the profiler's clock agrees with the system's to about 20 µs; the pause keeps ended events clear of open ones
 _CLOCK_TOLERANCE_NS = 50_000
 _SETTLE_S = 0.001
+_TAKEN = "the kernel recording is lost: another profiler was started and stopped in this cell"
 _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 
 
@@ -66,6 +68,7 @@ class KinetoRecording:
             profiler = self._make()
             profiler._prepare_trace()
             profiler._start_trace()
+            _add_metadata(self._options)
         self._profiler = profiler
         self.start_ns = time.time_ns()
         self.start_cost_ns += time.perf_counter_ns() - began
@@ -82,11 +85,7 @@ class KinetoRecording:
             self._disabled_at_ns = time.time_ns()
             # torch would initialise CUDA here for a cell that never used it, and stay enabled where that raises
             profiler.use_device = None
-            try:
-                profiler.__exit__(None, None, None)
-                self._results = profiler.kineto_results
-            except RuntimeError as error:
-                self._results = self._disable_after(error)
+            self._results = self._ended(profiler)
         self._profiler = None
         self.stop_cost_ns += time.perf_counter_ns() - began
 
@@ -151,15 +150,49 @@ class KinetoRecording:
                 "what was recorded until then is kept, device activity may be missing"
             )
 
-    def _disable_after(self, error: RuntimeError) -> Any:
-        from torch.autograd import profiler as autograd_profiler
+    def _ended(self, profiler: Any) -> Any:
+        """The results, None where another profiler took them: asking those to be saved would crash the process."""
+        if not _autograd()._profiler_enabled():
+            self.problems.append(_TAKEN)
+            return None
+        try:
+            profiler.__exit__(None, None, None)
+            results = profiler.kineto_results
+        except RuntimeError as error:
+            results = self._disable_after(error)
+        if results is None or not results.trace_start_ns():
+            self.problems.append(_TAKEN)
+            return None
+        if results.trace_start_ns() > self.start_ns:
+            self.problems.append(
+                "another profiler was started in this cell and took over: the kernel recording only begins there"
+            )
+        return results
 
+    def _disable_after(self, error: RuntimeError) -> Any:
         self.problems.append(f"torch's profiler did not stop cleanly ({_first_line(error)})")
         try:
-            return autograd_profiler._disable_profiler()  # type: ignore[attr-defined]
+            return _autograd()._disable_profiler()
         except RuntimeError:
-            self.problems.append("the kernel recording is lost: another profiler was started and stopped in this cell")
             return None
+
+
+def _add_metadata(options: CaptureOptions) -> None:
+    """The keys that torch.profiler.profile adds at the top of its trace; call while recording."""
+    from torch import distributed
+
+    add = _autograd()._add_metadata_json
+    flags = {"profile_memory": options.memory, "with_stack": options.stacks, "record_shapes": options.shapes}
+    for name, is_on in flags.items():
+        if is_on:
+            add(name, "1")
+    if distributed.is_available() and distributed.is_initialized():
+        group = {
+            "backend": distributed.get_backend(),
+            "rank": distributed.get_rank(),
+            "world_size": distributed.get_world_size(),
+        }
+        add("distributedInfo", json.dumps(group))
 
 
 def device_available() -> bool:
@@ -169,6 +202,12 @@ def device_available() -> bool:
         return True
     with _environment(_NVML_CHECK, "1"):
         return bool(cuda.is_available())
+
+
+def _autograd() -> Any:
+    import torch
+
+    return torch.autograd
 
 
 def _cuda() -> Any:

@@ -42,11 +42,16 @@ class Session:
         """The name of this run, and of its folder."""
         return self._run_id
 
+    @property
+    def running(self) -> bool:
+        """Whether it has started and not stopped."""
+        return self._watch is not None
+
     def start(self) -> None:
         """Begin; does nothing a second time. ProfilerBusyError, with nothing touched, where another profiler is active,
         another Session runs, or off the main thread. A kernel recording that cannot start does not raise: the run then
         goes without, and its notes say so."""
-        if self._watch is not None:
+        if self._watch is not None or self._captured is not None:
             return
         ownership.claim(self)
         watch = Watch(self._options, None if self._cell is None else self._cell.filename)
@@ -67,7 +72,8 @@ class Session:
         """
         if self._captured is not None:
             return self._captured
-        if self._watch is None:
+        watch = self._watch
+        if watch is None:
             raise CaptureError("this capture was never started; call start() before stop()")
         if os.getpid() != self._pid:
             return Captured(
@@ -78,25 +84,28 @@ class Session:
         cell_end_ns = time.time_ns()
         try:
             with interrupts_held() as interrupt:
-                self._captured = self._watch.finish(self._context(error), self._cell_start_ns, cell_end_ns)
+                self._captured = watch.finish(self._context(error), self._cell_start_ns, cell_end_ns)
             self.interrupted = interrupt.arrived
         except KeyboardInterrupt:
             self.interrupted = True
-            self._watch.abandon()
+            watch.abandon()
             self._captured = Captured(self._context(error), unsaved="interrupted twice while the run was being saved")
         except BaseException:
-            self._watch.abandon()
+            watch.abandon()
             raise
         finally:
+            # the profiler's events take 1.5 kB each as long as they are held
+            self._watch = None
             ownership.release(self)
         return self._captured
 
     def live(self) -> Live:
         """How far it is; safe from any thread, and never raises."""
         started = self._cell_start_ns
-        if self._watch is None or self._captured is not None:
+        watch = self._watch
+        if watch is None or self._captured is not None:
             return Live(0, 0, "ended", 0, (), None)
-        return self._watch.live(time.time_ns() - started if started else 0)
+        return watch.live(time.time_ns() - started if started else 0)
 
     def _context(self, error: BaseException | None) -> RunContext:
         facts: dict[str, Any] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 _KINETO_LINE = re.compile(r"^(?:USDT|STAGE|VERBOSE|INFO|WARNING|ERROR):\d{4}-\d\d-\d\d \S+ \d+:\d+ \S+\] ?(.*)$")
 _GLOG_LINE = re.compile(r"^\[?[IWEF]\d{4} .*(?:CUPTI|[Kk]ineto|profiler).*\] (.*)$")
 _BARE_LINE = re.compile(r"CUPTI_|CUPTI initialization|CUPTI version", re.ASCII)
+_LEVEL, _SILENT = "KINETO_LOG_LEVEL", "99"
 _NOISE = re.compile(r"^profiler_(?:start|stop)\b")
 
 
@@ -27,20 +27,18 @@ class Heard:
 def stderr_captured(heard: Heard) -> Iterator[None]:
     """Collect fd 2 inside the block: the profiler's lines go to `heard`, every other line is written on afterwards.
 
-    Where fd 2 cannot be redirected (closed, no temporary file) the block runs as it is.
+    Where fd 2 cannot be redirected (closed, no temporary file) Kineto is told to be silent instead.
     """
     saved = None
     sink = None
-    with suppress(OSError, ValueError):
-        if sys.stderr is not None:
-            sys.stderr.flush()
     try:
         sink = tempfile.TemporaryFile()  # noqa: SIM115  - closed below, in the order that fd 2 needs
         saved = os.dup(2)
         os.dup2(sink.fileno(), 2)
     except OSError:
         _close(sink, saved)
-        yield
+        with _kineto_silenced():
+            yield
         return
     try:
         yield
@@ -68,6 +66,17 @@ def sort_lines(text: str, heard: Heard) -> str:
         else:
             others.append(line)
     return "".join(others)
+
+
+@contextmanager
+def _kineto_silenced() -> Iterator[None]:
+    # 99 is above every level; heard by Kineto only before its first use in the process
+    mine = os.environ.setdefault(_LEVEL, _SILENT)
+    try:
+        yield
+    finally:
+        if mine == _SILENT:
+            os.environ.pop(_LEVEL, None)
 
 
 def _close(sink: object, saved: int | None) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import gzip
 import json
+import os
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,7 @@ _PACK_LEVEL = 1
 # Kineto up to torch 2.13 writes names as they are: a quote or backslash in a range or file name breaks the JSON.
 # A name ends at `",` before the line's end (2.13) or before `"pid"` (older).
 _ODD_NAME = re.compile(rb'(?<="name": ")(?=[^"\\\n]*(?:\\|"(?!,(?:\n| "pid": ))))([^\n]*?)(?=",(?:\n| "pid": ))')
+_ANY_ODD = re.compile(rb'"name": "[^"\\\n]*(?:\\|"(?!,?\n|, "pid": ))')  # six times cheaper
 _CATEGORY = re.compile(rb'"cat": "(\w+)"')
 _CLOCK_MARK = re.compile(rb'"name": "gpuprof\.clock"[^{}]*?"ts": ([0-9.]+)')
 _BASE_TIME = re.compile(rb'"baseTimeNanoseconds": (\d+)')
@@ -64,17 +67,18 @@ def pack(raw: Path, packed: Path) -> SavedTrace:
     """Copy the JSON at `raw` to `packed`, gzipped, names mended. OSError where it cannot be written."""
     saved = SavedTrace(packed)
     base_ns: int | None = None
+    counted: Counter[bytes] = Counter()
     last = b""
     with gzip.open(packed, "wb", compresslevel=_PACK_LEVEL) as out:
         for chunk in _whole_events(raw):
             if base_ns is None and (base := _BASE_TIME.search(chunk)):
                 base_ns = int(base[1])
-            for category in _CATEGORY.findall(chunk):
-                name = category.decode()
-                saved.events[name] = saved.events.get(name, 0) + 1
-            saved.clock_marks_ns.extend((base_ns or 0) + _nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
-            out.write(_ODD_NAME.sub(_mend, chunk))
+            counted.update(_CATEGORY.findall(chunk))
+            if b'"gpuprof.clock"' in chunk:
+                saved.clock_marks_ns.extend((base_ns or 0) + _nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
+            out.write(_ODD_NAME.sub(_mend, chunk) if _ANY_ODD.search(chunk) else chunk)
             last = chunk.rstrip()[-1:] or last
+    saved.events = {category.decode(): number for category, number in counted.items()}
     saved.whole = last == b"}"
     return saved
 
@@ -82,8 +86,13 @@ def pack(raw: Path, packed: Path) -> SavedTrace:
 def temporary_folder() -> Path:
     """A new folder that is deleted when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="gpuprof-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(_remove, folder, os.getpid())
     return folder
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # not in a forked child that ends first
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _whole_events(raw: Path) -> Iterator[bytes]:

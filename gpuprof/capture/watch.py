@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import msgspec
+import psutil
 
 from gpuprof.capture import cupti, ownership
 from gpuprof.capture.allocator import compare_allocators, read_allocators
@@ -15,7 +16,7 @@ from gpuprof.capture.clock import ClockMarks
 from gpuprof.capture.device_samples import DeviceSampler
 from gpuprof.capture.environment import host_start, read_environment, read_flags
 from gpuprof.capture.host_samples import HostSampler
-from gpuprof.capture.limits import GrowthLimit
+from gpuprof.capture.limits import EventLimit
 from gpuprof.capture.loaders import LoaderWatch
 from gpuprof.capture.optimizers import OptimizerWatch
 from gpuprof.capture.options import CaptureOptions
@@ -33,11 +34,11 @@ class Watch:
     def __init__(self, options: CaptureOptions, filename: str | None):
         self._options = options
         self._steps = StepCount()
-        self._window = RecordingWindow(options, self._steps)
         self._clock = ClockMarks()
+        self._window = RecordingWindow(options, self._steps, self._recording_began, self._clock.mark)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
-        self._limit = GrowthLimit()
+        self._limit = EventLimit(options)
         self._host = HostSampler(self._tick)
         self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
         self._flags: dict[str, Any] | None = None
@@ -58,10 +59,8 @@ class Watch:
         self._host.start()
         try:
             self._window.start()
-            self._clock.mark()
         except RuntimeError as error:
             self._notes.append(f"no kernel recording: torch's profiler could not start ({error}); restart the kernel")
-        self._limit.begin()
         self._start_cost_ns = time.perf_counter_ns() - began
 
     def abandon(self) -> None:
@@ -76,8 +75,6 @@ class Watch:
         """End everything, save it, and return it, with `context` completed."""
         began = time.perf_counter_ns()
         failed = context.outcome is not None and context.outcome.error is not None
-        if self._window.running:
-            self._clock.mark()
         self._window.close(failed=failed)
         self._optimizers.remove()
         self._loaders.remove()
@@ -100,6 +97,7 @@ class Watch:
             cost=Cost(
                 start_ns=self._start_cost_ns,
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
+                pause_ns=self._window.pause_ns,
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
             ),
         )
@@ -135,6 +133,11 @@ class Watch:
         # the flags that hold while it trains, not those that a `with` has put back by the end of the cell
         if self._flags is None:
             self._flags = read_flags()
+
+    def _recording_began(self) -> None:
+        self._clock.mark()
+        memory = psutil.virtual_memory()
+        self._limit.begin(psutil.Process().memory_info().rss, memory.available)
 
     def _tick(self, resident_bytes: int) -> None:
         self._window.check("bytes" if self._limit.passed(resident_bytes) else None)

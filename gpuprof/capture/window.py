@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -29,9 +30,20 @@ _STEP_CODE = "profile_hook_step.<locals>.wrapper"
 
 
 class RecordingWindow:
-    """Drives one KinetoRecording after the other over a cell. `recording` is the one that counts."""
+    """Drives one KinetoRecording after the other over a cell. `recording` is the one that counts.
 
-    def __init__(self, options: CaptureOptions, steps: StepCount):
+    `after_start` and `before_end` run inside each recording, as it begins and ends.
+    """
+
+    def __init__(
+        self,
+        options: CaptureOptions,
+        steps: StepCount,
+        after_start: Callable[[], None],
+        before_end: Callable[[], None],
+    ):
+        self._after_start = after_start
+        self._before_end = before_end
         self._options = options
         self._steps = steps
         self._main = threading.get_ident()
@@ -69,6 +81,7 @@ class RecordingWindow:
     def start(self) -> None:
         """Begin recording. RuntimeError, from torch, where its profiler cannot start."""
         self.recording.start()
+        self._after_start()
 
     def optimizer_stepped(self) -> None:
         """An optimizer has stepped; called inside its `step()`, after the count."""
@@ -145,7 +158,8 @@ class RecordingWindow:
         steps = self._steps.seen - self._first_step
         if steps <= 0:
             return 0
-        return min(max(_LEAST_GRACE_NS, 2 * self.recorded_for_ns // steps), _MOST_GRACE_NS)
+        most = _MOST_GRACE_NS if self._wanted == "seconds" else _LEAST_GRACE_NS
+        return min(max(_LEAST_GRACE_NS, 2 * self.recorded_for_ns // steps), most)
 
     def _enough(self) -> bool:
         long_enough = self.recorded_for_ns >= self._options.least_seconds * NS_PER_S
@@ -190,6 +204,7 @@ class RecordingWindow:
     def _finish(self, reason: str) -> None:
         self._last_step = self._steps.seen
         self._source = self._steps.source
+        self._before_end()
         self.recording.stop()
         self.ended_by = reason
         self._wanted = None
@@ -214,6 +229,7 @@ class RecordingWindow:
             self.recording, self.started_late = fresh, True
             self._first_step = self._last_step = self._steps.seen
             self._source = seen
+            self._after_start()
         except RuntimeError as error:
             self.notes.append(f"the kernel recording could not be started again when steps appeared: {error}")
         finally:

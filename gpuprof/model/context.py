@@ -100,7 +100,11 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Allocator(msgspec.Struct, frozen=True, kw_only=True):
-    """The CUDA caching allocator of one device around the run (`torch.cuda.memory_stats`)."""
+    """The CUDA caching allocator of one device around the run (`torch.cuda.memory_stats`).
+
+    The peaks are torch's counters, which are never reset here. `peak_in_run` is False where the peak of allocated bytes
+    was already as high before: the run's own is then unknown, and at most that.
+    """
 
     device: int
     allocated_before_bytes: int
@@ -108,6 +112,7 @@ class Allocator(msgspec.Struct, frozen=True, kw_only=True):
     reserved_after_bytes: int
     peak_allocated_bytes: int
     peak_reserved_bytes: int
+    peak_in_run: bool | None = None
     retries: int
     ooms: int
     device_allocs: int | None = None
@@ -122,10 +127,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """What gpuprof itself took, beside the cell."""
+    """What gpuprof itself took. `pause_ns` is the part of `stop_ns` that lies inside the cell: ending (and, where
+    steps came late, restarting) the kernel recording while the cell ran on."""
 
     start_ns: int = 0
     stop_ns: int = 0
+    pause_ns: int | None = None
     sampler_share: float | None = None
 
 

@@ -1,5 +1,30 @@
-"""Fixtures of the capture tests."""
+"""Sessions that write into a temporary folder and are always ended."""
 
-from tests.support.fake_nvml.fixtures import _remove_folder, load_nvml, nvml
+from __future__ import annotations
 
-__all__ = ["_remove_folder", "load_nvml", "nvml"]
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuprof.capture.options import CaptureOptions
+from gpuprof.capture.session import Session
+from gpuprof.model.context import Cell
+
+
+@pytest.fixture
+def new_session(tmp_path: Path) -> Iterator[Callable[..., Session]]:
+    """`new_session(steps=5)` is a Session, not started, without NVML; `cell` is the file that counts as its cell."""
+    made: list[Session] = []
+
+    def make(*, cell: str | None = None, **options: Any) -> Session:
+        chosen = {"folder": tmp_path / "runs", "no_nvml": True, **options}
+        session = Session(CaptureOptions(**chosen), cell=None if cell is None else Cell(source="", filename=cell))
+        made.append(session)
+        return session
+
+    yield make
+    for session in made:
+        if session.running:
+            session.stop()
