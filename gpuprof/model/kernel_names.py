@@ -8,7 +8,11 @@ from functools import lru_cache
 
 
 class KernelCategory(IntEnum):
-    """What a kernel does. COPY_LIKE: moves or casts data without arithmetic (a kernel, not a copy)."""
+    """What a kernel does.
+
+    COPY_LIKE moves or casts data without arithmetic (a kernel, not a copy). OPTIMIZER holds every multi-tensor kernel,
+    gradient clipping included: their names do not tell them apart.
+    """
 
     OTHER = 0
     GEMM = 1
