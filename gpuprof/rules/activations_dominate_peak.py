@@ -22,8 +22,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.result import Results
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 
@@ -40,7 +42,9 @@ class ActivationsDominatePeak(Rule):
         """Judge what the peak is made of."""
         memory = results.get(MemoryPeak).primary
         if memory is None or memory.peak_allocated_bytes is None:
-            return None if results.trace.device_recorded is None else _abstain(self.name)
+            if results.get(DeviceActivity).recorded is None:
+                return without_device(self.name, results, "the device’s memory")
+            return _abstain(self.name)
         if memory.limit_bytes is None:
             return Abstention(
                 self.name,
@@ -86,5 +90,5 @@ def _abstain(name: str) -> Abstention:
     return Abstention(
         name,
         "the allocator’s rows over at least two training steps",
-        "Profile the cell with `%%gpuprofile --memory`.",
+        "Profile the cell with `%%gpuprofile --memory`; a trace needs `profile_memory=True`.",
     )

@@ -194,8 +194,6 @@ class _Plan:
         best = max(self.rest_ns, self.load_ns / self.suggested)
         workers = units.plural(self.suggested, "worker")
         hidden = min(stall_ns, max(per_step - best, 0) * self.batches)
-        if not self.on_device:
-            return scope.saving(0, hidden, hidden, f"upper bound: {workers} on cores that nothing else needs")
         return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
 
 

@@ -23,8 +23,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.result import Results
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 
@@ -42,12 +44,12 @@ class MemoryNearLimit(Rule):
         """Judge the peak against the device's memory."""
         memory = results.get(MemoryPeak).primary
         if memory is None:
-            if results.trace.device_recorded is None:
-                return None
+            if results.get(DeviceActivity).recorded is None:
+                return without_device(self.name, results, "the device’s memory")
             return Abstention(
                 self.name,
                 "the memory of the device during the run",
-                "Profile the cell with `%%gpuprofile --memory`; a trace needs `profile_memory=True`.",
+                "Profile the cell with `%%gpuprofile`; a trace needs `profile_memory=True`.",
             )
         if (memory.ooms or 0) > 0 or (memory.retries or 0) >= self.retries:
             return self._finding(memory)

@@ -24,6 +24,7 @@ from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_health import DeviceHealth, DeviceVitals
 from gpuprof.analyses.result import Results
+from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import MOST_RANGES, Scope
@@ -41,7 +42,7 @@ class ThermalThrottle(Rule):
         """Judge the hottest device."""
         activity, health = results.get(DeviceActivity), results.get(DeviceHealth)
         if not health.devices and activity.recorded is None:
-            return None
+            return without_device(self.name, results, "the device’s clock reasons")
         read = [each for each in health.devices if each.thermal_share is not None]
         hottest = max(read, key=lambda each: each.thermal_share or 0.0, default=None)
         if hottest is None or hottest.under_load < self.readings:
