@@ -15,7 +15,7 @@ from gpuprof.magics.execution import Rejection, compiles, execute
 from gpuprof.magics.messages import MagicUsageError, describe, notice
 from gpuprof.magics.options import CellOptions, parse
 from gpuprof.magics.profiled_cell import ProfiledCell, find_earlier
-from gpuprof.magics.transformer import Transformer, comment_out, find_magic_line, has_code
+from gpuprof.magics.transformer import NAME, Transformer, comment_out, find_magic_line, has_code
 
 
 class CellEvents:
@@ -72,11 +72,13 @@ class CellEvents:
             raise
         finally:
             self._profiled = None
-            profiled.stop(error)
+            interrupted = not profiled.stop(error)
             if self._running:
                 self._waiting.append(profiled)
             else:
                 profiled.present()
+            if interrupted and error is None:
+                raise KeyboardInterrupt
 
     def close(self) -> None:
         """Stop what is being profiled; for `%unload_ext`."""
@@ -97,6 +99,8 @@ class CellEvents:
         return options
 
     def _start_cell(self, info: Any) -> None:
+        if NAME not in info.raw_cell:
+            return
         lines = self._cleaned(info.raw_cell)
         magic = find_magic_line(lines)
         if magic is None:

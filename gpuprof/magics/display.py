@@ -66,7 +66,7 @@ def _publish_report(run: Run, compared: Comparison | None, *, plain_only: bool) 
 def _text(run: Run, compared: Comparison | None) -> str:
     from gpuprof.views.text import render_comparison
 
-    return run.text() if compared is None else f"{run.text()}\n\n{render_comparison(compared)}"
+    return run.text() if compared is None else f"{run.text().rstrip()}\n\n{render_comparison(compared)}"
 
 
 def _attempt(otherwise: str, action: Callable[[], T]) -> T | None:

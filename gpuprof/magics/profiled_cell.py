@@ -51,12 +51,9 @@ class ProfiledCell:
         """Stop the capture; False where the user interrupted that. Never raises."""
         try:
             self._captured = self._session.stop(error)
-        except KeyboardInterrupt:
-            self._failure = "interrupted while the capture was being stopped"
-            return False
         except Exception as failure:  # noqa: BLE001 - the user's cell has run and must stay as it is
             self._failure = f"the capture could not be stopped: {describe(failure)}"
-        return True
+        return not self._session.interrupted
 
     def discard(self) -> None:
         """Stop and forget: nothing of the cell was run, or nobody is left to show it to."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from IPython.core.inputtransformer2 import cell_magic
 
-_MAGIC = re.compile(r"%%gpuprofile(?:\s+(?P<arguments>.*?))?\s*$")
+NAME = "%%gpuprofile"
+_MAGIC = re.compile(rf"{NAME}(?:\s+(?P<arguments>.*?))?\s*$")
 
 
 @dataclass(frozen=True)

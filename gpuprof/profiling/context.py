@@ -7,6 +7,7 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any
 
+from gpuprof.capture.captured import Captured
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.session import Session
 from gpuprof.errors import GpuprofError, UsageError
@@ -61,6 +62,11 @@ class Profile:
     ) -> None:
         assert self._session is not None
         captured = self._session.stop(error)
+        self._fill(captured)
+        if self._session.interrupted and error is None:
+            raise KeyboardInterrupt
+
+    def _fill(self, captured: Captured) -> None:
         if captured.folder is not None:
             remember(captured.folder)
         try:

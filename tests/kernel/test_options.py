@@ -82,7 +82,7 @@ def test_compare_names_a_variable_a_saved_run_or_the_last_one(kernel: LiveKernel
     for named in ("first", "original", "last"):
         ran = kernel.run(f"%%gpuprofile --display text --into first --compare {named}\n{WORK}")
         assert not ran.failed and ran.stream("stderr") == "", ran.stream("stderr")
-        assert len(ran.reports[0]["text/plain"]) > len(ran.reports[0]["text/plain"].partition("\n")[0])
+        assert "What changed in the cell" in ran.reports[0]["text/plain"]
     assert kernel.value("type(gpuprof.last().compare(first)).__name__") == "'Comparison'"
 
 
@@ -112,6 +112,12 @@ def test_an_exception_below_another_magic_is_shown_once(kernel: LiveKernel) -> N
     assert [error.ename for error in ran.errors] == ["ZeroDivisionError"]
     assert "1 / 0" in ran.traceback and "line 4" in ran.traceback
     assert "raised ZeroDivisionError" in ran.reports[0]["text/plain"]
+
+
+def test_a_captured_cell_keeps_its_value_to_itself(kernel: LiveKernel) -> None:
+    ran = kernel.run(f"%%capture caught\n%%gpuprofile --display text\n{WORK}print('mine')\n5")
+    assert [o.output_type for o in ran.outputs] == ["display_data"]
+    assert kernel.value("(caught.stdout, caught.outputs[0].data['text/plain'])") == "('mine\\n', '5')"
 
 
 def test_a_bad_option_below_another_magic_is_one_error(kernel: LiveKernel) -> None:

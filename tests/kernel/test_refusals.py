@@ -22,7 +22,7 @@ def one_line(text: str) -> str:
 def works(kernel: LiveKernel) -> bool:
     """Whether a profiled cell works now: the test after every accident."""
     ran = kernel.run(f"%%gpuprofile --quiet --into after\n{WORK}")
-    return not ran.outputs and int(kernel.value("len(after.trace.tables['operators'])")) > 0
+    return not ran.outputs and int(kernel.value("len(after.tables['operators'])")) > 0
 
 
 def test_a_profiler_of_the_users_is_left_alone(kernel: LiveKernel) -> None:
@@ -148,14 +148,39 @@ def test_without_torch_the_cell_runs_and_one_line_says_why(kernel: LiveKernel) -
 
 def test_a_cuda_error_at_the_end_leaves_a_partial_report(kernel: LiveKernel) -> None:
     kernel.run(
-        "synchronise, there = torch.cuda.synchronize, torch.cuda.is_available\n"
+        "from gpuprof.capture import kineto\n"
+        "kept = kineto.device_available, torch.cuda.synchronize, torch.cuda.is_initialized\n"
         "def poisoned(*_):\n    raise RuntimeError('CUDA error: device-side assert triggered')\n"
+        "kineto.device_available = lambda: True"
     )
-    ran = kernel.run(f"%%gpuprofile --display text\n{WORK}torch.cuda.synchronize = poisoned\ntorch.cuda.synchronize()")
-    kernel.run("torch.cuda.synchronize = synchronise")
-    assert [error.ename for error in ran.errors] == ["RuntimeError"]
+    ran = kernel.run(
+        f"%%gpuprofile --display text\n{WORK}torch.cuda.synchronize = poisoned\n"
+        "torch.cuda.is_initialized = lambda: True\ntorch.cuda.synchronize()"
+    )
+    kernel.run("kineto.device_available, torch.cuda.synchronize, torch.cuda.is_initialized = kept")
+    assert [error.ename for error in ran.errors] == ["RuntimeError"] and ran.stream("stderr") == ""
     assert "raised RuntimeError" in ran.reports[0]["text/plain"]
+    assert "the device reported an error" in kernel.value("gpuprof.last().trace.context.notes")
     assert kernel.value("int(gpuprof.last().tables['operators'].name.eq('aten::mm').sum())") == "1"
+    assert works(kernel)
+
+
+def test_a_cell_that_another_extension_rejects_is_not_reported(kernel: LiveKernel) -> None:
+    kernel.run(
+        "from IPython.core.error import InputRejected\n"
+        "class Reject:\n"
+        "    def visit(self, node):\n"
+        "        get_ipython().ast_transformers.remove(self)\n"
+        "        raise InputRejected('not this one')"
+    )
+    saved = kernel.value("len(gpuprof.history())")
+    kernel.run(
+        "get_ipython().events.register('post_run_cell', enter := lambda result: (get_ipython().events"
+        ".unregister('post_run_cell', enter), get_ipython().ast_transformers.append(Reject())))"
+    )
+    ran = kernel.run("%%gpuprofile\n1")
+    assert [error.ename for error in ran.errors] == ["InputRejected"] and ran.displays == []
+    assert kernel.value("len(gpuprof.history())") == saved
     assert works(kernel)
 
 

@@ -74,9 +74,9 @@ class LiveKernel:
 
     def value(self, expression: str) -> str:
         """The repr of an expression; fails the test where it raises."""
-        ran = self.run(expression)
+        ran = self.run(f"print(repr({expression}))")
         assert not ran.failed, ran.traceback
-        return ran.values[0]
+        return ran.stream("stdout").rstrip("\n")
 
     def interrupt_when(self, flag: Path) -> threading.Thread:
         """Interrupt the kernel, as the stop button does, as soon as a cell has made the file `flag`."""

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.model.context import Cell, Outcome, RunContext, Window
+from gpuprof.model.recording import MANIFEST, write_context
+from gpuprof.profiling import runs
+from gpuprof.profiling.runs import find_run, history, last, remember
+from gpuprof.units import NS_PER_S
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("GPUPROF_FOLDER", str(tmp_path))
+    monkeypatch.setattr(runs, "_last", None)
+    return tmp_path
+
+
+def save(folder: Path, run_id: str, *, name: str | None = None, second: int = 0, error: str | None = None) -> Path:
+    context = RunContext(
+        run_id=run_id,
+        created_ns=(1_700_000_000 + second) * NS_PER_S,
+        cell=Cell(source="x", execution_count=4, name=name),
+        window=Window(cell_start_ns=0, cell_end_ns=3 * NS_PER_S),
+        outcome=Outcome(error=error),
+    )
+    path = folder / run_id
+    path.mkdir()
+    write_context(path, context)
+    return path
+
+
+def test_history_is_oldest_first_and_says_what_each_run_was(folder: Path) -> None:
+    save(folder, "b", name="later", second=9, error="KeyError")
+    save(folder, "a", second=1)
+    known = history()
+    assert [run.run_id for run in known] == ["a", "b"]
+    first, second = repr(known).splitlines()
+    assert first.startswith("a  2023-11-1") and first.endswith("In [4]  3.00 s")
+    assert second.endswith("In [4]  “later”  3.00 s  raised KeyError")
+    assert type(known[:1]).__name__ == "History" and len(known[:1]) == 1
+
+
+def test_a_broken_run_is_counted_and_the_others_are_listed(folder: Path) -> None:
+    save(folder, "good")
+    broken = folder / "broken"
+    broken.mkdir()
+    (broken / MANIFEST).write_text("{")
+    known = history()
+    assert [run.run_id for run in known] == ["good"] and known.unreadable == 1
+    assert "1 folder of" in repr(known)
+
+
+def test_nothing_saved_is_said_in_words(folder: Path) -> None:
+    assert repr(history()) == f"No saved runs in {folder}."
+    with pytest.raises(GpuprofError, match="nothing has been profiled yet"):
+        last()
+    with pytest.raises(UsageError, match="there is no last run"):
+        find_run("last")
+
+
+def test_a_name_means_the_newest_run_so_called(folder: Path) -> None:
+    save(folder, "a", name="same", second=1)
+    newer = save(folder, "b", name="same", second=2)
+    assert find_run("same") == newer
+    assert find_run("a") == folder / "a"
+
+
+def test_a_path_is_found_and_nonsense_is_refused_with_the_names_there_are(folder: Path) -> None:
+    known = save(folder, "a", name="mine")
+    assert find_run(str(known)) == known
+    with pytest.raises(UsageError, match=r"there is no run 'yours'; saved runs: mine"):
+        find_run("yours")
+
+
+def test_the_last_run_is_read_when_it_is_asked_for(folder: Path) -> None:
+    path = save(folder, "a", name="mine")
+    remember(path)
+    assert find_run("last") == path
+    assert last().trace.context.run_id == "a"
+    assert last() is last()
+
+
+def test_without_a_run_of_this_process_the_newest_saved_one_is_last(folder: Path) -> None:
+    save(folder, "a", second=1)
+    save(folder, "b", second=2)
+    assert last().trace.context.run_id == "b"
