@@ -61,7 +61,8 @@ def streams(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
         )
         laid = tuple(tuple(_with_details(series, trace) for series in row) for row in lay_out(events))
         prefix = f"GPU {device} · " if several else ""
-        title = f"stream {stream} of {trace.device(device).name or 'device'} {device}"
+        name = trace.device(device).name
+        title = f"stream {stream} of device {device}" + (f" ({name})" if name else "")
         lanes.append(Lane(f"{prefix}stream {stream}", title, laid, shown=3, row_height=22, stalls=True))
     return lanes
 

@@ -76,9 +76,9 @@ export function drawCurves(tl, place) {
     tracePath(context, tops, x, y);
     context.stroke();
     context.setLineDash([]);
-    if (curve.peak) drawPeak(tl, curve, y);
   }
   if (lane.limit) drawLimit(tl, lane, y);
+  for (const curve of lane.curves) if (curve.peak && !tl.hidden.has(curve.kind)) drawPeak(tl, curve, y);
 }
 
 function drawPeak(tl, curve, y) {

@@ -1,7 +1,7 @@
 // Draws the whole picture: overview, axis, stalls, lanes, and what is pointed at.
 import { drawCurves } from "./curves.js";
 import { drawRow, fitText } from "./marks.js";
-import { Scale, tickText } from "./scale.js";
+import { Scale, tickText, valueText } from "./scale.js";
 import { locate } from "./pick.js";
 import { drawMatches } from "./search.js";
 
@@ -118,11 +118,13 @@ function drawLabels(tl) {
   context.textAlign = "left";
   context.textBaseline = "middle";
   for (const place of layout.lanes) {
-    const middle = place.rows.length ? place.rows[0].y + place.rows[0].height / 2 : place.y + place.height / 2;
+    const curves = place.lane.type === "curves";
+    const middle = curves ? place.y + place.height / 2 - 8 : place.y + (place.lane.row_height ?? 18) / 2;
     const sign = place.foldable ? (place.hiddenRows ? "▸ " : "▾ ") : "";
     context.fillStyle = palette.ink;
     context.fillText(fitText(tl, sign + place.lane.label, layout.gutter - 12), 2, middle + 0.5);
     context.fillStyle = palette.muted;
+    if (curves) context.fillText(`0 to ${valueText(place.lane.top, place.lane.unit)}`, 2, middle + 15);
     if (place.hiddenRows && place.rows.length > 1) {
       const more = `+${place.hiddenRows} level${place.hiddenRows > 1 ? "s" : ""}`;
       context.fillText(more, 14, place.rows[1].y + place.rows[1].height / 2);

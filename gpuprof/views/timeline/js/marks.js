@@ -68,14 +68,13 @@ function drawRectangles(tl, series, from, to, y, height, dim, narrowest) {
     context.fillRect(x0, y, Math.max(x1 - x0 - (wide ? 0.75 : 0), thinnest), height);
   }
   context.globalAlpha = 1;
-  if (height >= 12) drawNames(tl, series, from, to, y, height, kind.ink);
+  if (height >= 12) drawNames(tl, series, from, to, y, height, dim);
 }
 
-function drawNames(tl, series, from, to, y, height, ink) {
-  const { context, scale, data } = tl;
+function drawNames(tl, series, from, to, y, height, dim) {
+  const { context, scale, data, palette } = tl;
   const perNs = 1 / scale.nsPerPixel;
   const right = scale.left + scale.width;
-  context.fillStyle = ink;
   context.textBaseline = "middle";
   context.textAlign = "left";
   for (let i = from; i < to; i++) {
@@ -84,6 +83,7 @@ function drawNames(tl, series, from, to, y, height, ink) {
     const room = Math.min(begin + series.duration[i] * perNs, right) - x0 - 8;
     if (room < 22) continue;
     const text = fitText(tl, data.names[series.name[i]], room, true);
+    context.fillStyle = dim && !dim[series.name[i]] ? palette.muted : palette.kinds[series.kind].ink;
     if (text) context.fillText(text, x0 + 4, y + height / 2 + 0.5);
   }
 }
