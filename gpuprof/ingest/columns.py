@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from gpuprof.ingest import vocabulary
-from gpuprof.ingest.event import NO_ARGS, Args, Event
+from gpuprof.ingest.event import COPY, KERNEL, MEMSET, NO_ARGS, Args, Event
 from gpuprof.ingest.numbering import NameLookup, Numbering, thread_key, whole
 from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers, products, starts_ns, whole_ns
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
 from gpuprof.model.table import Array
 
 Columns = dict[str, Array]
+
+_INT32_MAX = np.iinfo(np.int32).max
+_NOTHING = [-1, 1, 1]
+_DEVICE_KIND: dict[str | None, DeviceEventKind] = {
+    category: kind
+    for categories, kind in (
+        (KERNEL, DeviceEventKind.KERNEL),
+        (COPY, DeviceEventKind.COPY),
+        (MEMSET, DeviceEventKind.MEMSET),
+    )
+    for category in categories
+}
 
 
 class EventTimeError(ValueError):
@@ -37,6 +52,7 @@ class ColumnMaker:
         self.threads = Numbering(thread_key)
         self.odd_durations = 0
         self.starts_in_ns = False
+        self._json_texts = _JsonTexts()
         self._is_torch_span = NameLookup(self.names, vocabulary.is_torch_span, "bool")
         self._call_kind = NameLookup(self.names, vocabulary.call_kind, "uint8")
         self._copy_kind = NameLookup(self.names, vocabulary.copy_kind, "uint8")
@@ -65,27 +81,26 @@ class ColumnMaker:
         correlation = integers([a.correlation for a in _args(events)])
         return columns | {"correlation": correlation, "kind": self._call_kind(columns["name"])}
 
-    def device_events(self, events: Sequence[Event], kind: DeviceEventKind) -> Columns:
-        """Rows of `device_events`, all of one kind, and their `external_id`."""
+    def device_events(self, events: Sequence[Event]) -> Columns:
+        """Rows of `device_events`, and their `external_id`."""
         args = _args(events)
-        columns = self._timed(events) | {
-            "kind": np.full(len(events), kind, np.uint8),
+        kind = np.array([_DEVICE_KIND[e.cat] for e in events], np.uint8)
+        is_copy, is_kernel = kind == DeviceEventKind.COPY, kind == DeviceEventKind.KERNEL
+        columns = self._timed(events)
+        name = columns["name"]
+        named = np.array([a.collective is not None for a in args], bool)
+        return columns | {
+            "kind": kind,
             "device": _or_lane([a.device for a in args], [e.pid for e in events]),
             "stream": _or_lane([a.stream for a in args], [e.tid for e in events]),
             "correlation": integers([a.correlation for a in args]),
             "external_id": _external_ids(args),
             "bytes": integers([a.bytes for a in args]),
-        }
-        name = columns["name"]
-        kernel, copy = kind == DeviceEventKind.KERNEL, kind == DeviceEventKind.COPY
-        named = np.array([a.collective is not None for a in args], bool)
-        absent = np.full(len(events), -1, np.int64)
-        return columns | {
-            "copy": self._copy_kind(name) if copy else np.full(len(events), CopyKind.NONE, np.uint8),
-            "host_memory": self._host_memory(name) if copy else np.full(len(events), HostMemory.NONE, np.uint8),
-            "collective": self._is_collective(name) | named if kernel else np.zeros(len(events), bool),
-            "blocks": products([a.grid for a in args]) if kernel else absent,
-            "block_threads": np.minimum(products([a.block for a in args]), 1 << 30) if kernel else absent,
+            "copy": np.where(is_copy, self._copy_kind(name), np.uint8(CopyKind.NONE)),
+            "host_memory": np.where(is_copy, self._host_memory(name), np.uint8(HostMemory.NONE)),
+            "collective": is_kernel & (self._is_collective(name) | named),
+            "blocks": products([a.grid or _NOTHING for a in args]),
+            "block_threads": np.minimum(products([a.block or _NOTHING for a in args]), _INT32_MAX),
             "occupancy_percent": floats([a.occupancy for a in args]),
         }
 
@@ -135,10 +150,22 @@ class ColumnMaker:
         except BadTimeError as error:
             raise EventTimeError(events[error.row], error.found) from error
 
-    def _texts(self, raws: Sequence[object]) -> Array:
-        found = [bytes(raw) for raw in raws]  # type: ignore[call-overload]
-        names = self.names
-        return np.array([names[text.decode(errors="replace")] if text else -1 for text in found], np.int32)
+    def _texts(self, raws: Sequence[Any]) -> Array:
+        names, texts = self.names, self._json_texts
+        found = [texts[bytes(raw)] for raw in raws]
+        return np.array([names[text] if text else -1 for text in found], np.int32)
+
+
+class _JsonTexts(dict[bytes, str]):
+    """JSON as text, spaced in one way whoever wrote it; worked out once a text."""
+
+    def __missing__(self, raw: bytes) -> str:
+        try:
+            text = json.dumps(msgspec.json.decode(raw)) if raw else ""
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            text = raw.decode(errors="replace")
+        self[raw] = text
+        return text
 
 
 def _args(events: Sequence[Event]) -> list[Args]:
@@ -149,9 +176,9 @@ def _external_ids(args: Sequence[Args]) -> Array:
     return integers([a.external_id if a.external_id != -1 else a.external_id_2021 for a in args])
 
 
-def _or_lane(values: Sequence[object], lanes: Sequence[object]) -> Array:
-    """`values`, and where one is absent the number in the event's pid or tid, such as `stream 7`."""
+def _or_lane(values: Sequence[Any], lanes: Sequence[Any]) -> Array:
+    """`values`, and where one is absent the number in the event's pid or tid. Either may read `stream 7`."""
     found = integers(values)
     for row in np.flatnonzero(found < 0).tolist():
-        found[row] = whole(lanes[row])
+        found[row] = whole(values[row] if isinstance(values[row], str) else lanes[row])
     return found

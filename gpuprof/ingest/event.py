@@ -63,14 +63,21 @@ class EventTime(msgspec.Struct, gc=False):
 
 NO_ARGS = Args()
 
-OPERATOR = {"cpu_op", "Operator"}
-SPAN = {"user_annotation"}
-CALL = {"cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "privateuse1_runtime", "privateuse1_driver"}
-KERNEL = {"kernel", "Kernel"}
-COPY = {"gpu_memcpy", "Memcpy"}
-MEMSET = {"gpu_memset", "Memset"}
-SYNC = {"cuda_sync"}
-FRAME = {"python_function"}
-MEMORY = {"cpu_instant_event", None}
+KERNEL = ("kernel", "Kernel")
+COPY = ("gpu_memcpy", "Memcpy")
+MEMSET = ("gpu_memset", "Memset")
 
-KNOWN = OPERATOR | SPAN | CALL | KERNEL | COPY | MEMSET | SYNC | FRAME
+_CATEGORIES = {
+    "operators": ("cpu_op", "Operator"),
+    "spans": ("user_annotation",),
+    "calls": ("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "privateuse1_runtime", "privateuse1_driver"),
+    "device_events": (*KERNEL, *COPY, *MEMSET),
+    "syncs": ("cuda_sync",),
+    "frames": ("python_function",),
+    "memory": ("cpu_instant_event",),
+}
+
+# The table of each category. Traces of 2021 give `[memory]` and metadata no category at all.
+TABLE_OF: dict[str | None, str] = {
+    category: table for table, categories in _CATEGORIES.items() for category in categories
+} | {None: "memory"}

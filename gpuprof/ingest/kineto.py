@@ -52,7 +52,7 @@ def read_kineto(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> KinetoFile:
             except EventTimeError as error:
                 raise _no_time(path, batch, error) from error
         _check(document, rows)
-        tables, external_ids = rows.tables()
+        tables, names, external_ids = rows.tables()
     notes = list(document.notes)
     tables, external_ids = _without_unset_times(tables, external_ids, notes)
     tables = _shifted(tables, document.fields)
@@ -61,7 +61,6 @@ def read_kineto(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> KinetoFile:
         notes.append(f"{odd} had a negative duration or none that is a number; it was taken as 0.")
     if document.repaired:
         notes.append("Some of the file was not valid JSON (an unescaped quote or backslash, as a rule) and was mended.")
-    names = rows.columns.names.meanings
     return KinetoFile(
         tables=tables,
         names=names,

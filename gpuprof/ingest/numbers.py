@@ -96,9 +96,8 @@ def text_ns(text: bytes) -> int | None:
 def products(values: Sequence[Any]) -> Array:
     """int64 products of `[x, y, z]` lists (grid, block), -1 where there is none; shape `(len(values),)`."""
     found = _as_array(values)
-    if found.dtype == np.int64 and found.ndim == 2 and found.size and 0 <= found.min() <= found.max() < 1 << 20:
-        size: Array = found.prod(axis=1)
-        return size
+    if found.dtype == np.int64 and found.ndim == 2 and found.size and np.abs(found).max() < 1 << 20:
+        return np.where((found >= 0).all(axis=1), found.prod(axis=1), -1)
     return np.array([_product(value) for value in values], np.int64)
 
 
@@ -140,5 +139,6 @@ def _float(value: Any) -> float:
 def _product(value: Any) -> int:
     if not isinstance(value, list) or not value:
         return -1
-    size = math.prod(_integer(item, -1) for item in value)
-    return size if 0 <= size <= _INT64.max else -1
+    sizes = [_integer(item, -1) for item in value]
+    size = math.prod(sizes)
+    return size if min(sizes) >= 0 and size <= _INT64.max else -1

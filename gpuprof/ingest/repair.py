@@ -12,7 +12,7 @@ import re
 import msgspec
 
 _NAME_LINE = re.compile(
-    rb"^([ \t]*(?:\"ph\": \"[^\"\n]*\", \"cat\": \"[^\"\n]*\",\s*)?\"name\": \")(?![^\n]*\", \"ph\": \")"
+    rb"^([ \t]*(?:\"ph\": \"[^\"\n]*\", \"cat\": \"[^\"\n]*\",\s*)?\"name\": \")(?![^\n]*\", \"(?:ph|cat|s|id|bp)\": )"
     rb"([^\n]*)(\", \"pid\": [^\n]*|\",[ \t]*)$",
     re.MULTILINE,
 )

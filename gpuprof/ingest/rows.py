@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
-from gpuprof.ingest import event as kineto
 from gpuprof.ingest.columns import ColumnMaker, Columns
 from gpuprof.ingest.document import Batch
-from gpuprof.ingest.event import Event
+from gpuprof.ingest.event import TABLE_OF, Event
 from gpuprof.ingest.numbering import thread_key
 from gpuprof.ingest.numbers import InexactTimeError, text_ns
-from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.schema import TABLES
 from gpuprof.model.table import Array, Table
 
-Groups = dict[str | None, list[Event]]
-_DEVICE_KINDS = (
-    (kineto.KERNEL, DeviceEventKind.KERNEL),
-    (kineto.COPY, DeviceEventKind.COPY),
-    (kineto.MEMSET, DeviceEventKind.MEMSET),
-)
+Groups = dict[str, list[Event]]
+_NAMED = ("name", "input_dims", "input_types")
 
 
 class Rows:
-    """The raw rows of one file.
+    """The raw rows of one file, in file order.
 
-    `events` counts all of its events, `known` those of a category that Kineto writes.
+    `events` counts all of its events, `known` those that make a row.
     """
 
     def __init__(self) -> None:
@@ -41,60 +36,66 @@ class Rows:
         """Take in one batch; EventTimeError for the first event without a usable `ts`."""
         groups: Groups = defaultdict(list)
         for event in batch.events:
-            groups[event.cat].append(event)
+            table = TABLE_OF.get(event.cat)
+            if table == "memory":
+                self._take_instant(event, groups)
+            elif table is not None and event.ph == "X":
+                groups[table].append(event)
         self.events += len(batch.events)
+        odd_durations = self.columns.odd_durations
         try:
             made = self._made(groups)
         except InexactTimeError:
+            self.columns.odd_durations = odd_durations
             for event, text in zip(batch.events, batch.time_texts(), strict=True):
                 event.ts = text_ns(text)
             made = self._made(groups, in_ns=True)
         for table, columns in made:
+            self.known += len(columns["thread"] if "thread" in columns else columns["name"])
             self._parts[table].append(columns)
-        for event in groups.get(None, ()):
-            if event.name == "thread_name" and event.args and isinstance(event.args.thread_name, str):
-                self._thread_names[thread_key((event.pid, event.tid))] = event.args.thread_name
 
-    def tables(self) -> tuple[dict[str, Table], Array]:
-        """The raw tables, steps and samples empty, and the external id of every device event (-1: none)."""
+    def tables(self) -> tuple[dict[str, Table], list[str], Array]:
+        """The raw tables (steps and samples empty), the names, and the external id of every device event (-1: none).
+
+        Names and threads are in alphabetical and numerical order, so that batches leave no mark on them.
+        """
         whole = {
-            name: {key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
+            name: {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
             for name, parts in self._parts.items()
         }
         external_ids = whole.get("device_events", {}).pop("external_id", np.empty(0, np.int64))
-        whole["threads"] = self._thread_columns()
-        tables = {name: Table(schema, whole.get(name)) for name, schema in TABLES.items()}
-        return tables, external_ids
+        keys = sorted(self.columns.threads.meanings)
+        whole["threads"] = self._thread_columns(keys)
+        texts = self.columns.names.meanings
+        names = sorted(texts)
+        new_name, new_thread = _places(texts, names), _places(self.columns.threads.meanings, keys)
+        for columns in whole.values():
+            columns |= {key: new_name[columns[key]] for key in _NAMED if key in columns}
+            if "thread" in columns:
+                columns["thread"] = new_thread[columns["thread"]]
+        return {name: Table(schema, whole.get(name)) for name, schema in TABLES.items()}, names, external_ids
+
+    def _take_instant(self, event: Event, groups: Groups) -> None:
+        if event.name == "[memory]":
+            groups["memory"].append(event)
+        elif event.name == "thread_name" and event.args and isinstance(event.args.thread_name, str):
+            self._thread_names[thread_key((event.pid, event.tid))] = event.args.thread_name
 
     def _made(self, groups: Groups, *, in_ns: bool = False) -> list[tuple[str, Columns]]:
-        make, made = self.columns, []
+        make = self.columns
         make.starts_in_ns = in_ns
-        for category, found in groups.items():
-            if category in kineto.MEMORY:
-                rows = [event for event in found if event.name == "[memory]"]
-                made.append(("memory", make.memory(rows)))
-                continue
-            if category not in kineto.KNOWN:
-                continue
-            rows = [event for event in found if event.ph == "X"]
-            self.known += len(rows)
-            if category in kineto.OPERATOR:
-                made.extend(_apart(make.operators(rows)))
-            elif category in kineto.SPAN:
-                made.append(("spans", make.spans(rows)))
-            elif category in kineto.FRAME:
-                made.append(("frames", make.spans(rows)))
-            elif category in kineto.CALL:
-                made.append(("calls", make.calls(rows)))
-            elif category in kineto.SYNC:
-                made.append(("syncs", make.syncs(rows)))
-            else:
-                kind = next(kind for categories, kind in _DEVICE_KINDS if category in categories)
-                made.append(("device_events", make.device_events(rows, kind)))
-        return made
+        makers = {
+            "spans": make.spans,
+            "frames": make.spans,
+            "calls": make.calls,
+            "device_events": make.device_events,
+            "syncs": make.syncs,
+            "memory": make.memory,
+        }
+        made = [(table, makers[table](rows)) for table, rows in groups.items() if table in makers]
+        return made + (_apart(make.operators(groups["operators"])) if "operators" in groups else [])
 
-    def _thread_columns(self) -> Columns:
-        keys = self.columns.threads.meanings
+    def _thread_columns(self, keys: list[tuple[int, int]]) -> Columns:
         names = self.columns.names
         texts = [self._thread_names.get(key, f"thread {key[1]}") for key in keys]
         return {
@@ -102,6 +103,12 @@ class Rows:
             "tid": np.array([tid for _, tid in keys], np.int64),
             "name": np.array([names[text] for text in texts], np.int32),
         }
+
+
+def _places(old: list[Any], new: list[Any]) -> Array:
+    """Where each of `old` stands in `new`; a last place keeps -1 as it is."""
+    place = {value: number for number, value in enumerate(new)}
+    return np.array([*(place[value] for value in old), -1], np.int32)
 
 
 def _apart(columns: Columns) -> list[tuple[str, Columns]]:
