@@ -8,7 +8,13 @@ from tests.support.trace_builder import TraceBuilder
 EXPECTED = Expected(
     Severity.MEDIUM,
     "Reading from the device leaves it idle for 10 % of the steps’ time",
-    {"waits": 10, "waits_per_step": 0.91, "host_blocked_ms": 8.4, "idle_after_ms": 1.1, "operators": "aten::item (10×)"},
+    {
+        "waits": 10,
+        "waits_per_step": 0.91,
+        "host_blocked_ms": 8.4,
+        "idle_after_ms": 1.1,
+        "operators": "aten::item (10×)",
+    },
     saving_share=0.101,
     change="Keep the value on the device",
 )

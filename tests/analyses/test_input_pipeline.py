@@ -1,0 +1,77 @@
+"""Waits for data, on runs worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuprof.analyses.input_pipeline import InputPipeline
+from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
+from tests.support.trace_builder import TraceBuilder
+
+
+def pipeline(trace: Trace) -> InputPipeline:
+    return Results(trace).get(InputPipeline)
+
+
+def test_a_run_without_a_loader_knows_nothing_of_waiting() -> None:
+    found = pipeline(TraceBuilder().step(0, 100).operator("aten::mm", 0, 50).build())
+    assert (found.wait_ns, found.wait_share, found.median_ns, found.in_process) == (None, None, None, None)
+
+
+def test_waits_are_measured_inside_the_steps() -> None:
+    """GIVEN two steps of 100 µs with waits of 20 and 40 µs, and a wait outside them."""
+    builder = TraceBuilder().step(0, 100).step(100, 100)
+    for at, length in ((0, 20), (100, 40), (250, 30)):
+        builder.data_wait(at, length).operator("aten::stack", at, length)
+    found = pipeline(builder.build())
+    assert found.wait_ns == 60_000
+    assert found.wait_share == 0.3
+    assert found.median_ns == 30_000
+    assert found.in_process is True
+
+
+def test_the_exhausted_loader_is_no_batch() -> None:
+    builder = TraceBuilder().data_wait(0, 20).operator("aten::mm", 30, 10).data_wait(50, 500, workers=2)
+    found = pipeline(builder.build())
+    assert found.ended.tolist() == [False, True]
+    assert (found.ended_ns, found.batch.tolist()) == (500_000, [True, False])
+
+
+def test_starting_workers_is_kept_apart() -> None:
+    """GIVEN a first wait of 600 µs and later ones of 100 µs, after which the loader is iterated anew."""
+    builder = TraceBuilder()
+    for at, length in ((0, 600), (1000, 100), (2000, 100), (3000, 20), (4000, 90)):
+        builder.data_wait(at, length, workers=2)
+        if length != 20:
+            builder.operator("aten::mm", at + length, 10)
+    found = pipeline(builder.build())
+    assert found.first.tolist() == [True, False, False, False, False]
+    assert found.ended.tolist() == [False, False, False, True, False]
+    assert found.first_ns == 600_000
+    assert found.in_process is False
+
+
+def test_only_idle_of_the_device_counts_as_stalled() -> None:
+    """GIVEN a wait from 0 to 100 µs, during which a kernel runs from 20 to 60."""
+    builder = (
+        TraceBuilder().step(0, 200).data_wait(0, 100).operator("aten::stack", 0, 100).operator("aten::mm", 100, 90)
+    )
+    found = pipeline(builder.kernel("gemm", 20, 40, launch_at_us=1).build())
+    assert found.device_idle_in_wait_ns == 60_000
+
+
+def test_waits_of_other_threads_and_nested_ones_are_left_out() -> None:
+    builder = TraceBuilder().data_wait(0, 50).data_wait(10, 20).operator("aten::stack", 0, 50)
+    builder.operator("aten::mm", 60, 10).thread("prefetcher").data_wait(0, 70)
+    assert pipeline(builder.build()).duration_ns.tolist() == [50_000]
+
+
+def test_an_empty_trace_is_no_obstacle(empty_trace: Trace) -> None:
+    assert pipeline(empty_trace).batch.tolist() == []
+
+
+def test_never_waits_longer_than_the_steps(any_shared_trace: Any) -> None:
+    found = pipeline(any_shared_trace)
+    assert found.wait_ns is None or 0 <= found.wait_ns <= found.within_ns
+    assert found.device_idle_in_wait_ns is None or found.device_idle_in_wait_ns <= (found.wait_ns or 0)

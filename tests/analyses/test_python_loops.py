@@ -1,0 +1,74 @@
+"""Repetitions of a sequence of operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis import given, settings
+
+from gpuprof.analyses.python_loops import LEAST_TURNS, PythonLoops
+from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
+from tests.support.trace_builder import TraceBuilder
+
+
+def loops(trace: Trace) -> PythonLoops:
+    return Results(trace).get(PythonLoops)
+
+
+def _sequence(names: list[str], *, dims: str | None = None) -> TraceBuilder:
+    builder = TraceBuilder().step(0, 10 * len(names) + 10)
+    for place, name in enumerate(names):
+        builder.operator(name, 10 * place, 10, dims=dims)
+    return builder
+
+
+def test_a_loop_over_slices_is_found_whole() -> None:
+    found = loops(_sequence(["aten::linear", *["aten::select", "aten::mm"] * 12, "aten::stack"]).build()).loops
+    assert len(found) == 1
+    assert sorted(found[0].names) == ["aten::mm", "aten::select"]
+    assert (found[0].slices, found[0].turns, found[0].total_ns) == (True, 12, 240_000)
+    assert found[0].runs[0].sliced is None
+
+
+def test_the_sliced_size_is_read_from_the_shapes() -> None:
+    trace = _sequence(["aten::select", "aten::mm"] * 12, dims="[[12, 3], [], []]").build()
+    assert loops(trace).loops[0].runs[0].sliced == 12
+
+
+def test_a_tensor_unbound_before_the_loop_counts_as_sliced() -> None:
+    found = loops(_sequence(["aten::unbind", *["aten::mm", "aten::relu"] * 12]).build()).loops
+    assert found[0].slices
+
+
+def test_layers_without_a_slice_are_told_apart() -> None:
+    assert not loops(_sequence(["aten::mm", "aten::relu"] * 12).build()).loops[0].slices
+
+
+def test_nine_turns_are_no_loop() -> None:
+    assert loops(_sequence(["aten::select", "aten::mm"] * 9).build()).loops == ()
+
+
+def test_loops_in_the_optimizer_are_its_own_affair() -> None:
+    builder = _sequence(["aten::select", "aten::mm"] * 12).optimizer_step("SGD", 0, 1000)
+    assert loops(builder.build()).loops == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=6),
+    st.integers(LEAST_TURNS, 20),
+    st.lists(st.sampled_from(["x", "y"]), max_size=3),
+)
+def test_any_repetition_is_covered(turn: list[str], turns: int, around: list[str]) -> None:
+    """However it is cut into turns, no more than one turn at either end may be missed."""
+    found = loops(_sequence([*around, *turn * turns, *around]).build()).loops
+    covered = sum(run.turns * len(loop.names) for loop in found for run in loop.runs)
+    assert covered >= len(turn) * (turns - 1)
+
+
+def test_every_shared_trace_is_read(any_shared_trace: Any) -> None:
+    for loop in loops(any_shared_trace).loops:
+        assert loop.turns >= LEAST_TURNS
+        assert 0 < loop.total_ns <= any_shared_trace.span_ns

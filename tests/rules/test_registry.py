@@ -1,0 +1,94 @@
+"""How the rules are asked together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from gpuprof.analyses.result import Results
+from gpuprof.errors import UsageError
+from gpuprof.rules import registry
+from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.rule import Rule
+from tests.support.trace_builder import TraceBuilder
+
+
+@dataclass(frozen=True)
+class Says(Rule):
+    """A rule that always says the same."""
+
+    label: str = "says"
+    severity: Severity = Severity.MEDIUM
+    ranges: tuple[tuple[int, int], ...] = ()
+    causes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    @property
+    def yields_to(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.causes
+
+    def check(self, results: Results) -> Finding:
+        return Finding(self.label, self.severity, "Title", "Why.", {"x": 1}, "Do.", Where(ranges_ns=self.ranges))
+
+
+@dataclass(frozen=True)
+class Breaks(Rule):
+    """A rule with a fault of its own."""
+
+    @property
+    def name(self) -> str:
+        return "breaks"
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        raise KeyError("column")
+
+
+@pytest.fixture
+def results() -> Results:
+    return Results(TraceBuilder().operator("aten::mm", 0, 10).build())
+
+
+def judged(monkeypatch: pytest.MonkeyPatch, results: Results, *rules: Rule) -> registry.Judgement:
+    monkeypatch.setattr(registry, "all_rules", lambda: rules)
+    return registry.judge(results)
+
+
+def test_findings_come_best_first(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
+    rules = (Says("low", Severity.LOW), Says("b"), Says("a"), Says("high", Severity.HIGH))
+    assert [each.rule for each in judged(monkeypatch, results, *rules).findings] == ["high", "a", "b", "low"]
+
+
+def test_a_rule_yields_to_the_cause_of_the_same_time(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
+    cause = Says("cause", ranges=((0, 10),))
+    same = Says("same", ranges=((5, 20),), causes=("cause",))
+    other = Says("other", ranges=((10, 20),), causes=("cause",))
+    whole = Says("whole", causes=("cause",))
+    assert [each.rule for each in judged(monkeypatch, results, cause, same, other, whole).findings] == [
+        "cause",
+        "other",
+    ]
+
+
+def test_a_faulty_rule_costs_nobody_the_others(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
+    judgement = judged(monkeypatch, results, Breaks(), Says("sound"))
+    assert [each.rule for each in judgement.findings] == ["sound"]
+    assert [(each.rule, "KeyError" in each.needs) for each in judgement.abstained] == [("breaks", True)]
+
+
+def test_a_faulty_rule_is_no_secret_to_tests(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
+    monkeypatch.setattr(registry, "all_rules", lambda: (Breaks(),))
+    with pytest.raises(KeyError):
+        registry.judge(results, strict=True)
+
+
+def test_an_unknown_rule_is_a_usage_error_that_names_them_all() -> None:
+    with pytest.raises(UsageError, match="input_stall"):
+        registry.rule("no_such_rule")
+
+
+def test_the_empty_trace_gives_no_finding() -> None:
+    assert registry.judge(Results(TraceBuilder().build()), strict=True).findings == ()
