@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -225,3 +226,22 @@ def test_print_shows_every_panel(open_page):
     opened = open_page(device_report())
     opened.page.emulate_media(media="print")
     assert opened.page.locator(".panel:visible").count() == 6
+
+
+def test_it_works_folded_into_a_notebook(browser, screenshots):
+    report = with_findings(device_report())
+    page = browser.new_page(viewport={"width": 900, "height": 800})
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    source = html.escape(render_page(report, most_bytes=750_000))
+    page.set_content(f'<iframe sandbox="allow-scripts" width="860" height="760" srcdoc="{source}"></iframe>')
+    frame = page.frame_locator("iframe")
+    frame.locator(".gp-canvas").wait_for()
+    frame.get_by_role("button", name="show in timeline").click()
+    frame.get_by_role("tab", name="Transfers").click()
+    assert frame.locator(".panel:visible").get_attribute("data-title") == "Transfers"
+    frame.get_by_role("tab", name="Timeline").click()
+    page.screenshot(path=screenshots / "page-in-frame.png")
+    assert complaints == []
+    page.close()
