@@ -23,6 +23,10 @@ CHAKRA = {
     "start_ts": 1,
     "nodes": [{"id": 2, "name": "[pytorch"}],
 }
+OTHER = {"ph": "X", "cat": "v8", "name": "a", "ts": 1, "dur": 2}
+NO_TIME = {key: value for key, value in OPERATOR.items() if key != "ts"}
+BAD_TIME = "the `ts` of an event (aten::mm) is"
+CUT = '{"schemaVersion": 1, "traceEvents": [\n  {"ph": "X", "cat'
 
 FOREIGN: dict[str, tuple[str | bytes, str]] = {
     "lfs": (LFS, "Git LFS pointer"),
