@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -27,10 +27,12 @@ class MemoryUse:
     `(rows,)`; empty where only the allocator's statistics are known. `relative`: the curve counts from the start of
     the recording, so what was live before is not in it (rows without totals; the host's always).
     `peak_allocated_bytes` at `peak_at_ns` and `peak_reserved_bytes` may be at different instants; `source` says where
-    they come from. `limit_bytes` is the memory of the device. `start_allocated_bytes` was live at the first row.
+    they come from. A peak of the statistics that stems from before the run is unknown; reserved is then what was
+    reserved at the end. `limit_bytes` is the memory of the device. `start_allocated_bytes` was live at the first row.
 
-    Over the steps after the first, where there are at least two steps (else None): `transient_bytes` is the peak − the
-    smallest allocation, what comes and goes within a step. `activations_bytes` is the median over them of what is live
+    Over the steps after the first, where there are at least two steps (else None): `stays_bytes` is the smallest
+    allocation (None where the curve is relative), `transient_bytes` the largest − the smallest, what comes and goes
+    within a step. `activations_bytes` is the median over them of what is live
     when the first autograd node begins − the smallest allocation before it in that step: what forward keeps for
     backward, the batch included. `growth_per_step_bytes` is the median difference of the smallest allocation from
     one step to the next. `retries` and `ooms` are the allocator's counts in the run.
@@ -48,11 +50,17 @@ class MemoryUse:
     peak_reserved_bytes: int | None
     limit_bytes: int | None
     start_allocated_bytes: int | None
+    stays_bytes: int | None
     transient_bytes: int | None
     activations_bytes: int | None
     growth_per_step_bytes: float | None
     retries: int | None
     ooms: int | None
+
+    @property
+    def whole_peak_bytes(self) -> int | None:
+        """The peak of allocated bytes, everything live included; None where the curve counts from its own start."""
+        return None if self.source == FROM_SUMS else self.peak_allocated_bytes
 
 
 @dataclass(frozen=True)
@@ -86,14 +94,7 @@ def _use(trace: Trace, rows: Table, device: int | None, statistics: Allocator | 
     rows = rows.take(np.argsort(rows["time_ns"], kind="stable"))
     relative = device is None or not (rows["allocated_bytes"] >= 0).all()
     allocated = np.cumsum(rows["bytes"]) if relative else rows["allocated_bytes"]
-    reserved = rows["reserved_bytes"]
-    peak_row = int(np.argmax(allocated)) if len(rows) else None
-    peak = None if peak_row is None else int(allocated[peak_row])
-    peak_reserved = int(reserved.max()) if len(rows) and reserved.max() > 0 else None
-    source = FROM_SUMS if relative else FROM_ROWS
-    if statistics and (relative or peak is None):
-        peak, peak_row, source = statistics.peak_allocated_bytes, None, FROM_STATISTICS
-        peak_reserved = statistics.peak_reserved_bytes
+    peak = _peak(rows, allocated, relative, statistics)
     by_step = _StepMemory(trace, rows["time_ns"], allocated)
     known = None if device is None else trace.device(device)
     return MemoryUse(
@@ -101,20 +102,44 @@ def _use(trace: Trace, rows: Table, device: int | None, statistics: Allocator | 
         name=known.name if known else None,
         time_ns=rows["time_ns"],
         allocated_bytes=allocated.astype(np.int64),
-        reserved_bytes=reserved,
+        reserved_bytes=rows["reserved_bytes"],
         relative=bool(relative),
-        source=source,
-        peak_allocated_bytes=peak,
-        peak_at_ns=None if peak_row is None else int(rows["time_ns"][peak_row]),
-        peak_reserved_bytes=peak_reserved,
+        source=peak.source,
+        peak_allocated_bytes=peak.allocated,
+        peak_at_ns=peak.at_ns,
+        peak_reserved_bytes=peak.reserved,
         limit_bytes=known.memory_bytes if known else _host_memory(trace),
         start_allocated_bytes=int(allocated[0] - rows["bytes"][0]) if len(rows) and not relative else None,
+        stays_bytes=None if relative else by_step.lowest(),
         transient_bytes=by_step.transient(),
         activations_bytes=by_step.activations(),
         growth_per_step_bytes=by_step.growth(),
         retries=statistics.retries if statistics else None,
         ooms=statistics.ooms if statistics else None,
     )
+
+
+class _Peak(NamedTuple):
+    allocated: int | None
+    at_ns: int | None
+    reserved: int | None
+    source: str
+
+
+def _peak(rows: Table, allocated: Array, relative: bool, statistics: Allocator | None) -> _Peak:
+    """The higher of what the rows and the statistics show; the rows may cover a part of the run only."""
+    highest = int(np.argmax(allocated)) if len(rows) else None
+    reserved = int(rows["reserved_bytes"].max(initial=-1))
+    known = None if statistics is None or statistics.peak_in_run is False else statistics
+    if statistics is not None:
+        reserved = max(reserved, known.peak_reserved_bytes if known else statistics.reserved_after_bytes)
+    reached = reserved if reserved > 0 else None
+    if known is not None and (highest is None or relative or known.peak_allocated_bytes > allocated[highest]):
+        return _Peak(known.peak_allocated_bytes, None, reached, FROM_STATISTICS)
+    if highest is None:
+        return _Peak(None, None, reached, FROM_STATISTICS)
+    at = int(rows["time_ns"][highest])
+    return _Peak(int(allocated[highest]), at, reached, FROM_SUMS if relative else FROM_ROWS)
 
 
 def _host_memory(trace: Trace) -> int | None:
@@ -136,6 +161,9 @@ class _StepMemory:
         self._backward = np.sort(trace.operators["start_ns"][backward_mask(trace)])
         self._starts, self._ends = starts[filled], ends[filled]
         self._lowest = [int(allocated[a:b].min()) for a, b in zip(self._begins, self._stops, strict=True)]
+
+    def lowest(self) -> int | None:
+        return min(self._lowest, default=None)
 
     def transient(self) -> int | None:
         if not self._lowest:

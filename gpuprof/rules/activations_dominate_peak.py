@@ -41,7 +41,8 @@ class ActivationsDominatePeak(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge what the peak is made of."""
         memory = results.get(MemoryPeak).primary
-        if memory is None or memory.peak_allocated_bytes is None:
+        peak = memory.whole_peak_bytes if memory else None
+        if memory is None or peak is None:
             if results.get(DeviceActivity).recorded is None:
                 return without_device(self.name, results, "the device’s memory")
             return _abstain(self.name)
@@ -51,15 +52,15 @@ class ActivationsDominatePeak(Rule):
                 "the size of the device’s memory",
                 "The trace has no `deviceProperties`; `%%gpuprofile` records them.",
             )
-        if memory.peak_allocated_bytes < self.peak_share * memory.limit_bytes:
+        if peak < self.peak_share * memory.limit_bytes:
             return None
         if memory.activations_bytes is None:
             return _abstain(self.name)
-        share = memory.activations_bytes / memory.peak_allocated_bytes
+        share = memory.activations_bytes / peak
         return self._finding(memory, share) if share >= self.activation_share else None
 
     def _finding(self, memory: MemoryUse, share: float) -> Finding:
-        peak, limit, kept = memory.peak_allocated_bytes or 0, memory.limit_bytes or 1, memory.activations_bytes or 0
+        peak, limit, kept = memory.whole_peak_bytes or 0, memory.limit_bytes or 1, memory.activations_bytes or 0
         near = max(peak, memory.peak_reserved_bytes or 0) / limit >= self.near_limit_share or bool(memory.retries)
         at = memory.peak_at_ns
         return Finding(

@@ -75,7 +75,7 @@ class MemoryNearLimit(Rule):
         at = memory.peak_at_ns
         facts: dict[str, int | None] = {
             "peak_reserved_bytes": memory.peak_reserved_bytes,
-            "peak_allocated_bytes": memory.peak_allocated_bytes,
+            "peak_allocated_bytes": memory.whole_peak_bytes,
             "memory_bytes": limit,
             "transient_bytes": memory.transient_bytes,
             "activations_bytes": memory.activations_bytes,
@@ -96,18 +96,17 @@ class MemoryNearLimit(Rule):
 
 
 def _highest(memory: MemoryUse) -> int | None:
-    return memory.peak_reserved_bytes or (None if memory.relative else memory.peak_allocated_bytes)
+    return memory.peak_reserved_bytes or memory.whole_peak_bytes
 
 
 def _explanation(memory: MemoryUse) -> str:
     of = f" of {units.size(memory.limit_bytes)}" if memory.limit_bytes else ""
-    text = (
-        f"At the peak {units.size(memory.peak_allocated_bytes)} were allocated and "
-        f"{units.size(memory.peak_reserved_bytes)} reserved{of}."
-    )
-    if memory.transient_bytes is not None and memory.peak_allocated_bytes is not None:
-        stays = memory.peak_allocated_bytes - memory.transient_bytes
-        text += f" {units.size(memory.transient_bytes)} come and go within a step, {units.size(stays)} stay."
+    figures = (("allocated", memory.whole_peak_bytes), ("reserved", memory.peak_reserved_bytes))
+    known = [f"{units.size(value)} {word}" for word, value in figures if value is not None]
+    text = f"At most {' and '.join(known)}{of}." if known else "How much was allocated at most is not known."
+    if memory.transient_bytes is not None and memory.stays_bytes is not None:
+        text += f" {units.size(memory.transient_bytes)} come and go within a step"
+        text += f", {units.size(memory.stays_bytes)} stay."
     if memory.retries or memory.ooms:
         text += (
             f" Allocations were retried {units.plural(memory.retries or 0, 'time')} and failed "

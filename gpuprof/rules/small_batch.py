@@ -64,19 +64,20 @@ class SmallBatch(Rule):
         if computing < self.compute_share or small < self.small_share * kernels.total_ns:
             return None
         memory = results.get(MemoryPeak).primary
-        if memory is None or not memory.peak_allocated_bytes or not memory.limit_bytes:
+        peak = memory.whole_peak_bytes if memory else None
+        if memory is None or not peak or not memory.limit_bytes:
             return Abstention(
                 self.name,
                 "the peak of device memory: whether a larger batch would fit",
                 "Profile the cell with `%%gpuprofile --memory`.",
             )
-        if memory.peak_allocated_bytes > self.memory_share * memory.limit_bytes:
+        if peak > self.memory_share * memory.limit_bytes:
             return None
         waves = float(np.average(table["waves"][under], weights=table["total_ns"][under]))
         return self._finding(results, scope, memory, small / kernels.total_ns, waves)
 
     def _finding(self, results: Results, scope: Scope, memory: MemoryUse, share: float, waves: float) -> Finding:
-        peak, limit = memory.peak_allocated_bytes or 0, memory.limit_bytes or 0
+        peak, limit = memory.whole_peak_bytes or 0, memory.limit_bytes or 0
         small_ns = share * results.get(Kernels).total_ns
         sizes = [loader.batch_size for loader in results.trace.context.loaders if loader.batch_size]
         factor = _fits(memory)
@@ -112,8 +113,7 @@ class SmallBatch(Rule):
 
 def _fits(memory: MemoryUse) -> int | None:
     """How many times the batch fits, if all that comes and goes within a step grows with it; a power of two."""
-    if not memory.transient_bytes or not memory.limit_bytes or memory.peak_allocated_bytes is None:
+    if not memory.transient_bytes or not memory.limit_bytes or memory.stays_bytes is None:
         return None
-    stays = memory.peak_allocated_bytes - memory.transient_bytes
-    times = (_FILL * memory.limit_bytes - stays) / memory.transient_bytes
+    times = (_FILL * memory.limit_bytes - memory.stays_bytes) / memory.transient_bytes
     return int(2 ** np.floor(np.log2(times))) if times >= 2 else None

@@ -78,7 +78,8 @@ class UnfusedOptimizer(Rule):
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"{use.name} updates parameters one by one, for {units.percent(share)} of {scope.words}",
+            title=f"The optimizer ({use.name}) updates parameters one by one, for {units.percent(share)} of "
+            f"{scope.words}",
             explanation=(
                 f"{units.plural(use.count, 'optimizer step')} took {units.duration(cost.total_ns)}"
                 f"{' on the device' if on_device else ''}, with {units.plural(round(pieces), what)} in each{each}."
@@ -97,7 +98,7 @@ class UnfusedOptimizer(Rule):
                 cost.total_ns * 0.3,
                 cost.total_ns * 0.6,
                 cost.total_ns * 0.9,
-                "estimate: a fused step takes 70 %, 40 %, 10 % of this time; many small tensors gain most",
+                "estimate: a fused step takes 10 to 70 % of this time; many small tensors gain most",
             ),
             leave_it="Leave it when the optimizer needs what fused steps lack (`differentiable=True`), or when its "
             "tensors are few and large.",

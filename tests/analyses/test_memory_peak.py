@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.analyses.memory_peak import FROM_STATISTICS, FROM_SUMS, MemoryPeak
+from gpuprof.analyses.memory_peak import FROM_ROWS, FROM_STATISTICS, FROM_SUMS, MemoryPeak
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Allocator
 from gpuprof.model.trace import Trace
@@ -41,7 +41,8 @@ def test_the_peak_and_its_instant() -> None:
 def test_what_moves_within_a_step() -> None:
     use = memory(_three_steps().build()).primary
     assert use is not None
-    assert (use.transient_bytes, use.activations_bytes, use.growth_per_step_bytes) == (700, 600, 0)
+    assert (use.stays_bytes, use.transient_bytes) == (1000, 700)
+    assert (use.activations_bytes, use.growth_per_step_bytes) == (600, 0)
 
 
 def test_growth_is_told_per_step() -> None:
@@ -61,21 +62,41 @@ def test_the_host_counts_from_its_beginning() -> None:
     assert (host.transient_bytes, host.start_allocated_bytes) == (None, None)
 
 
-def test_statistics_of_the_allocator_stand_in_for_rows() -> None:
-    allocator = Allocator(
-        device=1,
+def _statistics(device: int, peak: int, *, in_run: bool | None = True) -> Allocator:
+    return Allocator(
+        device=device,
         allocated_before_bytes=0,
         allocated_after_bytes=1,
-        reserved_after_bytes=9,
-        peak_allocated_bytes=7,
-        peak_reserved_bytes=9,
+        reserved_after_bytes=9 if peak < 9 else 2500,
+        peak_allocated_bytes=peak,
+        peak_reserved_bytes=peak + 2,
+        peak_in_run=in_run,
         retries=2,
         ooms=1,
     )
-    use = memory(TraceBuilder().context(allocators=(allocator,)).build()).primary
+
+
+def test_statistics_of_the_allocator_stand_in_for_rows() -> None:
+    use = memory(TraceBuilder().context(allocators=(_statistics(1, 7),)).build()).primary
     assert use is not None
     assert (use.device, use.peak_allocated_bytes, use.peak_reserved_bytes, use.source) == (1, 7, 9, FROM_STATISTICS)
     assert (use.retries, use.ooms, use.limit_bytes) == (2, 1, None)
+
+
+def test_the_higher_peak_counts() -> None:
+    """GIVEN rows of a part of the run, and statistics of all of it with a higher peak."""
+    use = memory(_three_steps().context(allocators=(_statistics(0, 3000),)).build()).primary
+    assert use is not None
+    assert (use.peak_allocated_bytes, use.peak_at_ns, use.source) == (3000, None, FROM_STATISTICS)
+
+
+def test_a_peak_from_before_the_run_is_not_taken_for_its_own() -> None:
+    allocators = (_statistics(0, 3900, in_run=False),)
+    with_rows = memory(_three_steps().context(allocators=allocators).build()).primary
+    without = memory(TraceBuilder().context(allocators=allocators).build()).primary
+    assert with_rows is not None and without is not None
+    assert (with_rows.peak_allocated_bytes, with_rows.source) == (1700, FROM_ROWS)
+    assert (without.peak_allocated_bytes, without.peak_reserved_bytes) == (None, 2500)
 
 
 def test_nothing_recorded_is_nothing(empty_trace: Trace) -> None:

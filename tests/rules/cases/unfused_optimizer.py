@@ -8,7 +8,7 @@ from tests.support.trace_builder import TraceBuilder
 
 EXPECTED = Expected(
     Severity.HIGH,
-    "Adam updates parameters one by one, for 24 % of the steps’ time",
+    "The optimizer (Adam) updates parameters one by one, for 24 % of the steps’ time",
     {"optimizer_ms": 2.4, "optimizer_steps": 10, "operators_per_step": 120, "parameters": 12},
     lines=(5,),
     saving_share=0.144,

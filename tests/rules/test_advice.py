@@ -1,0 +1,185 @@
+"""What the rules say in the cases that differ: other hardware, other settings, no device."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gpuprof.analyses.result import Results
+from gpuprof.model.context import Allocator, Environment, Loader, Optimizer
+from gpuprof.model.trace import Trace
+from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.registry import judge, rule
+from tests.analyses.random_runs import runs
+from tests.rules.cases.activations_dominate_peak import _steps as memory_steps
+from tests.rules.cases.fp32_matmul import _kernels as fp32_kernels
+from tests.support.trace_builder import TraceBuilder
+
+GIB = 1 << 30
+
+
+def finding(name: str, trace: Trace) -> Finding:
+    found = rule(name).check(Results(trace))
+    assert isinstance(found, Finding), found
+    return found
+
+
+def _loading(
+    wait_us: float, *, workers: int, cores: int | None, device: bool, dataset: str | None = None
+) -> TraceBuilder:
+    """Ten steps of 1 ms that begin with a wait."""
+    environment = Environment(cores_allowed=cores)
+    loaders = (Loader(workers=workers, line=3, dataset=dataset),)
+    builder = TraceBuilder().context(loaders=loaders, environment=environment)
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000).data_wait(at, wait_us, workers=workers)
+        builder.operator("aten::stack", at, wait_us).operator("aten::mm", at + wait_us, 1000 - wait_us)
+        if device:
+            builder.kernel("gemm", at + wait_us, 1000 - wait_us, launch_at_us=at + wait_us)
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("wait_us", "workers", "cores", "suggested"),
+    [
+        (500, 0, 16, "num_workers=1"),
+        (750, 0, 16, "num_workers=3"),
+        (750, 0, None, "num_workers=3"),
+        (750, 0, 3, "num_workers=2"),
+        (750, 0, 1, None),
+        (500, 2, 16, "num_workers=4"),
+        (500, 2, 3, None),
+    ],
+)
+def test_workers_are_advised_only_as_far_as_they_help(
+    wait_us: float, workers: int, cores: int | None, suggested: str | None
+) -> None:
+    change = finding("input_stall", _loading(wait_us, workers=workers, cores=cores, device=True).build()).change
+    if suggested is None:
+        assert "num_workers" not in change
+        assert "cheaper" in change
+    else:
+        assert suggested in change
+        assert ("16" not in change) and ("None" not in change)
+
+
+def test_without_a_device_a_cheaper_batch_comes_first() -> None:
+    found = finding("input_stall", _loading(300, workers=0, cores=4, device=False, dataset="Digits").build())
+    assert found.title.startswith("The training loop waits")
+    assert found.change.startswith("Make the batches of `Digits` cheaper")
+    assert "device_idle_in_wait_ms" not in found.evidence
+    assert found.saving is not None and found.saving.low_ns == 0
+
+
+def test_a_value_read_in_every_step_is_mentioned_on_a_run_without_a_device() -> None:
+    builder = TraceBuilder()
+    for at in range(0, 5000, 1000):
+        builder.step(at, 1000).operator("aten::mm", at, 900)
+        builder.operator("aten::item", at + 950, 20).operator("aten::_local_scalar_dense", at + 955, 10)
+    found = finding("sync_in_step", builder.build())
+    assert (found.severity, found.saving, found.evidence["host_us"]) == (Severity.LOW, None, 100)
+
+
+def test_a_value_read_now_and_then_is_not() -> None:
+    builder = TraceBuilder()
+    for at in range(0, 5000, 1000):
+        builder.step(at, 1000).operator("aten::mm", at, 900)
+    builder.operator("aten::item", 950, 20).operator("aten::_local_scalar_dense", 955, 10)
+    assert rule("sync_in_step").check(Results(builder.build())) is None
+
+
+def test_idle_in_a_wait_for_data_is_not_the_fault_of_a_read() -> None:
+    """GIVEN a read that returns just before the loop waits for its batch, with the device idle all that time."""
+    builder = TraceBuilder()
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000).data_wait(at, 500).operator("aten::stack", at, 500)
+        builder.kernel("gemm", at + 500, 490, launch_at_us=at + 500)
+        builder.operator("aten::item", at + 510, 485).sync(at + 510, 485)
+    results = Results(builder.build())
+    assert rule("sync_in_step").check(results) is None
+    assert isinstance(rule("input_stall").check(results), Finding)
+
+
+def test_before_ampere_only_fp16_is_advised() -> None:
+    builder = TraceBuilder().device(0, "Tesla V100-SXM2-16GB", compute_capability=(7, 0))
+    change = finding("fp32_matmul", builder.kernel("volta_sgemm_128x64_nn", 0, 900, launch_at_us=0).build()).change
+    assert "torch.float16" in change and "GradScaler" in change and "bfloat16" not in change
+
+
+def test_a_device_without_tensor_cores_is_left_in_peace() -> None:
+    builder = TraceBuilder().device(0, "Tesla P100", compute_capability=(6, 0))
+    trace = builder.kernel("maxwell_sgemm_128x64_nn", 0, 900, launch_at_us=0).build()
+    assert rule("fp32_matmul").check(Results(trace)) is None
+
+
+def test_precision_is_no_matter_where_the_device_waits() -> None:
+    """The same kernels among twice as much idle time."""
+    builder = TraceBuilder().device(0, "NVIDIA A100", compute_capability=(8, 0))
+    builder.kernel("ampere_sgemm_128x64_tn", 0, 600, launch_at_us=0).operator("aten::mm", 0, 1800)
+    assert rule("fp32_matmul").check(Results(builder.build())) is None
+    assert isinstance(rule("fp32_matmul").check(Results(fp32_kernels("ampere_sgemm_128x64_tn", 600))), Finding)
+
+
+def test_the_optimizer_is_judged_by_the_time_of_its_kernels() -> None:
+    """GIVEN forty kernels a step that the device runs in 100 µs of 1 ms, or, queued densely, in 20."""
+
+    def steps(apart_us: float) -> Trace:
+        builder = TraceBuilder()
+        for at in range(0, 10_000, 1000):
+            builder.step(at, 1000).optimizer_step("SGD", at + 100, 300).operator("aten::mm", at, 1000)
+            for number in range(40):
+                start = at + 500 + number * apart_us
+                builder.kernel("add", start, 0.5, launch_at_us=at + 101 + number * 7)
+        return builder.build()
+
+    assert finding("unfused_optimizer", steps(2.5)).evidence["kernels_per_step"] == 40
+    assert rule("unfused_optimizer").check(Results(steps(0.5))) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"), [("SGD", "fused=True"), ("RMSprop", "foreach=True"), ("MySGD", "torch._foreach_")]
+)
+def test_each_optimizer_gets_what_it_has(name: str, advice: str) -> None:
+    builder = TraceBuilder().step(0, 1000).optimizer_step(name, 0, 500).operator("aten::mm", 600, 400)
+    for number in range(50):
+        builder.operator("aten::add_", number * 10, 5)
+    assert advice in finding("unfused_optimizer", builder.build()).change
+
+
+def test_a_fused_optimizer_is_left_in_peace() -> None:
+    known = Optimizer(name="Adam", parameters=2, elements=2, fused=True)
+    builder = TraceBuilder().step(0, 1000).optimizer_step("Adam", 0, 500).context(optimizers=(known,))
+    for number in range(50):
+        builder.operator("aten::add_", number * 10, 5)
+    assert rule("unfused_optimizer").check(Results(builder.build())) is None
+
+
+def test_the_limit_yields_to_what_fills_the_memory() -> None:
+    """GIVEN 15 of 16 GiB at the peak, 10 of them activations."""
+    judgement = judge(Results(memory_steps(10, stays_gib=5)), strict=True)
+    assert [(each.rule, each.severity) for each in judgement.findings] == [("activations_dominate_peak", Severity.HIGH)]
+
+
+def test_running_out_of_memory_is_said_first() -> None:
+    allocator = Allocator(
+        device=0,
+        allocated_before_bytes=0,
+        allocated_after_bytes=0,
+        reserved_after_bytes=GIB,
+        peak_allocated_bytes=15 * GIB,
+        peak_reserved_bytes=16 * GIB,
+        retries=1,
+        ooms=1,
+    )
+    builder = TraceBuilder().device(0, memory_bytes=16 * GIB).context(allocators=(allocator,))
+    found = finding("memory_near_limit", builder.kernel("gemm", 0, 10, launch_at_us=0).build())
+    assert (found.title, found.severity) == ("The device ran out of memory", Severity.HIGH)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(runs())
+def test_no_run_is_too_odd_for_any_rule(trace: Trace) -> None:
+    judgement = judge(Results(trace), strict=True)
+    for each in judgement.findings:
+        assert each.saving is None or 0 <= each.saving.low_ns <= each.saving.high_ns <= trace.span_ns
+    assert all(isinstance(each, Abstention) for each in judgement.abstained)
