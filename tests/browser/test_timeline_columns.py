@@ -14,7 +14,7 @@ from tests.support.reports import device_report
 
 pytestmark = pytest.mark.browser
 
-NAMES = "openPayload, fromBase64, inflate, busyShares, visible, countUntil"
+NAMES = "runSearch, openPayload, fromBase64, inflate, busyShares, visible, countUntil"
 
 
 @pytest.fixture
@@ -88,3 +88,21 @@ def test_visible_is_every_event_that_touches_the_view(page):
         first, last = page.evaluate("([series, t0, t1]) => visible(series, t0, t1)", [series, low, high])
         expected = np.flatnonzero((start <= high) & (start + duration >= low))
         assert list(range(first, last)) == expected.tolist()
+
+
+def test_matches_of_all_series_come_in_order_of_time(page):
+    timeline = build(device_report(steps=3).trace)
+    payload, buffer = encode.packed(timeline)
+    times, ids = page.evaluate(
+        """async ([payload, text]) => {
+            const tl = { data: openPayload(payload, await inflate(fromBase64(text))) };
+            runSearch(tl, "E");
+            return [Array.from(tl.search.times), Array.from(tl.search.ids)];
+        }""",
+        [payload, buffer],
+    )
+    events = [(int(t), timeline.names[n]) for s in timeline.series() for t, n in zip(s.start_ns, s.name, strict=True)]
+    expected = [(t, i) for i, (t, name) in enumerate(events) if "e" in name.lower()]
+    assert times == sorted(t for t, _ in expected)
+    assert sorted(ids) == [i for _, i in expected]
+    assert all(events[int(i)][0] == t for i, t in zip(ids, times, strict=True))

@@ -45,6 +45,7 @@ def build(
     return Timeline(
         title=title or trace.source.path.rpartition("/")[2] or "the run",
         origin_ns=origin,
+        zero_ns=trace.span_start_ns - origin,
         span_ns=span,
         names=tuple(names.texts),
         lanes=tuple(_linked(lanes, trace)),

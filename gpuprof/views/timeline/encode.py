@@ -105,6 +105,7 @@ def _payload(timeline: Timeline, writer: _Writer) -> dict[str, Any]:
     return {
         "version": 1,
         "title": timeline.title,
+        "zero_ns": timeline.zero_ns,
         "span_ns": timeline.span_ns,
         "names": list(timeline.names),
         "kinds": [_kind(key) for key in kinds],

@@ -134,7 +134,8 @@ def _ordered(trace: Trace, laned: list[tuple[int, tuple[tuple[Series, ...], ...]
     lanes = []
     for thread, rows in laned:
         label, title = _thread_words(trace, thread)
-        lanes.append((thread != trace.main_thread, Lane(label, title, rows, shown=6 if thread == trace.main_thread else 3, row_height=17)))
+        main = thread == trace.main_thread
+        lanes.append((not main, Lane(label, title, rows, shown=6 if main else 3, row_height=17)))
     lanes.sort(key=lambda pair: (pair[0], -pair[1].covered_ns))
     ordered = [lane for _, lane in lanes]
     return [

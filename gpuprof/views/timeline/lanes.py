@@ -5,7 +5,7 @@ overlapping. Its `table` and `source` say which rows of which trace table its ev
 
 The payload (see encode.py) is this in JSON with every column replaced by its place in one buffer:
 
-    {"title", "span_ns", "names": [...], "kinds": [{"key", "label", "meaning", "light", "dark", ...}],
+    {"title", "zero_ns", "span_ns", "names": [...], "kinds": [{"key", "label", "meaning", "light", "dark", ...}],
      "lanes": [{"type": "events", "label", "title", "shown", "row_height", "stalls", "overview",
                 "rows": [[{"kind", "start", "duration", "name", "link", "details": [...]}]]},
                {"type": "curves", "label", "title", "unit", "top", "limit",
@@ -107,10 +107,12 @@ class CurveLane:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Everything drawn. `findings` are (label, ranges in ns relative to the origin)."""
+    """Everything drawn. `zero_ns` is the time, from the origin, that the axis calls 0: the begin of the trace's span,
+    which user ranges may precede. `findings` are (label, ranges in ns relative to the origin)."""
 
     title: str
     origin_ns: int
+    zero_ns: int
     span_ns: int
     names: tuple[str, ...]
     lanes: tuple[Lane | CurveLane, ...]

@@ -123,3 +123,10 @@ def test_the_largest_shared_trace_builds_in_half_a_second(shared_trace):
     timeline = build(trace)
     assert time.perf_counter() - begun < 0.5
     assert isinstance(lane(timeline, "stream 14"), Lane)
+
+
+def test_the_axis_counts_from_the_begin_of_the_span_as_the_findings_do():
+    trace = TraceBuilder().step(0, 100).data_wait(0, 50).operator("aten::mm", 60, 20).build()
+    timeline = build(trace)
+    assert timeline.origin_ns + timeline.zero_ns == trace.span_start_ns == 60_000
+    assert timeline.origin_ns == 0

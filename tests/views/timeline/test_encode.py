@@ -23,7 +23,7 @@ def one_series(start, duration, name, link=None) -> Timeline:
     series = Series("kernel", np.array(start, np.int64), np.array(duration, np.int64), np.array(name, np.int64))
     if link is not None:
         series = Series(series.kind, series.start_ns, series.duration_ns, series.name, link=np.array(link, np.int64))
-    return Timeline("t", 0, 10**12, ("a",) * 70_000, (Lane("l", "l", ((series,),)),))
+    return Timeline("t", 0, 0, 10**12, ("a",) * 70_000, (Lane("l", "l", ((series,),)),))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -26,7 +26,7 @@ function titleOf(tl, hit) {
 }
 
 function startText(tl, time) {
-  return tickText(time, 10 ** Math.floor(Math.log10(Math.max(tl.scale.nsPerPixel, 1))));
+  return tickText(time - tl.scale.zero, 10 ** Math.floor(Math.log10(Math.max(tl.scale.nsPerPixel, 1))));
 }
 
 function describeEvent(tl, card, hit) {

@@ -106,7 +106,7 @@ function drawAxis(tl) {
     context.moveTo(x, layout.axis.y + 4);
     context.lineTo(x, layout.height);
     context.stroke();
-    const text = tickText(time, step);
+    const text = tickText(Math.round(time - scale.zero), step);
     if (x + 5 + context.measureText(text).width > layout.width) continue;
     context.fillStyle = palette.muted;
     context.fillText(text, x + 4, layout.axis.y + layout.axis.height / 2);

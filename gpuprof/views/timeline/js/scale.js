@@ -4,8 +4,10 @@ const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const MINIMUM_NS = 20;
 
 export class Scale {
-  constructor(span) {
+  // `zero` is the time that reads 0 on the axis.
+  constructor(span, zero = 0) {
     this.span = Math.max(span, MINIMUM_NS);
+    this.zero = zero;
     this.t0 = 0;
     this.t1 = this.span;
     this.left = 0;
@@ -48,12 +50,14 @@ export class Scale {
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].find((m) => m * power >= rough) * power;
     const times = [];
-    for (let i = Math.ceil(this.t0 / step); i * step <= this.t1; i++) times.push(i * step);
+    const { t0, t1, zero } = this;
+    for (let i = Math.ceil((t0 - zero) / step); zero + i * step <= t1; i++) times.push(zero + i * step);
     return { step, times };
   }
 }
 
 export function tickText(t, step) {
+  if (t < 0) return `−${tickText(-t, step)}`;
   const [scale, unit] = UNITS.find(([s]) => t >= s && t > 0) || UNITS.find(([s]) => step >= s) || UNITS[3];
   const digits = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));
   return `${(t / scale).toFixed(Math.min(digits, 9))} ${unit}`;

@@ -11,12 +11,41 @@ function matchingNames(names, text) {
   return Uint8Array.from(names, (name) => (name.toLowerCase().includes(wanted) ? 1 : 0));
 }
 
-function matches(data, names) {
-  const found = [];
-  for (const series of allSeries(data)) {
-    for (let i = 0; i < series.start.length; i++) if (names[series.name[i]]) found.push([series.start[i], series.first + i]);
+// The matches of one series: a run that is in order of time already.
+function runOf(series, names) {
+  let count = 0;
+  for (let i = 0; i < series.start.length; i++) count += names[series.name[i]];
+  const run = { times: new Float64Array(count), ids: new Float64Array(count) };
+  for (let i = 0, at = 0; i < series.start.length; i++) {
+    if (!names[series.name[i]]) continue;
+    run.times[at] = series.start[i];
+    run.ids[at] = series.first + i;
+    at += 1;
   }
-  return found.sort((a, b) => a[0] - b[0]);
+  return run;
+}
+
+function mergeTwo(a, b) {
+  const length = a.times.length + b.times.length;
+  const merged = { times: new Float64Array(length), ids: new Float64Array(length) };
+  let i = 0;
+  let j = 0;
+  for (let at = 0; at < length; at++) {
+    const fromA = j >= b.times.length || (i < a.times.length && a.times[i] <= b.times[j]);
+    merged.times[at] = fromA ? a.times[i] : b.times[j];
+    merged.ids[at] = fromA ? a.ids[i++] : b.ids[j++];
+  }
+  return merged;
+}
+
+function matches(data, names) {
+  let runs = [...allSeries(data)].map((series) => runOf(series, names)).filter((run) => run.times.length);
+  while (runs.length > 1) {
+    const halved = [];
+    for (let i = 0; i < runs.length; i += 2) halved.push(i + 1 < runs.length ? mergeTwo(runs[i], runs[i + 1]) : runs[i]);
+    runs = halved;
+  }
+  return runs[0] || { times: new Float64Array(0), ids: new Float64Array(0) };
 }
 
 export function runSearch(tl, text) {
@@ -25,13 +54,7 @@ export function runSearch(tl, text) {
     return;
   }
   const names = matchingNames(tl.data.names, text);
-  const found = matches(tl.data, names);
-  tl.search = {
-    text, names,
-    times: Float64Array.from(found, (pair) => pair[0]),
-    ids: Float64Array.from(found, (pair) => pair[1]),
-    at: -1,
-  };
+  tl.search = { text, names, ...matches(tl.data, names), at: -1 };
 }
 
 // Moves to the next (or the one before) match, starting from what is in view; its number or -1.

@@ -22,7 +22,7 @@ class Timeline {
   constructor(element, data, options) {
     this.data = data;
     this.options = options;
-    this.scale = new Scale(data.span_ns);
+    this.scale = new Scale(data.span_ns, data.zero_ns);
     this.expanded = new Set();
     this.hidden = new Set();
     this.search = emptySearch();
