@@ -60,7 +60,7 @@ def test_compare_tells_both(tmp_path, capsys):
 
 def test_rules_lists_and_explain_explains(capsys):
     assert main(["rules", "--json"]) == 0
-    names = [rule["name"] for rule in json.loads(capsys.readouterr().out)["rules"]]
+    names = [rule["rule"] for rule in json.loads(capsys.readouterr().out)["rules"]]
     assert "input_stall" in names
     for name in names:
         assert main(["explain", name]) == 0
@@ -79,4 +79,4 @@ def test_a_truncated_file_is_read_and_marked(tmp_path, capsys):
     assert main(["findings", str(cut), "--json"]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
     assert told["source"]["truncated"] is True
-    assert any("truncated" in note for note in told["trust"]["notes"])
+    assert any("ends in the middle" in note for note in told["trust"]["notes"])

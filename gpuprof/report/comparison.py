@@ -9,8 +9,11 @@ from typing import Any
 from gpuprof import units
 from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.analyses.step_time import StepTime
+from gpuprof.model.context import Cell
 from gpuprof.report.report import Report
 from gpuprof.units import milliseconds
+
+_MAGIC_LINE = "# %%gpuprofile"  # its options are no part of the code
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +68,7 @@ class Comparison:
         old, new = self.before.trace.context.cell, self.after.trace.context.cell
         if old is None or new is None:
             return ""
-        lines = difflib.unified_diff(
-            old.source.splitlines(), new.source.splitlines(), "before", "after", lineterm="", n=1
-        )
+        lines = difflib.unified_diff(_code(old), _code(new), "before", "after", lineterm="", n=1)
         return "\n".join(lines)
 
     def budget_rows(self) -> list[tuple[str, float, float]]:
@@ -135,6 +136,10 @@ class Comparison:
             return ""
         change = new.peak_allocated_bytes - old.peak_allocated_bytes
         return f"peak {'+' if change >= 0 else '−'}{units.size(abs(change))}"
+
+
+def _code(cell: Cell) -> list[str]:
+    return [line for line in cell.source.splitlines() if not line.startswith(_MAGIC_LINE)]
 
 
 def _step_spread(report: Report) -> float | None:

@@ -57,15 +57,12 @@ def _headline(trace: Trace, budget: TimeBudget) -> str:
     named = [f"{units.percent(e.share)} {_PHRASES[e.category]}" for e in others if e.share >= _WORTH_SAYING][:3]
     span = units.duration(whole)
     if budget.device is None:
-        prefix = (
-            "Device activity was not captured; of the host's"
-            if trace.device_recorded is False
-            else "No GPU in this run: of the main thread's"
-        )
-        return f"{prefix} {span}, {_list(named)}." if named else f"{prefix} {span}, nothing stands out."
+        known = "Device activity was not captured." if trace.device_recorded is False else "No GPU in this run."
+        rest = f"spends {_list(named)}" if named else "shows nothing that stands out"
+        return f"{known} Of the recorded {span} the main thread {rest}."
     computing = sum(e.share for e in budget.entries if e.category == "compute")
-    rest = f"; {_list(named)}" if named else ""
-    return f"The device computes {units.percent(computing)} of the recorded {span}{rest}."
+    rest = f" and spends {_list(named)}" if named else ""
+    return f"The device computes for {units.percent(computing)} of the recorded {span}{rest}."
 
 
 def _advice(trace: Trace, findings: tuple[Finding, ...]) -> str:
@@ -79,7 +76,10 @@ def _advice(trace: Trace, findings: tuple[Finding, ...]) -> str:
     if not worth:
         return prefix + f"Nothing pressing; {units.plural(len(findings), 'minor point')} below."
     gain = _gain(worth[0])
-    return prefix + f"{units.plural(len(worth), 'thing')} worth changing; first: {_lower(worth[0].title)}{gain}."
+    title = worth[0].title.rstrip(".")
+    if len(worth) == 1:
+        return prefix + f"Worth changing: {title}{gain}."
+    return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}."
 
 
 def _gain(finding: Finding) -> str:
@@ -88,12 +88,6 @@ def _gain(finding: Finding) -> str:
         return ""
     reach = "up to" if saving.basis.startswith("upper bound") else "about"
     return f" ({reach} {units.percent(saving.share)} of the time)"
-
-
-def _lower(title: str) -> str:
-    stripped = title.rstrip(".")
-    keep = len(stripped) < 2 or stripped[1].isupper() or "(" in stripped.split(" ")[0] or "." in stripped.split(" ")[0]
-    return stripped if keep else stripped[0].lower() + stripped[1:]
 
 
 def _list(parts: list[str]) -> str:

@@ -20,7 +20,7 @@ def test_names_the_biggest_wait_of_a_device_run():
     )
     # WHEN it is judged, THEN both figures are in the sentence
     headline = Report.of(trace).verdict.headline
-    assert "computes 40 %" in headline
+    assert "computes for 40 %" in headline
     assert "waiting for data" in headline
 
 
@@ -33,7 +33,7 @@ def test_says_that_the_device_was_not_captured():
     # GIVEN launches without any device event
     trace = TraceBuilder().operator("aten::mm", 0, 100).call("cudaLaunchKernel", 5, 5, correlation=1).build()
     report = Report.of(trace)
-    assert "Device activity was not captured" in report.verdict.headline
+    assert "Device activity was not captured." in report.verdict.headline
     assert any("not captured" in note for note in report.trust.notes)
 
 
