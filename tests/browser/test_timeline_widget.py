@@ -34,13 +34,15 @@ def page(browser: Any) -> Any:
     payload = json.dumps(widget.payload).replace("<", "\\u003c")
     host = HOST % (widget._css, base64.b64encode(widget.buffer).decode(), payload)
     page = browser.new_page(viewport={"width": 900, "height": 700})
-    page.on("pageerror", lambda error: pytest.fail(str(error)))
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.route("**/widget.js", lambda route: route.fulfill(body=widget._esm, content_type="text/javascript"))
     page.route("**/host.html", lambda route: route.fulfill(body=host, content_type="text/html"))
     page.goto("http://widget.test/host.html")
     page.wait_for_selector(".gp-canvas")
     yield page
     page.close()
+    assert complaints == []
 
 
 def picture(page: Any) -> bytes:
