@@ -14,6 +14,7 @@ NS_PER_S = 1_000_000_000
 
 UNKNOWN = "unknown"
 
+_ROUNDS_UP = 0.9995  # of the next unit: three digits of it would already read 1,000
 _TIME_UNITS = ((1, "ns"), (NS_PER_US, "µs"), (NS_PER_MS, "ms"), (NS_PER_S, "s"))
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -36,8 +37,8 @@ def duration(ns: float | None) -> str:
         return f"{'-' if ns < 0 else ''}{minutes} min {seconds} s"
     scale, unit = _TIME_UNITS[0]
     for scale_, unit_ in _TIME_UNITS:
-        # 999.95 µs would round to "1,000 µs"
-        if abs(ns) >= scale_ * 0.99995:
+        # 999.6 µs would round to "1,000 µs"
+        if abs(ns) >= scale_ * _ROUNDS_UP:
             scale, unit = scale_, unit_
     return f"{ns:.0f} ns" if scale == 1 else f"{_three_digits(ns / scale)} {unit}"
 
@@ -64,7 +65,7 @@ def rate(bytes_per_s: float | None) -> str:
     if bytes_per_s is None or math.isnan(bytes_per_s):
         return UNKNOWN
     for scale, unit in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
-        if abs(bytes_per_s) >= scale:
+        if abs(bytes_per_s) >= scale * _ROUNDS_UP:
             return f"{_three_digits(bytes_per_s / scale)} {unit}"
     return f"{bytes_per_s:.0f} B/s"
 

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import tarfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from gpuprof.errors import RecordingError, UnreadableError
+from gpuprof.ingest.load import load_captured, load_ranks, load_trace
+from gpuprof.model.context import Environment, RunContext, Window
+from gpuprof.model.device import Device
+from gpuprof.model.recording import KINETO, write_context, write_table
+from gpuprof.model.samples import SampleLog
+from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES
+from gpuprof.model.table import Table
+from tests.ingest.kineto_text import EVENTS, call, compact, operator, save, span
+from tests.support.shared import ABSENT, FOLDER
+
+CONTEXT = RunContext(run_id="r1", environment=Environment(torch="2.13.0", devices=(Device(id=0, name="Test GPU"),)))
+
+
+def _recording(folder: Path, context: RunContext = CONTEXT, *, kineto: str | None = compact(EVENTS)) -> Path:
+    write_context(folder, context)
+    write_table(folder, Table(DEVICE_SAMPLES, {"time_ns": [1, 2], "power_mw": [-1, 250_000]}))
+    write_table(folder, Table(HOST_SAMPLES, {"time_ns": [5], "resident_bytes": [1024]}))
+    if kineto is not None:
+        save(folder, kineto, KINETO)
+    return folder
+
+
+def test_a_recording_is_its_trace_its_samples_and_its_context(tmp_path: Path) -> None:
+    trace = load_trace(_recording(tmp_path))
+    assert (trace.source.kind, trace.source.path, trace.source.torch) == ("recording", str(tmp_path), "2.13.0")
+    assert trace.context == CONTEXT
+    assert trace.device_samples["power_mw"].tolist() == [-1, 250_000]
+    assert trace.host_samples["resident_bytes"].tolist() == [1024]
+    assert trace.device(0).name == "Test GPU"
+    assert trace.steps_from == "ProfilerStep"
+
+
+@pytest.mark.parametrize(
+    ("kineto", "says"), [(None, "No kernel recording was saved"), ('{"traceEv', "could not be read: the file ends")]
+)
+def test_a_recording_without_its_trace_still_counts(kineto: str | None, says: str, tmp_path: Path) -> None:
+    trace = load_trace(_recording(tmp_path, kineto=kineto))
+    assert len(trace.operators) == 0
+    assert len(trace.device_samples) == 2
+    assert trace.device_recorded is None
+    assert says in trace.source.notes[0]
+
+
+def test_a_recording_of_another_format_is_refused(tmp_path: Path) -> None:
+    (_recording(tmp_path) / "recording.json").write_text('{"format": 99, "context": {}}')
+    with pytest.raises(RecordingError, match="format 99"):
+        load_trace(tmp_path)
+
+
+def test_a_recording_that_began_with_a_step_counts_its_first_one(tmp_path: Path) -> None:
+    events = [span("Optimizer.step#SGD.step", ts, 10) for ts in (50, 150)]
+    window = Window(start_ns=5_000, end_ns=200_000, first_step=2, started_late=True)
+    late = load_trace(_recording(tmp_path, RunContext(window=window), kineto=compact(events)))
+    assert late.steps["start_ns"].tolist() == [5_000, 60_000]
+    write_context(tmp_path, RunContext(window=Window(start_ns=5_000, end_ns=200_000)))
+    assert load_trace(tmp_path).steps["start_ns"].tolist() == [60_000]
+
+
+@dataclass
+class Captured:
+    folder: Path | None
+    kineto: Path | None
+    context: RunContext = CONTEXT
+    device_samples: SampleLog = field(default_factory=lambda: SampleLog(table=Table(DEVICE_SAMPLES, {"time_ns": [3]})))
+    host_samples: Table = field(default_factory=lambda: Table(HOST_SAMPLES))
+
+
+def test_what_could_not_be_saved_is_read_all_the_same(tmp_path: Path) -> None:
+    trace = load_captured(Captured(None, save(tmp_path, compact(EVENTS), KINETO)))
+    assert (len(trace.operators), len(trace.device_samples)) == (2, 1)
+    assert trace.source.kind == "recording"
+    assert len(load_captured(Captured(tmp_path, None)).operators) == 0
+
+
+def _ranks(folder: Path) -> Path:
+    for rank in (2, 0, 11):
+        save(folder, compact([operator(f"rank {rank}", 1, 2)], {"distributedInfo": {"rank": rank}}), f"w{rank}.json.gz")
+    save(folder, compact([operator("rank 5", 1, 2)]), "trace_rank5.json")
+    save(folder, '{"unrelated": 1}', "settings.json")
+    (folder / "readme.txt").write_text("x")
+    return folder
+
+
+def test_a_folder_of_ranks(tmp_path: Path) -> None:
+    folder = _ranks(tmp_path)
+    assert [trace.source.rank for trace in load_ranks(folder)] == [0, 2, 5, 11]
+    assert load_trace(folder).source.rank == 0
+    assert "rank 11" in load_trace(folder, rank=11).names
+    with pytest.raises(UnreadableError, match="no rank 3 in this folder; expected one of 0, 2, 5, 11"):
+        load_trace(folder, rank=3)
+
+
+def test_a_file_of_another_rank_is_refused(tmp_path: Path) -> None:
+    path = _ranks(tmp_path) / "w2.json.gz"
+    assert load_trace(path, rank=2).source.rank == 2
+    with pytest.raises(UnreadableError, match="this is rank 2; expected rank 0"):
+        load_trace(path, rank=0)
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=ABSENT)
+def test_eight_ranks_of_one_step(tmp_path: Path) -> None:
+    with tarfile.open(FOLDER / "ranks" / "v100-dlrm-8ranks.tar.gz") as archive:
+        for member in archive:
+            if (file := archive.extractfile(member)) is not None:
+                save(tmp_path, file.read(), Path(member.name).name)
+    traces = load_ranks(tmp_path)
+    assert [trace.source.rank for trace in traces] == list(range(8))
+    assert [trace.device_ids for trace in traces] == [(rank,) for rank in range(8)]
+
+
+def test_launches_without_device_work_were_not_captured(tmp_path: Path) -> None:
+    launched = load_trace(save(tmp_path, compact([operator("aten::mm", 1, 9), call("cudaLaunchKernel", 2, 3, 4)])))
+    assert launched.device_recorded is False
+    waited = load_trace(save(tmp_path, compact([call("cudaDeviceSynchronize", 2, 3, 4)])))
+    assert waited.device_recorded is None
+
+
+def test_the_main_thread_is_not_the_engine_s(tmp_path: Path) -> None:
+    engine = [operator(f"autograd::engine::evaluate_function: N{i}", 10 * i, 9, tid=2) for i in range(20)]
+    own = [operator("aten::mm", 10 * i, 3) for i in range(5)]
+    trace = load_trace(save(tmp_path, compact([*engine, *own])))
+    assert trace.threads["tid"][trace.main_thread] == 10
+
+
+def test_an_empty_kineto_file_is_an_empty_trace(tmp_path: Path) -> None:
+    trace = load_trace(save(tmp_path, compact([], {"schemaVersion": 1})))
+    assert (trace.span_ns, trace.main_thread, trace.device_recorded) == (0, -1, None)
+    assert trace.source.notes == ("The trace holds no operator, call or device event.",)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from gpuprof.ingest.steps import Steps, find_steps
+from gpuprof.model.trace import Trace
+from tests.support.trace_builder import TraceBuilder
+
+ENGINE = "autograd::engine::evaluate_function: AddmmBackward0"
+
+
+def _found(builder: TraceBuilder, window_start_ns: int | None = None) -> Steps:
+    trace: Trace = builder.build()
+    return find_steps(trace.spans, trace.operators, trace.names, window_start_ns=window_start_ns)
+
+
+def _us(steps: Steps) -> list[tuple[int, int]]:
+    starts, durations = (steps.table[column] // 1000 for column in ("start_ns", "duration_ns"))
+    return list(zip(starts.tolist(), durations.tolist(), strict=True))
+
+
+def _batch(builder: TraceBuilder, at: int, *, backward: bool = False, optimizer: int = 0, operators: int = 4) -> None:
+    """One iteration of 100 µs: 10 µs of loading, operators, a backward pass, optimizer steps."""
+    builder.data_wait(at, 10)
+    for i in range(operators):
+        builder.operator("aten::linear", at + 15 + i, 1)
+    if backward:
+        builder.operator(ENGINE, at + 40, 10)
+    for i in range(optimizer):
+        builder.optimizer_step("SGD", at + 60 + 10 * i, 5)
+
+
+def test_profiler_steps_count_once_each_and_win() -> None:
+    builder = TraceBuilder().span("ProfilerStep#7", 0, 50).span("ProfilerStep#8", 50, 40)
+    builder.thread("other").span("ProfilerStep#8", 55, 5).data_wait(60, 5)
+    steps = _found(builder)
+    assert (steps.source, steps.thread, _us(steps)) == ("ProfilerStep", 0, [(0, 50), (50, 40)])
+    assert steps.table["number"].tolist() == [7, 8]
+
+
+def test_an_epoch_loop_has_a_step_for_each_batch_and_none_for_the_exhausted_loader() -> None:
+    builder = TraceBuilder()
+    for epoch in (0, 1000):
+        for batch in range(3):
+            _batch(builder, epoch + 100 * batch, backward=True, optimizer=1)
+        builder.data_wait(epoch + 300, 1)
+        builder.operator("aten::random_", epoch + 310, 1)
+    steps = _found(builder)
+    assert steps.source == "DataLoader"
+    assert _us(steps) == [(0, 100), (100, 100), (200, 100), (1000, 100), (1100, 100), (1200, 100)]
+
+
+def test_evaluation_between_epochs_makes_no_step() -> None:
+    builder = TraceBuilder()
+    _batch(builder, 0, backward=True, optimizer=1)
+    _batch(builder, 100)
+    _batch(builder, 200)
+    _batch(builder, 300, backward=True, optimizer=1)
+    # THEN the last step ends with its optimizer step
+    assert _us(_found(builder)) == [(0, 100), (300, 65)]
+
+
+def test_accumulated_batches_are_one_step() -> None:
+    builder = TraceBuilder()
+    for batch in range(5):
+        _batch(builder, 100 * batch, backward=True, optimizer=batch % 2)
+    assert _us(_found(builder)) == [(0, 200), (200, 200)]
+
+
+def test_training_without_an_optimizer_of_torch() -> None:
+    builder = TraceBuilder()
+    for batch in range(3):
+        _batch(builder, 100 * batch, backward=batch != 1)
+    assert _us(_found(builder)) == [(0, 100), (200, 50)]
+
+
+def test_inference_needs_a_fair_part_of_the_work() -> None:
+    builder = TraceBuilder()
+    for batch in range(3):
+        _batch(builder, 100 * batch, operators=12)
+    _batch(builder, 300, operators=1)
+    assert _us(_found(builder)) == [(0, 100), (100, 100), (200, 100)]
+
+
+def test_a_loader_within_a_loader_counts_once() -> None:
+    builder = TraceBuilder()
+    for batch in range(2):
+        _batch(builder, 100 * batch)
+        builder.data_wait(100 * batch + 2, 5)
+    assert len(_found(builder).table) == 2
+
+
+def test_a_loader_nobody_computes_with_makes_no_step() -> None:
+    assert _found(TraceBuilder().data_wait(0, 5).data_wait(10, 5)).source is None
+
+
+def test_an_inner_loop_of_optimizer_steps_beats_the_loader() -> None:
+    builder = TraceBuilder()
+    for epoch in (0, 1000):
+        for step in range(5):
+            builder.operator(ENGINE, epoch + 100 * step, 10).optimizer_step("SGD", epoch + 100 * step + 50, 5)
+        _batch(builder, epoch + 600)
+    steps = _found(builder)
+    assert (steps.source, len(steps.table)) == ("Optimizer", 9)
+
+
+def test_optimizer_steps_lie_between_two_ends() -> None:
+    builder = TraceBuilder()
+    for at in (50, 150, 250):
+        builder.optimizer_step("Adam", at, 10)
+    assert _us(_found(builder)) == [(60, 100), (160, 100)]
+    # WHEN the recording is known to begin with a step THEN the first mark ends one too
+    assert _us(_found(builder, window_start_ns=0)) == [(0, 60), (60, 100), (160, 100)]
+
+
+def test_a_lone_optimizer_mark_makes_no_step() -> None:
+    steps = _found(TraceBuilder().optimizer_step("Adam", 50, 10))
+    assert (len(steps.table), steps.source, steps.thread) == (0, None, -1)
+
+
+def test_one_optimizer_for_each_layer_makes_one_step() -> None:
+    builder = TraceBuilder()
+    for at in (0, 100, 200):
+        builder.operator(ENGINE, at, 10)
+        for layer in range(3):
+            builder.optimizer_step("SGD", at + 20 + 10 * layer, 5)
+    assert _us(_found(builder)) == [(45, 100), (145, 100)]
+
+
+def test_nothing_marked_is_no_step() -> None:
+    assert _found(TraceBuilder().operator("aten::mm", 0, 5)).source is None

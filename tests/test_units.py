@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuprof import units
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (0, "0 ns"),
+        (840, "840 ns"),
+        (1_000, "1.00 µs"),
+        (12_500, "12.5 µs"),
+        (999_600, "1.00 ms"),
+        (1_210_000_000, "1.21 s"),
+        (119_000_000_000, "119 s"),
+        (200_000_000_000, "3 min 20 s"),
+        (179_600_000_000, "3 min 0 s"),
+        (-12_500, "-12.5 µs"),
+        (None, "unknown"),
+        (math.nan, "unknown"),
+    ],
+)
+def test_duration(ns: float | None, text: str) -> None:
+    assert units.duration(ns) == text
+
+
+@given(st.integers(1, 119_000_000_000))
+def test_a_duration_keeps_its_value_and_three_digits(ns: int) -> None:
+    number, unit = units.duration(ns).split(" ")
+    scale = {"ns": 1, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}[unit]
+    assert float(number) < 1_000
+    assert float(number) * scale == pytest.approx(ns, rel=0.006)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (512, "512 B"),
+        (1023, "1023 B"),
+        (1024, "1.00 KiB"),
+        (3_250_586, "3.10 MiB"),
+        (15_784_004_813, "14.7 GiB"),
+        (-2048, "-2.00 KiB"),
+        (5000 * 2**40, "5,000 TiB"),
+        (None, "unknown"),
+        (math.nan, "unknown"),
+    ],
+)
+def test_size(count: float | None, text: str) -> None:
+    assert units.size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("bytes_per_s", "text"),
+    [
+        (12.3e9, "12.3 GB/s"),
+        (999.6e6, "1.00 GB/s"),
+        (4.5e6, "4.50 MB/s"),
+        (2e3, "2.00 kB/s"),
+        (12.0, "12 B/s"),
+        (None, "unknown"),
+        (math.nan, "unknown"),
+    ],
+)
+def test_rate(bytes_per_s: float | None, text: str) -> None:
+    assert units.rate(bytes_per_s) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0 %"),
+        (0.0004, "< 0.1 %"),
+        (0.032, "3.2 %"),
+        (0.0999, "10 %"),
+        (0.44, "44 %"),
+        (0.998, "99.8 %"),
+        (0.99999, "99.9 %"),
+        (1.0, "100 %"),
+        (1.5, "150 %"),
+        (None, "unknown"),
+        (math.nan, "unknown"),
+    ],
+)
+def test_percent(share: float | None, text: str) -> None:
+    assert units.percent(share) == text
+
+
+@given(st.floats(1e-9, 1, exclude_max=True))
+def test_a_part_is_never_shown_as_nothing_or_all(share: float) -> None:
+    text = units.percent(share)
+    assert text not in ("0 %", "100 %", "0.0 %", "100.0 %")
+    assert re.fullmatch(r"(< )?\d+(\.\d)? %", text)
+
+
+def test_counts_factors_plurals() -> None:
+    assert units.count(8772) == "8,772"
+    assert units.factor(1.309) == "1.31×"
+    assert units.factor(12.34) == "12.3×"
+    assert units.plural(1, "step") == "1 step"
+    assert units.plural(1200, "step") == "1,200 steps"
+    assert units.plural(3, "copy", "copies") == "3 copies"
+    assert units.milliseconds(1_234_567) == 1.234567
