@@ -76,14 +76,17 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
 
 
 def _window_note(window: Window) -> str:
-    recorded = units.duration(window.end_ns - window.start_ns)
     whole = units.duration(window.cell_end_ns - window.cell_start_ns)
+    if window.ended_by == "cell" and not window.started_late:
+        steps = f", {units.plural(window.steps_recorded, 'step')}" if window.steps_recorded else ""
+        return f"Recorded the whole cell: {whole}{steps}."
     steps = ""
     if window.steps_seen:
         first, count = window.first_step + 1, window.steps_recorded
         last = first + count - 1
         which = "" if count < 1 else f" (step {first})" if count == 1 else f" (steps {first} to {last})"
         steps = f", {count} of {units.plural(window.steps_seen, 'step')}{which}"
+    recorded = units.duration(window.end_ns - window.start_ns)
     ended = _ENDED.get(window.ended_by, f"until {window.ended_by}")
     return f"Recorded {recorded} of the cell's {whole}{steps}, {ended}."
 
