@@ -26,16 +26,16 @@ _REASONS = {
 class RunFolder:
     """The folder of one run on disk, where there can be one.
 
-    `path` is None where not; `unsaved` says why; `lost`: there was one, but it could not become a Recording.
+    `path` is None where not; `unsaved` says why.
     """
 
     def __init__(self, chosen: Path | None, run_id: str):
         self.path: Path | None = None
         self.unsaved: str | None = None
-        self.lost = False
+        self._made: Path | None = None
         try:
             self._runs = runs_folder(chosen)
-            self.path = make_run_folder(self._runs, run_id)
+            self.path = self._made = make_run_folder(self._runs, run_id)
         except OSError as error:  # a working directory that was deleted included
             self.fail(error, "the run was not saved")
 
@@ -54,20 +54,22 @@ class RunFolder:
                 write_table(self.path, table)
             write_context(self.path, context)
         except OSError as error:
+            self.path = self.unsaved = None
             self.fail(error, "the run was not saved")
-            self.path, self.lost = None, True
             return
         try:
             prune(self._runs, keep=self.path)
         except OSError as error:
             self.fail(error, "older runs could not be deleted")
 
-
-def rescue(kineto: Path) -> Path:
-    """Move the trace out of a folder that could not become a Recording, delete that, and return the trace's place."""
-    try:
-        moved = Path(shutil.copy2(kineto, temporary_folder()))
-    except OSError:  # no room elsewhere either: the trace stays where it is
+    def keep(self, kineto: Path | None) -> Path | None:
+        """Where the trace is in the end. A folder that could not become a Recording is deleted, the trace moved out."""
+        if self.path is not None or self._made is None:
+            return kineto
+        if kineto is not None and kineto.parent == self._made:
+            try:
+                kineto = Path(shutil.copy2(kineto, temporary_folder()))
+            except OSError:  # no room elsewhere either: it stays where it is
+                return kineto
+        shutil.rmtree(self._made, ignore_errors=True)
         return kineto
-    shutil.rmtree(kineto.parent, ignore_errors=True)
-    return moved

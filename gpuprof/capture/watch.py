@@ -20,7 +20,7 @@ from gpuprof.capture.limits import EventLimit
 from gpuprof.capture.loaders import LoaderWatch
 from gpuprof.capture.optimizers import OptimizerWatch
 from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.saving import RunFolder, rescue
+from gpuprof.capture.saving import RunFolder
 from gpuprof.capture.steps import StepCount
 from gpuprof.capture.trace_file import SavedTrace, save_trace
 from gpuprof.capture.window import RecordingWindow
@@ -101,10 +101,8 @@ class Watch:
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
             ),
         )
-        kineto = None if trace is None else trace.path
         folder.write(context, (log.table, host))
-        if kineto is not None and folder.lost:
-            kineto = rescue(kineto)
+        kineto = folder.keep(None if trace is None else trace.path)
         return Captured(context, folder.path, kineto, log, host, folder.unsaved)
 
     def live(self, elapsed_ns: int) -> Live:
@@ -154,6 +152,7 @@ class Watch:
             trace, reason = save_trace(recording, folder.path)
         except OSError as error:
             folder.fail(error, "the kernel recording was not saved")
+            self._notes.append("the kernel recording is lost: there was no room for it, in a temporary folder neither")
             return None
         if reason is not None:
             folder.fail(reason, "the kernel recording was not saved")

@@ -50,6 +50,7 @@ class RecordingWindow:
         self._wanted: str | None = None
         self._wanted_at_ns = 0
         self._wanted_at_step = 0
+        self._steady_since_ns: int | None = None
         self._armed = False
         self._busy = False
         self._first_step = 0
@@ -162,8 +163,13 @@ class RecordingWindow:
         return min(max(_LEAST_GRACE_NS, 2 * self.recorded_for_ns // steps), most)
 
     def _enough(self) -> bool:
-        long_enough = self.recorded_for_ns >= self._options.least_seconds * NS_PER_S
-        return long_enough and self._steps.seen - self._first_step >= self._target
+        steps = self._steps.seen - self._first_step
+        # the first step loads libraries and fills caches: the least time counts from the end of the warm-up
+        if self._steady_since_ns is None and steps >= self._options.steps_to_skip:
+            self._steady_since_ns = time.monotonic_ns()
+        if self._steady_since_ns is None or steps < self._target:
+            return False
+        return time.monotonic_ns() - self._steady_since_ns >= self._options.least_seconds * NS_PER_S
 
     def _want(self, reason: str) -> None:
         self._wanted_at_ns = time.monotonic_ns()
@@ -228,7 +234,7 @@ class RecordingWindow:
             fresh.start()
             self.recording, self.started_late = fresh, True
             self._first_step = self._last_step = self._steps.seen
-            self._source = seen
+            self._source, self._steady_since_ns = seen, None
             self._after_start()
         except RuntimeError as error:
             self.notes.append(f"the kernel recording could not be started again when steps appeared: {error}")
