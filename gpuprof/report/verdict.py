@@ -61,6 +61,9 @@ def _headline(trace: Trace, budget: TimeBudget) -> str:
         rest = f"spends {_list(named)}" if named else "shows nothing that stands out"
         return f"{known} Of the recorded {span} the main thread {rest}."
     computing = sum(e.share for e in budget.entries if e.category == "compute")
+    if not computing:
+        doing = f"it spends {_list(named)}" if named else "it is almost always idle"
+        return f"The device runs no kernel in the recorded {span}: {doing}."
     rest = f" and spends {_list(named)}" if named else ""
     return f"The device computes for {units.percent(computing)} of the recorded {span}{rest}."
 

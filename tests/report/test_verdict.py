@@ -24,6 +24,14 @@ def test_names_the_biggest_wait_of_a_device_run():
     assert "waiting for data" in headline
 
 
+def test_copies_alone_are_not_called_computing():
+    headline = Report.of(
+        TraceBuilder().copy("h2d", 10, 90, host_memory="pinned", launch_at_us=5).build()
+    ).verdict.headline
+    assert headline.startswith("The device runs no kernel")
+    assert "copying with nothing else running" in headline
+
+
 def test_says_that_no_gpu_was_there():
     headline = Report.of(TraceBuilder().operator("aten::mm", 0, 100).build()).verdict.headline
     assert headline.startswith("No GPU in this run")
