@@ -27,6 +27,8 @@ _PHRASES = {
     "outside_steps": "outside the steps",
 }
 _WORTH_SAYING = 0.05
+_WORTH_EXPLAINING = 0.20
+_WORK = {"compute", "operators"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Verdict:
     @classmethod
     def of(cls, trace: Trace, results: Results, findings: tuple[Finding, ...]) -> Self:
         """Put it in words."""
-        return cls(_headline(trace, results.get(TimeBudget)), _advice(trace, findings))
+        budget = results.get(TimeBudget)
+        return cls(_headline(trace, budget), _advice(trace, budget, findings))
 
 
 def _headline(trace: Trace, budget: TimeBudget) -> str:
@@ -68,12 +71,16 @@ def _headline(trace: Trace, budget: TimeBudget) -> str:
     return f"The device computes for {units.percent(computing)} of the recorded {span}{rest}."
 
 
-def _advice(trace: Trace, findings: tuple[Finding, ...]) -> str:
+def _advice(trace: Trace, budget: TimeBudget, findings: tuple[Finding, ...]) -> str:
     outcome = trace.context.outcome
     prefix = (
         f"The cell raised {outcome.error}; this is what was recorded until then. " if outcome and outcome.error else ""
     )
     worth = [finding for finding in findings if finding.severity > Severity.LOW]
+    lost = max((e for e in budget.entries if e.category not in _WORK), key=lambda e: e.ns, default=None)
+    unexplained = lost is not None and lost.share >= _WORTH_EXPLAINING
+    if unexplained and not worth:
+        return prefix + "No pattern that gpuprof knows explains it; the timeline shows what happened meanwhile."
     if not findings:
         return prefix + "Nothing worth changing was found."
     if not worth:

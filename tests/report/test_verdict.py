@@ -65,3 +65,11 @@ def test_a_clean_run_gets_no_filler():
     report = Report.of(builder.build())
     assert report.findings == ()
     assert "Nothing worth changing" in report.verdict.advice
+
+
+def test_a_large_loss_without_a_rule_is_not_called_clean():
+    # GIVEN a device that waits 90 of 100 ms for one long operator of the host
+    trace = TraceBuilder().operator("aten::mm", 0, 100_000).kernel("sgemm", 90_000, 10_000, launch_at_us=89_990).build()
+    advice = Report.of(trace).verdict.advice
+    assert "Nothing worth changing" not in advice
+    assert "No pattern that gpuprof knows explains it" in advice
