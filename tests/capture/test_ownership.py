@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import os
+
+import psutil
+import pytest
+import torch
+
+from gpuprof.capture import ownership
+from gpuprof.errors import ProfilerBusyError
+
+
+def test_one_owner_at_a_time() -> None:
+    first, second = object(), object()
+    ownership.claim(first)
+    with pytest.raises(ProfilerBusyError):
+        ownership.claim(second)
+    ownership.release(second)
+    with pytest.raises(ProfilerBusyError):
+        ownership.claim(second)
+    ownership.release(first)
+    ownership.claim(second)
+    ownership.release(second)
+
+
+def in_child(check: object) -> int:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if check() else 1)  # type: ignore[operator]
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def records_nothing() -> bool:
+    """A recorded operator takes some 220 bytes that nobody would ever read."""
+    before = psutil.Process().memory_info().rss
+    for _ in range(50_000):
+        torch.ones(1)
+    return ownership.forked() and psutil.Process().memory_info().rss - before < 5_000_000
+
+
+def test_a_child_knows_that_it_is_one_and_does_not_record() -> None:
+    owner = object()
+    profiler = torch.autograd.profiler.profile(use_kineto=True)
+    ownership.claim(owner)
+    profiler.__enter__()
+    try:
+        assert in_child(records_nothing) == 0
+    finally:
+        profiler.__exit__(None, None, None)
+        ownership.release(owner)
+    assert not ownership.forked()
+
+
+def test_a_child_of_an_unprofiled_process_is_free() -> None:
+    def check() -> bool:
+        ownership.claim(check)
+        return not ownership.forked()
+
+    assert in_child(check) == 0
