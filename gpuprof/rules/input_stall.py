@@ -12,9 +12,10 @@ Why it costs
 What to do
     With `num_workers=0` each batch is made on the training thread itself: let worker processes make it ahead of time
     (`num_workers=N`, `persistent_workers=True`). N needs to be large enough that N workers make a batch in the time
-    that the rest of a step takes; more do not help. Where that is more than the cores there are, or where workers are
-    there already, make the batch cheaper: transform whole batches instead of single samples (`__getitems__`, tensor
-    operations), move transforms to the device, decode or resize once and store the result.
+    that the rest of a step takes; more do not help. Where that is more than the cores there are, where workers are
+    there already, or where a batch is made in a millisecond or two (as long as a worker takes to hand it over), make
+    the batch cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations), move
+    transforms to the device, decode or resize once and store the result. Data that fit can stay on the device.
 
 When to leave it
     When the cell is short beside the start of worker processes (a second or so each), when the data cannot be read in
@@ -24,16 +25,13 @@ When to leave it
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-
-import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
-from gpuprof.model.context import Loader
+from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
@@ -52,150 +50,103 @@ class InputStall(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the waits."""
         pipeline, activity, scope = results.get(InputPipeline), results.get(DeviceActivity), Scope.of(results)
-        batches = int(pipeline.batch.sum())
-        if pipeline.wait_ns is None or batches < self.batches or not scope.total_ns:
+        if pipeline.wait_ns is None or pipeline.batch.sum() < self.batches or not scope.total_ns:
+            return None
+        idle_ns = pipeline.device_idle_in_wait_ns
+        stall_ns = pipeline.wait_ns if idle_ns is None else idle_ns
+        share = scope.share(stall_ns)
+        if share < self.stall_share:
             return None
         if activity.recorded is False:
-            if scope.share(pipeline.wait_ns) < self.stall_share:
-                return None
             return without_device(self.name, results, "the device’s activity during the waits for data")
-        stall_ns = pipeline.device_idle_in_wait_ns if pipeline.device_idle_in_wait_ns is not None else pipeline.wait_ns
-        if scope.share(stall_ns) < self.stall_share:
-            return None
-        plan = _Plan.of(results, pipeline, scope, batches)
-        who = "The device waits" if plan.on_device else "The training loop waits"
-        batch = pipeline.batch
+        plan, batch = results.get(WorkerPlan), pipeline.batch
+        who = "The training loop waits" if idle_ns is None else "The device waits"
         ranges = Intervals(pipeline.start_ns[batch], (pipeline.start_ns + pipeline.duration_ns)[batch])
         return Finding(
             rule=self.name,
-            severity=graded(scope.share(stall_ns), self.high_share),
-            title=f"{who} for data {units.percent(scope.share(stall_ns))} of {scope.words}",
-            explanation=plan.explanation(pipeline, stall_ns if plan.on_device else None),
-            evidence=plan.evidence(pipeline, stall_ns, scope.share(stall_ns)),
-            where=Where(lines=plan.lines, ranges_ns=worst(ranges)),
-            change=plan.change(),
-            saving=plan.saving(scope, stall_ns),
+            severity=graded(share, self.high_share),
+            title=f"{who} for data {units.percent(share)} of {scope.words}",
+            explanation=_explanation(pipeline, plan),
+            evidence=_evidence(pipeline, plan, share),
+            where=Where(lines=(plan.loader.line,) if plan.loader and plan.loader.line else (), ranges_ns=worst(ranges)),
+            change=_change(plan, on_device=idle_ns is not None),
+            saving=_saving(scope, pipeline, plan, stall_ns),
             leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
             "be read in parallel.",
         )
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """How many workers the loader would need, and how many there can be.
+def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:
+    made = {0: "made on the training thread itself (num_workers=0)", None: "made by the loader"}
+    how = made.get(plan.workers, f"made by {units.plural(plan.workers or 0, 'worker process', 'worker processes')}")
+    idle_ns = pipeline.device_idle_in_wait_ns
+    idle = f"; the device was idle in {units.duration(idle_ns)} of it" if idle_ns is not None else ""
+    return (
+        f"{units.plural(int(pipeline.batch.sum()), 'batch', 'batches')} {how} took {units.duration(pipeline.wait_ns)} "
+        f"of waiting{idle}. The median wait is {units.duration(pipeline.median_ns)}; the work between two waits takes "
+        f"{units.duration(plan.rest_ns)}."
+    )
 
-    `load_ns`: time to make one batch (in-process: the median wait; with N workers: N × the time between batches).
-    `rest_ns`: the work between two waits. `needed` workers keep up with it, `possible` is the cores − 1.
-    """
 
-    batches: int
-    load_ns: float
-    rest_ns: float
-    workers: int | None
-    needed: int | None
-    cores: int | None
-    lines: tuple[int, ...]
-    dataset: str | None
-    on_device: bool
+def _evidence(pipeline: InputPipeline, plan: WorkerPlan, share: float) -> dict[str, float | int | str]:
+    times = {
+        "wait_ms": pipeline.wait_ns,
+        "device_idle_in_wait_ms": pipeline.device_idle_in_wait_ns,
+        "wait_median_ms": pipeline.median_ns,
+        "wait_p95_ms": pipeline.p95_ns,
+        "work_between_waits_ms": plan.rest_ns,
+    }
+    counts = {"workers": plan.workers, "workers_needed": plan.needed, "cores": plan.cores}
+    return {
+        "stall_share": round(share, 4),
+        "batches": int(pipeline.batch.sum()),
+        **{name: units.milliseconds(value) for name, value in times.items() if value is not None},
+        **{name: value for name, value in counts.items() if value is not None},
+    }
 
-    @classmethod
-    def of(cls, results: Results, pipeline: InputPipeline, scope: Scope, batches: int) -> _Plan:
-        loader = _slowest(pipeline.loaders)
-        workers = 0 if pipeline.in_process else loader.workers if loader else None
-        wait = pipeline.median_ns or 0.0
-        rest = max((scope.total_ns - (pipeline.wait_ns or 0)) / batches, 0.0)
-        load: float | None = wait if workers == 0 else workers * (wait + rest) if workers else None
-        needed = math.ceil(load / rest) if load is not None and rest > 0 else None
-        environment = results.trace.context.environment
-        lines = (loader.line,) if loader and loader.line else ()
-        cores = environment.cores_allowed if environment else None
-        return cls(
-            batches=batches,
-            load_ns=load if load is not None else math.nan,
-            rest_ns=rest,
-            workers=workers,
-            needed=needed,
-            cores=cores,
-            lines=lines,
-            dataset=loader.dataset if loader else None,
-            on_device=pipeline.device_idle_in_wait_ns is not None,
-        )
 
-    @property
-    def possible(self) -> int | None:
-        return None if self.cores is None else max(self.cores - 1, 0)
-
-    @property
-    def suggested(self) -> int | None:
-        """Workers that help: no more than needed, no more than there are cores for; None where none does."""
-        if self.needed is None or self.workers is None:
-            return None
-        most = self.needed if self.possible is None else min(self.needed, self.possible)
-        return most if most > self.workers else None
-
-    def explanation(self, pipeline: InputPipeline, idle_ns: int | None) -> str:
-        made = {0: "made on the training thread itself (num_workers=0)", None: "made by the loader"}
-        how = made.get(self.workers, f"made by {units.plural(self.workers or 0, 'worker process', 'worker processes')}")
-        idle = f"; the device was idle in {units.duration(idle_ns)} of it" if idle_ns is not None else ""
+def _change(plan: WorkerPlan, *, on_device: bool) -> str:
+    of = f"the batches of `{plan.loader.dataset}`" if plan.loader and plan.loader.dataset else "the batches"
+    cheaper = (
+        f"Make {of} cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations)"
+        f"{', move transforms to the device' if on_device else ''}, or precompute what does not change"
+    )
+    if plan.handover_dominates and on_device:
+        cheaper += ", or keep the data on the device if they fit and take batches by index"
+    if plan.suggested is None:
+        return f"{cheaper}.{_why_no_workers(plan)}"
+    arguments = f"`num_workers={plan.suggested}, persistent_workers=True` for the DataLoader"
+    if not on_device:
         return (
-            f"{units.plural(self.batches, 'batch', 'batches')} {how} took {units.duration(pipeline.wait_ns)} of "
-            f"waiting{idle}. The median wait is {units.duration(pipeline.median_ns)}; the work between two waits takes "
-            f"{units.duration(self.rest_ns)}."
+            f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free then: "
+            "without a device both share the cores."
         )
-
-    def evidence(self, pipeline: InputPipeline, stall_ns: int, share: float) -> dict[str, float | int | str]:
-        facts: dict[str, float | int | str | None] = {
-            "wait_ms": units.milliseconds(pipeline.wait_ns or 0),
-            "device_idle_in_wait_ms": units.milliseconds(stall_ns) if self.on_device else None,
-            "stall_share": round(share, 4),
-            "batches": self.batches,
-            "wait_median_ms": units.milliseconds(pipeline.median_ns or 0),
-            "wait_p95_ms": units.milliseconds(pipeline.p95_ns or 0),
-            "work_between_waits_ms": units.milliseconds(self.rest_ns),
-            "workers": self.workers,
-            "workers_needed": self.needed,
-            "cores": self.cores,
-        }
-        return {name: value for name, value in facts.items() if value is not None}
-
-    def change(self) -> str:
-        of = f"the batches of `{self.dataset}`" if self.dataset else "the batches"
-        cheaper = (
-            f"Make {of} cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations)"
-            f"{', move transforms to the device' if self.on_device else ''}, or precompute what does not change"
+    if plan.possible is None:
+        return (
+            f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many cores are "
+            "free (take at most the cores of this process less one)."
         )
-        if self.suggested is None and self.workers == 0 and self.possible == 0:
-            return f"{cheaper}. Worker processes would compete for the only core of this process."
-        if self.suggested is None:
-            more = f" {self.workers} workers already use the cores there are." if self.workers and self.cores else ""
-            return f"{cheaper}.{more}"
-        arguments = f"`num_workers={self.suggested}, persistent_workers=True` for the DataLoader"
-        if not self.on_device:
-            return (
-                f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free "
-                "then: without a device both share the cores."
-            )
-        if self.possible is None:
-            return (
-                f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many "
-                "cores are free (take at most the cores of this process less one)."
-            )
-        if self.needed is not None and self.suggested < self.needed:
-            return (
-                f"{cheaper}; it would take {units.plural(self.needed, 'worker')} to keep up, and this process has "
-                f"{units.plural(self.cores or 0, 'core')}. Besides, {arguments} can hide a part of it."
-            )
-        return f"Use {arguments}: so many make a batch in the time of the work between two waits."
-
-    def saving(self, scope: Scope, stall_ns: int) -> Saving:
-        if self.suggested is None or not self.on_device:
-            return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
-        per_step = self.load_ns + self.rest_ns if self.workers == 0 else self.load_ns / (self.workers or 1)
-        best = max(self.rest_ns, self.load_ns / self.suggested)
-        workers = units.plural(self.suggested, "worker")
-        hidden = min(stall_ns, max(per_step - best, 0) * self.batches)
-        return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
+    if plan.needed is not None and plan.suggested < plan.needed:
+        return (
+            f"{cheaper}; it would take {units.plural(plan.needed, 'worker')} to keep up, and this process has "
+            f"{units.plural(plan.cores or 0, 'core')}. Besides, {arguments} can hide a part of it."
+        )
+    return f"Use {arguments}: so many make a batch in the time of the work between two waits."
 
 
-def _slowest(loaders: tuple[Loader, ...]) -> Loader | None:
-    return max(loaders, key=lambda loader: int(np.sum(loader.wait_ns)), default=None)
+def _why_no_workers(plan: WorkerPlan) -> str:
+    if plan.handover_dominates and plan.workers == 0:
+        return " Worker processes would not help: handing over such a small batch takes them as long as making it."
+    if plan.workers == 0 and plan.possible == 0:
+        return " Worker processes would compete for the only core of this process."
+    if plan.workers and plan.possible is not None and plan.workers >= plan.possible:
+        return f" {units.plural(plan.workers, 'worker')} already use the cores there are."
+    return ""
+
+
+def _saving(scope: Scope, pipeline: InputPipeline, plan: WorkerPlan, stall_ns: int) -> Saving:
+    if plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
+        return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
+    hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
+    workers = units.plural(plan.suggested or 0, "worker")
+    return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")

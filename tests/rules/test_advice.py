@@ -27,28 +27,28 @@ def finding(name: str, trace: Trace) -> Finding:
 def _loading(
     wait_us: float, *, workers: int, cores: int | None, device: bool, dataset: str | None = None
 ) -> TraceBuilder:
-    """Ten steps of 1 ms that begin with a wait."""
+    """Ten steps of 100 ms that begin with a wait."""
     environment = Environment(cores_allowed=cores)
     loaders = (Loader(workers=workers, line=3, dataset=dataset),)
     builder = TraceBuilder().context(loaders=loaders, environment=environment)
-    for at in range(0, 10_000, 1000):
-        builder.step(at, 1000).data_wait(at, wait_us, workers=workers)
-        builder.operator("aten::stack", at, wait_us).operator("aten::mm", at + wait_us, 1000 - wait_us)
+    for at in range(0, 1_000_000, 100_000):
+        builder.step(at, 100_000).data_wait(at, wait_us, workers=workers)
+        builder.operator("aten::stack", at, wait_us).operator("aten::mm", at + wait_us, 100_000 - wait_us)
         if device:
-            builder.kernel("gemm", at + wait_us, 1000 - wait_us, launch_at_us=at + wait_us)
+            builder.kernel("gemm", at + wait_us, 100_000 - wait_us, launch_at_us=at + wait_us)
     return builder
 
 
 @pytest.mark.parametrize(
     ("wait_us", "workers", "cores", "suggested"),
     [
-        (500, 0, 16, "num_workers=1"),
-        (750, 0, 16, "num_workers=3"),
-        (750, 0, None, "num_workers=3"),
-        (750, 0, 3, "num_workers=2"),
-        (750, 0, 1, None),
-        (500, 2, 16, "num_workers=4"),
-        (500, 2, 3, None),
+        (50_000, 0, 16, "num_workers=1"),
+        (75_000, 0, 16, "num_workers=3"),
+        (75_000, 0, None, "num_workers=3"),
+        (75_000, 0, 3, "num_workers=2"),
+        (75_000, 0, 1, None),
+        (50_000, 2, 16, "num_workers=4"),
+        (50_000, 2, 3, None),
     ],
 )
 def test_workers_are_advised_only_as_far_as_they_help(
@@ -64,11 +64,20 @@ def test_workers_are_advised_only_as_far_as_they_help(
 
 
 def test_without_a_device_a_cheaper_batch_comes_first() -> None:
-    found = finding("input_stall", _loading(300, workers=0, cores=4, device=False, dataset="Digits").build())
+    found = finding("input_stall", _loading(30_000, workers=0, cores=4, device=False, dataset="Digits").build())
     assert found.title.startswith("The training loop waits")
     assert found.change.startswith("Make the batches of `Digits` cheaper")
     assert "device_idle_in_wait_ms" not in found.evidence
     assert found.saving is not None and found.saving.low_ns == 0
+
+
+def test_workers_are_not_advised_for_batches_that_they_could_only_hand_over() -> None:
+    builder = TraceBuilder().context(environment=Environment(cores_allowed=16))
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000).data_wait(at, 500).operator("aten::stack", at, 500)
+    change = finding("input_stall", builder.operator("aten::mm", 9_500, 500).build()).change
+    assert "num_workers" not in change
+    assert "would not help" in change
 
 
 def test_a_value_read_in_every_step_is_mentioned_on_a_run_without_a_device() -> None:

@@ -1,0 +1,75 @@
+"""How many DataLoader workers would help, from what one batch costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from gpuprof.analyses.input_pipeline import InputPipeline
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model.context import Loader
+from gpuprof.model.trace import Trace
+
+# measured on two cores: 0.7 ms a batch of 64 × 64 floats with one worker, 1.1 ms with two, more for larger ones
+HANDOVER_NS = 2_000_000
+
+
+@dataclass(frozen=True)
+class WorkerPlan(Result):
+    """Arithmetic on the loader that waited longest (design/whatif.md, formula 1, in its steady state).
+
+    `load_ns`: time that one batch takes to make: in-process the median wait, with N workers N × the time between two
+    batches (all of them at work, else nobody would wait). `rest_ns`: the work between two waits. `workers`: those
+    there are. `needed` keep up with the rest: load ÷ rest. `cores`: of this process. `saved_per_batch_ns`: what
+    `suggested` workers, each as fast as this thread, would take off a batch. None is *unknown*.
+    """
+
+    loader: Loader | None
+    load_ns: float | None
+    rest_ns: float | None
+    workers: int | None
+    needed: int | None
+    cores: int | None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the waits and the settings."""
+        pipeline, environment = results.get(InputPipeline), trace.context.environment
+        loader = max(pipeline.loaders, key=lambda each: sum(each.wait_ns), default=None)
+        workers = 0 if pipeline.in_process else loader.workers if loader else None
+        cores = environment.cores_allowed if environment else None
+        batches = int(pipeline.batch.sum())
+        if pipeline.median_ns is None or pipeline.wait_ns is None or not batches:
+            return cls(loader, None, None, workers, None, cores)
+        rest = max((pipeline.within_ns - pipeline.wait_ns) / batches, 0.0)
+        between = pipeline.median_ns + rest
+        load = pipeline.median_ns if workers == 0 else workers * between if workers else None
+        needed = math.ceil(load / rest) if load is not None and rest > 0 else None
+        return cls(loader, load, rest, workers, needed, cores)
+
+    @property
+    def possible(self) -> int | None:
+        """One core is the training thread's own."""
+        return None if self.cores is None else max(self.cores - 1, 0)
+
+    @property
+    def handover_dominates(self) -> bool:
+        """Whether a batch is made about as fast as a worker process can hand it over."""
+        return self.load_ns is not None and self.load_ns < HANDOVER_NS
+
+    @property
+    def suggested(self) -> int | None:
+        """Workers that help: no more than needed, no more than there are cores for; None where none does."""
+        if self.needed is None or self.workers is None or self.handover_dominates:
+            return None
+        most = self.needed if self.possible is None else min(self.needed, self.possible)
+        return most if most > self.workers else None
+
+    @property
+    def saved_per_batch_ns(self) -> float | None:
+        """Time between two batches now − with `suggested` workers; None where none is suggested."""
+        if self.suggested is None or self.load_ns is None or self.rest_ns is None:
+            return None
+        now = self.load_ns / self.workers if self.workers else self.load_ns + self.rest_ns
+        return max(now - max(self.rest_ns, self.load_ns / self.suggested), 0.0)
