@@ -2,13 +2,14 @@
 
 What it finds
     Calls inside operators such as `.item()`, `.cpu()`, `nonzero`, a boolean mask or `if tensor:` that make the host
-    wait until the device has finished, after which the device has nothing to do until the host has launched anew. On a
-    run without a device, a `.item()` in every step is only mentioned: there it is nearly free.
+    wait until the device has finished, and idle time of the device that the host could have filled, had it not lost
+    its lead in those waits. Waits in copies to the device are left to `pageable_h2d_copy`. On a run without a device,
+    a `.item()` in every step is only mentioned: there it is nearly free.
 
 Why it costs
-    The host normally runs ahead of the device and keeps its queue filled. A wait empties that queue: the device stands
-    still from the end of its work until the next launch arrives. The wait itself is not the loss, since the device
-    works in it; the idle time after it is.
+    The host normally runs ahead of the device and keeps its queue filled. A wait empties that queue, and the device
+    stands still until launches arrive again. The wait itself is not the loss, since the device works in it; the idle
+    time after it is.
 
 What to do
     Keep the value on the device and read it every hundred steps (`total += loss.detach()`, one `.item()` at the end),
@@ -30,9 +31,9 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
-from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.item_reads import ItemReads
-from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
@@ -62,7 +63,7 @@ _LEAVE_IT = "Leave it when the value decides what runs next, or when it is read 
 class SyncInStep(Rule):
     """See the module."""
 
-    drained_share: float = threshold(0.03, "of the step with the device idle after such waits: that is what is lost")
+    idle_share: float = threshold(0.03, "of the step with the device idle because of such waits: that is the loss")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
     read_steps_share: float = threshold(0.9, "of the steps read a value (runs without a device): a habit of the loop")
     steps: float = threshold(3, "fewer steps do not show a habit")
@@ -79,43 +80,46 @@ class SyncInStep(Rule):
             return without_device(self.name, results, "the device’s activity after the host’s waits")
         if not len(results.trace.calls):
             return Abstention(self.name, "the host’s runtime calls", "Record the CPU activity together with CUDA’s.")
-        return self._on_device(results, waits, activity.primary)
+        return self._on_device(results, waits)
 
-    def _on_device(self, results: Results, waits: Table, device: DeviceUse) -> Finding | None:
+    def _on_device(self, results: Results, waits: Table) -> Finding | None:
         scope = Scope.of(results)
         waits = waits.take(scope.inside(waits["start_ns"]))
-        ends = waits["start_ns"] + waits["duration_ns"]
-        after = intervals.union(Intervals(ends, ends + waits["idle_after_ns"]))
-        drained = intervals.subtract(intervals.subtract(after, device.busy), results.get(Phases).input)
-        share = scope.share(drained.total_ns)
-        if share < self.drained_share:
-            return None
-        names = Counter(_name(results, waits))
-        common = ", ".join(f"{name} ({units.count(number)}×)" for name, number in names.most_common(3))
+        every = results.get(SyncWaits).table
+        held_ns = int(every["duration_ns"][scope.inside(every["start_ns"])].sum())
         blocked = int(waits["duration_ns"].sum())
-        rate = len(waits) / scope.steps if scope.steps else None
+        idle = intervals.intersect(results.get(DeviceIdle).parts.get("idle_sync", intervals.EMPTY), scope.within)
+        # the idle time is that of all waits together; these have the part in it that they have in the waiting
+        lost_ns = idle.total_ns * blocked / held_ns if held_ns else 0.0
+        share = scope.share(lost_ns)
+        if share < self.idle_share:
+            return None
+        names = Counter(_names(results, waits))
+        number = names.total()
+        common = ", ".join(f"{name} ({units.count(times)}×)" for name, times in names.most_common(3))
+        rate = number / scope.steps if scope.steps else None
         often = f" ({rate:.3g} a step)" if rate is not None else ""
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Reading from the device leaves it idle for {units.percent(share)} of {scope.words}",
             explanation=(
-                f"{units.plural(len(waits), 'wait')}{often} for the device took {units.duration(blocked)}, in "
-                f"{common}. Each empties the device’s queue: it was then idle for {units.duration(drained.total_ns)} "
-                "altogether before new work arrived."
+                f"{units.plural(number, 'wait')}{often} for the device took {units.duration(blocked)}, in "
+                f"{common}. Each empties the device’s queue, and the host loses its lead: {units.duration(lost_ns)} of "
+                "idle time come from that."
             ),
             evidence={
-                "waits": len(waits),
+                "waits": number,
                 **({"waits_per_step": round(rate, 2)} if rate is not None else {}),
                 "host_blocked_ms": units.milliseconds(blocked),
-                "idle_after_ms": units.milliseconds(drained.total_ns),
-                "idle_after_share": round(share, 4),
+                "idle_ms": units.milliseconds(lost_ns),
+                "idle_share": round(share, 4),
                 "operators": common,
             },
-            where=Where(ranges_ns=worst(drained)),
+            where=Where(ranges_ns=worst(idle)),
             change=_change(names),
             saving=scope.saving(
-                0, drained.total_ns, drained.total_ns, "upper bound: the device is never idle after a wait"
+                0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
             leave_it=_LEAVE_IT,
         )
@@ -156,9 +160,13 @@ def _user_waits(results: Results) -> Table:
     return waits.take((waits["kind"] == SyncKind.IMPLICIT) & ~to_device)
 
 
-def _name(results: Results, waits: Table) -> list[str]:
+def _names(results: Results, waits: Table) -> list[str]:
+    """The operator of each wait; a blocking copy and the synchronise that belongs to it are one."""
+    every = results.get(SyncWaits).table
+    copies = results.get(CopyWaits).copy_call[np.isin(every["call"], waits["call"])]
+    _, first = np.unique(np.where(copies >= 0, copies, -1 - waits["call"]), return_index=True)
     names = results.trace.names
-    return [names[index] if index >= 0 else "a call outside operators" for index in waits["operator_name"]]
+    return [names[index] if index >= 0 else "a call outside operators" for index in waits["operator_name"][first]]
 
 
 def _change(names: Counter[str]) -> str:

@@ -12,7 +12,7 @@ EXPECTED = Expected(
         "waits": 10,
         "waits_per_step": 0.91,
         "host_blocked_ms": 8.4,
-        "idle_after_ms": 1.1,
+        "idle_ms": 1.1,
         "operators": "aten::item (10×)",
     },
     saving_share=0.101,
