@@ -63,10 +63,14 @@ class ProfiledCell:
 
     def present(self) -> bool:
         """Read, assign, remember and show the run; False where the user interrupted that. Never raises."""
+        from gpuprof.capture.interrupts import interrupts_held
+
         run = None
         try:
-            run = self._read()
-            show(self._shell, run, self._options, self._earlier)
+            # raised at once, yet known of even where Python swallows it (a weak reference's callback)
+            with interrupts_held(on_first=_raise_interrupt) as interrupt:
+                run = self._read()
+                show(self._shell, run, self._options, self._earlier)
         except KeyboardInterrupt:
             notice(f"the report was interrupted; {self._whereabouts()}")
             return False
@@ -74,7 +78,7 @@ class ProfiledCell:
             notice(f"no report: {describe(error)}; {self._whereabouts()}")
         finally:
             self._assign(run)
-        return True
+        return not interrupt.arrived
 
     def _read(self) -> Run:
         from gpuprof.profiling import remember
@@ -96,3 +100,7 @@ class ProfiledCell:
     def _whereabouts(self) -> str:
         folder = self._captured.folder if self._captured is not None else None
         return "the recording was not saved" if folder is None else f"gpuprof.last() reads the recording in {folder}"
+
+
+def _raise_interrupt() -> None:
+    raise KeyboardInterrupt

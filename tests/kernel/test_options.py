@@ -82,7 +82,7 @@ def test_compare_names_a_variable_a_saved_run_or_the_last_one(kernel: LiveKernel
     for named in ("first", "original", "last"):
         ran = kernel.run(f"%%gpuprofile --display text --into first --compare {named}\n{WORK}")
         assert not ran.failed and ran.stream("stderr") == "", ran.stream("stderr")
-        assert "What changed in the cell" in ran.reports[0]["text/plain"]
+        assert "before → after" in ran.reports[0]["text/plain"]
     assert kernel.value("type(gpuprof.last().compare(first)).__name__") == "'Comparison'"
 
 

@@ -86,6 +86,20 @@ def test_an_interrupted_report_is_one_line_and_stops_run_all(kernel: LiveKernel)
     assert works(kernel)
 
 
+def test_an_interrupt_that_python_swallows_still_stops_run_all(kernel: LiveKernel) -> None:
+    kernel.run(
+        "from gpuprof.run import Run\nimport signal\nmade = Run.from_captured\n"
+        "def interrupted(captured):\n"
+        "    try:\n        signal.raise_signal(signal.SIGINT)\n    except KeyboardInterrupt:\n        pass\n"
+        "    return made(captured)\n"
+        "Run.from_captured = interrupted"
+    )
+    ran = kernel.run(f"%%gpuprofile --display text\n{WORK}8")
+    kernel.run("Run.from_captured = made")
+    assert ran.values == ["8"] and len(ran.reports) == 1 and ran.failed
+    assert works(kernel)
+
+
 def test_an_interrupt_while_the_capture_stops_keeps_the_recording(kernel: LiveKernel) -> None:
     kernel.run(
         "from gpuprof.capture.kineto import KinetoRecording\nimport signal\nstop = KinetoRecording.stop\n"
