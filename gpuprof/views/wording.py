@@ -109,7 +109,8 @@ def where_words(report: Report, finding: Finding) -> str:
     ranges = [(max(t0 - origin, 0), min(t1 - origin, whole)) for t0, t1 in finding.where.ranges_ns]
     ranges = [(t0, t1) for t0, t1 in ranges if t0 < t1]
     if ranges:
-        at = f"{duration(ranges[0][0])} to {duration(ranges[0][1])}"
+        start, end = duration(ranges[0][0]), duration(ranges[0][1])
+        at = start if start == end else f"{start} to {end}"
         parts.append(f"at {at}" if len(ranges) == 1 else f"{plural(len(ranges), 'place')}, the first at {at}")
     return "; ".join(parts)
 
@@ -149,6 +150,11 @@ def _rounded(value: float) -> str:
 def unbroken(words: str) -> str:
     """`words` with no line break between a number and its unit (for HTML)."""
     return _NUMBER_UNIT.sub("\u00a0", words)
+
+
+def trust_words(report: Report) -> str:
+    """Every note of the trust line, one after the other."""
+    return " ".join(sentence_end(note) for note in report.trust.notes)
 
 
 def sentence_end(words: str) -> str:

@@ -29,8 +29,8 @@ def draw(peak: MemoryPeak, trace: Trace) -> Any:
     area = hv.Area((time, use.allocated_bytes[rows] / unit_bytes), *axes).opts(color=colour, alpha=0.12, line_alpha=0)
     layers = [area, held.opts(interpolation="steps-post", color=colour, line_width=2, tools=["hover"])]
     reserved = use.reserved_bytes[rows]
-    if (reserved >= 0).any():
-        known = reserved >= 0
+    known = reserved > 0
+    if known.any():
         outer = hv.Curve((time[known], reserved[known] / unit_bytes), *axes, label="reserved")
         layers.append(outer.opts(interpolation="steps-post", color=FOREGROUND, line_width=1.4, line_dash="dashed"))
     layers += _marks(use, trace, unit_ns, unit_bytes)

@@ -34,6 +34,10 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         super().__init__([head, self.tab])
         self.add_class("gpuprof-dashboard")
 
+    def __repr__(self) -> str:
+        # all that an untrusted or unattended notebook shows in place of a widget
+        return "gpuprof dashboard: it needs a live kernel; the report below holds its figures."
+
     def _contents(self) -> list[tuple[str, Callable[[], ipywidgets.Widget]]]:
         report, found = self._report, len(self._report.findings)
         optional = [

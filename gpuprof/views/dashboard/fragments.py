@@ -11,6 +11,7 @@ import jinja2
 from gpuprof.units import count, duration, percent, plural, rate, size
 from gpuprof.views import wording
 from gpuprof.views.paper.diff import diff_lines
+from gpuprof.views.prose import prose
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -47,6 +48,6 @@ def _environment() -> jinja2.Environment:
         counted=count,
         plural=plural,
         sentence_end=wording.sentence_end,
-        unbroken=wording.unbroken,
+        prose=prose,
     )
     return environment

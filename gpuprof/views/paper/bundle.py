@@ -14,6 +14,7 @@ from gpuprof.units import duration, percent, plural
 from gpuprof.views import wording
 from gpuprof.views.paper.diff import diff_lines
 from gpuprof.views.picture.draw import render_picture
+from gpuprof.views.prose import prose
 from gpuprof.views.text import render_comparison, render_text
 from gpuprof.views.theme import BUDGET
 
@@ -90,6 +91,6 @@ def _template() -> jinja2.Template:
         percent=percent,
         plural=plural,
         sentence_end=wording.sentence_end,
-        unbroken=wording.unbroken,
+        prose=prose,
     )
     return environment.get_template("paper.html.jinja")

@@ -163,12 +163,28 @@ def _draw_steps(axes: Axes, trace: Trace, width: int) -> None:
         return
     lengths = np.maximum(shown - 2 * pixel, pixel)
     axes.barh(np.full(len(steps), 0.5), lengths, left=starts, height=0.86, color=EVENTS["step"].light, linewidth=0)
-    for start, room, took, number in zip(starts, shown, steps["duration_ns"], steps["number"], strict=True):
-        for words in (f"step {number} · {duration(took)}", f"step {number}", f"{number}"):
-            text = axes.text(start + 6 * pixel, 0.48, words, size=SIZE - 1, color=INK, va="center")
-            if text.get_window_extent().width + 12 <= room / pixel:
-                break
-            text.remove()
+    _name_steps(axes, steps, starts + 6 * pixel, shown / pixel - 12)
+
+
+def _name_steps(axes: Axes, steps: Table, lefts: Array, rooms: Array) -> None:
+    """All in the longest form that fits most of them; a name without room is left out."""
+    if np.median(rooms) < SIZE:
+        return
+    for form in ("step {number} · {took}", "step {number}", "{number}"):
+        facts = zip(steps["number"], steps["duration_ns"], lefts, strict=True)
+        texts = [
+            axes.text(
+                left, 0.48, form.format(number=number, took=duration(took)), size=SIZE - 1, color=INK, va="center"
+            )
+            for number, took, left in facts
+        ]
+        fits = [text.get_window_extent().width <= room for text, room in zip(texts, rooms, strict=True)]
+        enough = 2 * sum(fits) >= len(fits)
+        for text, fit in zip(texts, fits, strict=True):
+            if not (fit and enough):
+                text.remove()
+        if enough:
+            return
 
 
 def _draw_memory(axes: Axes, use: MemoryUse, trace: Trace) -> None:

@@ -63,12 +63,13 @@ def test_the_users_matplotlib_is_left_alone():
 import sys, matplotlib
 matplotlib.rcParams["font.size"] = 33
 matplotlib.rcParams["axes.facecolor"] = "red"
-before = dict.copy(matplotlib.rcParams)  # asking for the backend by name would choose one
+before = matplotlib.rcParams.copy()
 from tests.support.reports import device_report
 from gpuprof.views.picture.draw import render_picture
 report = device_report()
 one = render_picture(report.trace, report.results)
-assert dict.copy(matplotlib.rcParams) == before
+copied = matplotlib.rcParams.copy()
+assert all(copied._get(key) == before._get(key) for key in before)
 assert "matplotlib.pyplot" not in sys.modules
 matplotlib.rcdefaults()
 assert render_picture(report.trace, report.results) == one

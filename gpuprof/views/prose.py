@@ -1,0 +1,16 @@
+"""Plain sentences as HTML: escaped, code in backticks set as code, numbers kept with their units."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup, escape
+
+from gpuprof.views.wording import unbroken
+
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def prose(text: str) -> Markup:
+    """`text` as HTML. The only markup it can bring in are `code` elements."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(unbroken(text)))))

@@ -1,0 +1,232 @@
+"""A profiled cell in a real JupyterLab, from the first run to the notebook reopened without its kernel."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+from tests.support.jupyter import jupyterlab
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "%load_ext gpuprof",
+    '''%%gpuprofile --name "train one epoch" --memory
+import time
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Slow(Dataset):
+    def __len__(self):
+        return 640
+
+    def __getitem__(self, index):
+        time.sleep(0.0003)
+        return torch.randn(1, 8, 8), index % 10
+
+layers = torch.nn.Conv2d(1, 16, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(576, 10)
+model = torch.nn.Sequential(*layers)
+optimizer = torch.optim.Adam(model.parameters(), foreach=False)
+total = 0.0
+for inputs, targets in DataLoader(Slow(), batch_size=32):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    total += loss.item()
+f"total above zero: {total > 0}"''',
+    "import gpuprof\ngpuprof.last().plots.memory()",
+)
+DASHBOARD = ".gpuprof-dashboard"
+TABS = f"{DASHBOARD} .lm-TabBar-tab"
+PANEL = f"{DASHBOARD} .widget-tab-contents > :not(.lm-mod-hidden)"
+REPORT = ".jp-RenderedHTML:has-text('How far to trust this')"
+
+
+@pytest.fixture(scope="module")
+def lab(browser, screenshots, tmp_path_factory):
+    """The notebook, open and run up to the profiled cell."""
+    with jupyterlab(tmp_path_factory.mktemp("lab")) as server:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(notebook, server.folder / "train.ipynb")
+        context = browser.new_context(viewport={"width": 1100, "height": 1900})
+        outside: list[str] = []
+        context.route(lambda url: not _local(url), lambda route: (outside.append(route.request.url), route.abort()))
+        page = context.new_page()
+        page.set_default_timeout(40_000)
+        opened = SimpleNamespace(page=page, server=server, outside=outside, pictures=screenshots)
+        _open(opened)
+        _run(page, 0)
+        _run(page, 1)
+        page.wait_for_selector(DASHBOARD)
+        page.wait_for_selector(REPORT)
+        yield opened
+        context.close()
+
+
+def _local(url: str) -> bool:
+    return url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:", "about:"))
+
+
+def _open(lab) -> None:
+    lab.page.goto(lab.server.url("lab/tree/train.ipynb"))
+    lab.page.wait_for_selector(".jp-Notebook .jp-Cell")
+    lab.page.keyboard.press("Control+b")
+    lab.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+
+
+def _choose(page, menu: str, *items: str) -> None:
+    page.click(f".lm-MenuBar-itemLabel:text-is('{menu}')")
+    for item in items:
+        page.click(f".lm-Menu-itemLabel:text-is('{item}')")
+
+
+def _run(page, index: int) -> None:
+    cell = page.locator(".jp-CodeCell").nth(index)
+    prompt = cell.locator(".jp-InputPrompt")
+    for _ in range(10):
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        page.wait_for_timeout(1500)
+        # while the kernel is still connecting, the request is dropped without a word
+        if prompt.inner_text() != "[ ]:":
+            break
+    _until(lambda: prompt.inner_text() == f"[{index + 1}]:", 60)
+
+
+def _picture(lab, name: str, selector: str | None = None) -> None:
+    path = str(lab.pictures / f"lab-{name}.png")
+    (lab.page.locator(selector).first if selector else lab.page).screenshot(path=path)
+
+
+def test_the_value_of_the_cell_and_the_dashboard_appear(lab):
+    assert lab.page.get_by_text("'total above zero: True'", exact=True).count() == 1
+    assert "waiting for data" in lab.page.locator(f"{DASHBOARD} .gpuprof-key").inner_text()
+    lab.page.wait_for_selector(f"{PANEL} canvas")
+    time.sleep(0.5)  # the first frame of the timeline
+    _picture(lab, "cell")
+    _picture(lab, "dashboard-timeline", DASHBOARD)
+
+
+@pytest.mark.parametrize(
+    ("title", "words", "drawn"),
+    [
+        ("Findings", "waits for data", False),
+        ("Transfers", "", True),
+        ("Memory", "peak allocated", True),
+        ("Kernels & operators", "aten::", False),
+        ("Steps", "", True),
+    ],
+)
+def test_every_tab_shows_what_it_promises(lab, title, words, drawn):
+    lab.page.locator(TABS, has_text=title).click()
+    panel = lab.page.locator(PANEL)
+    panel.locator(":not(:text('Building this tab'))").first.wait_for()
+    if drawn:
+        panel.locator("iframe[data-drawn=yes]").first.wait_for()
+    if words:
+        panel.get_by_text(words).first.wait_for()
+    time.sleep(0.4)  # the last repaint of a chart
+    _picture(lab, f"dashboard-{title.split()[0].lower()}", DASHBOARD)
+    assert "could not be" not in panel.inner_text()
+
+
+def test_a_chart_follows_the_theme_and_keeps_its_canvas(lab):
+    lab.page.locator(TABS, has_text="Memory").click()
+    frame = lab.page.locator(f"{PANEL} iframe[data-drawn=yes]").first.element_handle().content_frame()
+    light = frame.evaluate("getComputedStyle(document.body).color")
+    _theme(lab, "JupyterLab Dark")
+    time.sleep(0.5)
+    dark = frame.evaluate("getComputedStyle(document.body).color")
+    assert light != dark
+    assert frame.evaluate("Bokeh.documents[0].roots().length") == 1
+    _picture(lab, "dashboard-memory-dark", DASHBOARD)
+    _picture(lab, "report-dark", REPORT)
+    lab.page.set_viewport_size({"width": 780, "height": 1900})
+    time.sleep(0.8)
+    _picture(lab, "report-narrow-dark", REPORT)
+    _theme(lab, "JupyterLab Light")
+    lab.page.locator(TABS, has_text="Timeline").click()
+    time.sleep(0.8)
+    _picture(lab, "dashboard-narrow", DASHBOARD)
+    _picture(lab, "report-narrow", REPORT)
+    lab.page.set_viewport_size({"width": 1100, "height": 1900})
+
+
+def _theme(lab, name: str) -> None:
+    _choose(lab.page, "Settings", "Theme", name)
+    lab.page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
+
+
+def test_the_interactive_page_opens_inside_the_report(lab):
+    lab.page.locator(f"{REPORT} summary", has_text="Interactive timeline").click()
+    page = lab.page.frame_locator(f"{REPORT} iframe")
+    page.locator("canvas").first.wait_for()
+    time.sleep(0.8)
+    _picture(lab, "report-interactive", REPORT)
+    lab.page.locator(f"{REPORT} summary", has_text="Interactive timeline").click()
+
+
+def test_nothing_of_ours_asks_the_network(lab):
+    assert lab.outside == []
+
+
+def test_a_plot_of_ours_shows_without_a_network(lab):
+    _run(lab.page, 2)
+    plot = (
+        lab.page.locator(".jp-CodeCell")
+        .nth(2)
+        .locator(".jp-OutputArea-output .bk-Figure, .jp-OutputArea-output canvas")
+    )
+    plot.first.wait_for(state="visible")
+    time.sleep(0.5)
+    _picture(lab, "plot")
+
+
+def test_reopened_without_its_kernel_the_report_is_whole(lab):
+    page = lab.page
+    saved = lab.server.folder / "train.ipynb"
+    for _ in range(10):
+        _choose(page, "File", "Save Notebook")
+        page.wait_for_timeout(1000)
+        if "How far to trust" in saved.read_text():
+            break
+    _choose(page, "Kernel", "Shut Down Kernel")
+    page.goto("about:blank")
+    page.goto(lab.server.url("lab/tree/train.ipynb"))
+    report = page.locator(REPORT)
+    report.wait_for()
+    words = report.inner_text().replace("\u00a0", " ")
+    assert "The training loop waits for data" in words
+    assert "Where the time went" in words
+    assert report.locator("img").evaluate("image => image.complete && image.naturalWidth") == 1200
+    time.sleep(1)
+    _picture(lab, "reopened")
+    assert report.locator("text='Error displaying widget'").count() == 0
+
+
+def _until(condition, seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "gave up waiting"
+        time.sleep(0.2)
+
+
+def test_untrusted_the_report_is_legible(lab):
+    notebook = nbformat.read(lab.server.folder / "train.ipynb", as_version=4)
+    notebook.metadata.copied = True  # another file: the signature of the first does not hold for it
+    nbformat.write(notebook, lab.server.folder / "stranger.ipynb")
+    lab.page.goto(lab.server.url("lab/tree/stranger.ipynb"))
+    report = lab.page.locator(REPORT)
+    report.wait_for()
+    assert "The training loop waits for data" in report.inner_text().replace("\u00a0", " ")
+    assert report.locator("iframe").count() == 0
+    assert report.locator("img").count() == 1
+    assert lab.page.locator("text='Error displaying widget'").count() == 0
+    assert "needs a live kernel" in lab.page.locator(".jp-Notebook").inner_text()
+    time.sleep(0.5)
+    _picture(lab, "untrusted")
