@@ -56,7 +56,10 @@ class Session:
         ownership.claim(self)
         watch = Watch(self._options, None if self._cell is None else self._cell.filename)
         try:
-            watch.start()
+            with interrupts_held() as held:
+                watch.start()
+            if held.arrived:
+                raise KeyboardInterrupt
         except BaseException:
             watch.abandon()
             ownership.release(self)

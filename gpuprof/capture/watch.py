@@ -56,6 +56,7 @@ class Watch:
         self._loaders.install()
         if self._devices is not None:
             self._devices.start()
+        self._begin_limit()
         self._host.start()
         try:
             self._window.start()
@@ -134,6 +135,9 @@ class Watch:
 
     def _recording_began(self) -> None:
         self._clock.mark()
+        self._begin_limit()
+
+    def _begin_limit(self) -> None:
         memory = psutil.virtual_memory()
         self._limit.begin(psutil.Process().memory_info().rss, memory.available)
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -193,19 +194,24 @@ class RecordingWindow:
         """End in mid-cell. Inside autograd the profiler's state would come back when the backward pass returns."""
         if not self.running or self._busy or self._closed or _in_backward():
             return
+        with self._inside_the_cell(from_interpreter):
+            self._finish(reason)
+
+    @contextmanager
+    def _inside_the_cell(self, from_interpreter: bool) -> Iterator[None]:
+        """Time it, keep every other way in out, and hold back a Ctrl-C until the profiler is whole again."""
         self._busy = True
         began = time.perf_counter_ns()
         try:
             with interrupts_held() as held:
-                self._finish(reason)
+                yield
         finally:
             self._busy = False
             self._cost_ns += time.perf_counter_ns() - began
-        if held.arrived:
-            if from_interpreter:
-                interrupt_soon()
-            else:
-                raise KeyboardInterrupt
+        if held.arrived and from_interpreter:
+            interrupt_soon()
+        elif held.arrived:
+            raise KeyboardInterrupt
 
     def _finish(self, reason: str) -> None:
         self._last_step = self._steps.seen
@@ -219,10 +225,8 @@ class RecordingWindow:
         """Record once more, where the ended recording has no steps or worse ones than are seen now."""
         if self._closed or self._steps.source <= self._source or self._busy or _in_backward():
             return
-        seen, self._source = self._steps.source, self._steps.source
-        self._busy = True
-        began = time.perf_counter_ns()
-        try:
+        self._source = self._steps.source
+        with self._inside_the_cell(from_interpreter=False):
             if self.recording.has_open_events():
                 self.notes.append(
                     "steps appeared after the kernel recording had ended; it could not be started again because a "
@@ -231,16 +235,15 @@ class RecordingWindow:
                 return
             fresh = KinetoRecording(self._options)
             fresh.carry(self.recording)
-            fresh.start()
+            try:
+                fresh.start()
+            except RuntimeError as error:
+                self.notes.append(f"the kernel recording could not be started again when steps appeared: {error}")
+                return
             self.recording, self.started_late = fresh, True
             self._first_step = self._last_step = self._steps.seen
-            self._source, self._steady_since_ns = seen, None
+            self._steady_since_ns = None
             self._after_start()
-        except RuntimeError as error:
-            self.notes.append(f"the kernel recording could not be started again when steps appeared: {error}")
-        finally:
-            self._busy = False
-            self._cost_ns += time.perf_counter_ns() - began
 
 
 def _in_backward() -> bool:
