@@ -1,4 +1,4 @@
-"""Sessions that write into a temporary folder and are always ended."""
+"""Fixtures of the capture tests: the fake driver, and sessions that write into a temporary folder and are always ended."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import pytest
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.session import Session
 from gpuprof.model.context import Cell
+from tests.support.fake_nvml.fixtures import _remove_folder, load_nvml, nvml
+
+__all__ = ["_remove_folder", "load_nvml", "new_session", "nvml"]
 
 
 @pytest.fixture
