@@ -1,4 +1,4 @@
-"""Fixtures of the capture tests: the fake driver, and sessions that write into a temporary folder and are always ended."""
+"""The fake driver, and sessions that write into a temporary folder and are always ended."""
 
 from __future__ import annotations
 
