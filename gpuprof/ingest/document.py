@@ -17,7 +17,7 @@ from gpuprof import units
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest import foreign
 from gpuprof.ingest.event import Event, EventTime
-from gpuprof.ingest.repair import mend, mend_events
+from gpuprof.ingest.repair import has_surrogates, mend, mend_events
 from gpuprof.ingest.stream import KINETO, ByteStream
 
 _EVENTS_KEY = re.compile(rb"\"traceEvents\"\s*:\s*\[")
@@ -206,6 +206,9 @@ class Document:
                 raise UnreadableError(self.path, problem, where=where, expected=KINETO) from error
             except msgspec.DecodeError as error:
                 if "truncated" in str(error):
+                    # so the parser also calls half a surrogate
+                    if attempt is None and has_surrogates(text):
+                        continue
                     return None
                 broken = broken or int(_BYTE.findall(str(error))[-1]) - 1
         raise _BrokenError(self.path, self._offset, broken)

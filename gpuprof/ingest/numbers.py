@@ -31,7 +31,7 @@ class BadTimeError(ValueError):
 def integers(values: Sequence[Any], missing: int = -1) -> Array:
     """int64 of shape `(len(values),)`. Text is read as a number, larger ints are kept modulo 2**63, others missing."""
     found = _as_array(values)
-    if found.dtype == np.int64:
+    if _whole(found):
         return found
     return np.array([_integer(value, missing) for value in values], np.int64)
 
@@ -48,11 +48,11 @@ def starts_ns(values: Sequence[Any]) -> Array:
     InexactTimeError where float64 cannot hold them; BadTimeError for the first that is no number.
     """
     found = _as_array(values)
-    if found.dtype == np.int64:
+    if _whole(found):
         if len(found) and np.abs(found).max() > _LARGEST_US:
             raise BadTimeError(int(np.abs(found).argmax()), "a time outside any calendar")
         return found * 1000
-    if found.dtype == np.float64 and np.isfinite(found).all():
+    if found.ndim == 1 and found.dtype == np.float64 and np.isfinite(found).all():
         if np.abs(found).max() >= EXACT_US:
             raise InexactTimeError
         return _exact_ns(found)
@@ -73,7 +73,7 @@ def whole_ns(values: Sequence[int | None]) -> Array:
 def durations_ns(values: Sequence[Any]) -> tuple[Array, int]:
     """µs as they stand in `dur` to int64 ns, and how many were negative or no number (taken as 0)."""
     found = _as_array(values)
-    if found.dtype == np.int64:
+    if _whole(found):
         whole = np.minimum(found, _LARGEST_US) * 1000
         return np.maximum(whole, 0), int((whole < 0).sum())
     decimal = np.array([_float(value) for value in values], np.float64)
@@ -114,6 +114,10 @@ def _as_array(values: Sequence[Any]) -> Array:
         return np.array(values)
     except (ValueError, OverflowError):
         return np.empty(len(values), object)
+
+
+def _whole(found: Array) -> bool:
+    return found.ndim == 1 and found.dtype == np.int64
 
 
 def _integer(value: Any, missing: int) -> int:

@@ -21,7 +21,9 @@ _TEXT_IN_ARGS = re.compile(
     rb"(\"(?=, ?\"[\w .%()/]+\": |,?\s*$))",
     re.MULTILINE,
 )
-_ESCAPE = re.compile(rb"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|\\")
+_PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE = re.compile(_PAIR + rb"|\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|\\")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _UNESCAPED_QUOTE = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\"")
 _BARE_NUMBER = re.compile(rb"(\":\s*)-?(?:NaN|nan|Infinity|inf)(?=\s*[,}])")
 _BETWEEN_EVENTS = re.compile(rb"(?<=\n  \}),\r?\n(?=  \{\r?\n)")
@@ -76,5 +78,13 @@ def mend_string(inner: bytes) -> bytes:
     return inner
 
 
+def has_surrogates(text: bytes) -> bool:
+    """Whether some character is written as a surrogate, which is invalid without its other half."""
+    return _SURROGATE.search(text) is not None
+
+
 def _valid_escape(found: re.Match[bytes]) -> bytes:
-    return found[0] if len(found[0]) > 1 else b"\\\\"
+    escape = found[0]
+    if len(escape) == 1:
+        return b"\\\\"
+    return b"\\ufffd" if len(escape) == 6 and _SURROGATE.match(escape) else escape

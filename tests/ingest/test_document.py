@@ -78,6 +78,22 @@ def test_a_file_cut_anywhere_is_read_or_refused(which: str, data: st.DataObject)
             assert _starts(trace) <= _starts(_whole(which))
 
 
+@pytest.mark.parametrize("which", TEXTS)
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_damaged_byte_is_read_or_refused(which: str, data: st.DataObject) -> None:
+    damaged = bytearray(TEXTS[which].encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    with tempfile.TemporaryDirectory() as folder:
+        path = save(Path(folder), bytes(damaged))
+        try:
+            load_trace(path)
+        except TraceError as error:
+            assert str(path) in str(error)
+            assert "\n" not in str(error)
+
+
 def _starts(trace: Trace) -> set[tuple[str, int]]:
     return {
         (name, int(start))
@@ -94,9 +110,13 @@ def test_a_cut_gzip_file_is_read_as_far_as_it_goes(end: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = save(Path(folder), packed[:end], "cut.json")
         try:
-            assert load_trace(path).source.truncated
+            trace = load_trace(path)
         except TraceError as error:
             assert str(path) in str(error)
+        else:
+            # Only the last bytes, a checksum, may be missing from whole JSON.
+            assert trace.source.truncated or len(packed) - end <= 16
+            assert any("gzip data ends early" in note for note in trace.source.notes)
 
 
 def test_every_whole_event_before_the_cut_is_kept(tmp_path: Path) -> None:

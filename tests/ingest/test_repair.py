@@ -72,6 +72,13 @@ def test_bare_nan_broken_text_and_control_characters(tmp_path: Path) -> None:
     assert trace.source.repaired
 
 
+def test_half_a_surrogate_is_no_end_of_the_file(tmp_path: Path) -> None:
+    text = laid_out([operator("HALF", 1, 2), operator("fine \U0001f600", 3, 2), operator("last \\ud800", 6, 1)])
+    trace = load_trace(save(tmp_path, text.replace("HALF", "half \\ud83d")))
+    assert trace.names_of(trace.operators).tolist() == ["half \ufffd", "fine \U0001f600", "last \\ud800"]
+    assert (trace.source.repaired, trace.source.truncated) == (True, False)
+
+
 def test_a_broken_head_loses_only_the_head(tmp_path: Path) -> None:
     text = laid_out(EVENTS, {"config": "PATH", "baseTimeNanoseconds": 10**18, "schemaVersion": 1})
     trace = load_trace(save(tmp_path, text.replace("PATH", 'a "b" c')))
