@@ -27,8 +27,9 @@ class InputPipeline(Result):
     it took more than five times the median: workers starting. `batch`: neither of the two.
 
     The sums are over `batch` rows: `wait_ns` is the part inside the steps (inside the span where no steps are known),
-    `wait_share` that over the steps' time (the span's), `median_ns` and `p95_ns` the whole waits. `first_ns` and
-    `ended_ns` are kept apart. None where no wait was recorded.
+    `wait_share` that over the steps' time (the span's), `median_ns` and `p95_ns` the whole waits, `work_ns` the
+    median time from the end of one to the next wait. `first_ns` and `ended_ns` are kept apart. None where no wait was
+    recorded.
     `in_process`: the batches are made on the waiting thread itself (`num_workers=0`), judged by the iterator's class
     that waited longest; None where it does not say. `device_idle_in_wait_ns`: the part of `wait_ns` in which the
     first device had nothing to do; None without device activity. `within_ns` is what `wait_share` divides by.
@@ -48,6 +49,7 @@ class InputPipeline(Result):
     device_idle_in_wait_ns: int | None
     median_ns: float | None
     p95_ns: float | None
+    work_ns: float | None
     loaders: tuple[Loader, ...]
 
     @property
@@ -80,6 +82,7 @@ class InputPipeline(Result):
             device_idle_in_wait_ns=_device_idle(inside, results) if any_wait else None,
             median_ns=float(np.median(batch["duration_ns"])) if any_batch else None,
             p95_ns=float(np.percentile(batch["duration_ns"], 95)) if any_batch else None,
+            work_ns=_work(waits, ~(first | ended)),
             loaders=trace.context.loaders,
         )
 
@@ -118,6 +121,12 @@ def _started_up(waits: Table, ended: Array) -> Array:
         return np.zeros(len(waits), bool)
     slow: Array = candidates & (durations > _START_UP_FACTOR * np.median(ordinary))
     return slow
+
+
+def _work(waits: Table, batch: Array) -> float | None:
+    between = waits["start_ns"][1:] - (waits["start_ns"] + waits["duration_ns"])[:-1]
+    between = between[batch[:-1]] if len(waits) else between
+    return float(np.median(between)) if len(between) else None
 
 
 def _within(trace: Trace) -> intervals.Intervals:

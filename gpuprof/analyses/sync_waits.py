@@ -38,8 +38,7 @@ SYNC_WAITS = TableSchema(
             "operator_name",
             "int32",
             "index of names",
-            "the outermost operator of a library around it (aten::item), else the outermost of all; -1 if "
-            "none",
+            "the outermost operator of a library around it (aten::item), else the outermost of all; -1 if none",
         ),
         Column("operator", "int32", "row of operators", "that operator; -1 if none"),
         Column("kind", "uint8", "SyncKind", "explicit or implicit"),

@@ -42,7 +42,9 @@ class WorkerPlan(Result):
         batches = int(pipeline.batch.sum())
         if pipeline.median_ns is None or pipeline.wait_ns is None or not batches:
             return cls(loader, None, None, workers, None, cores)
-        rest = max((pipeline.within_ns - pipeline.wait_ns) / batches, 0.0)
+        mean = max((pipeline.within_ns - pipeline.wait_ns) / batches, 0.0)
+        # a slow first step would distort the mean; one batch alone has no median
+        rest = mean if pipeline.work_ns is None else min(pipeline.work_ns, mean)
         between = pipeline.median_ns + rest
         load = pipeline.median_ns if workers == 0 else workers * between if workers else None
         needed = math.ceil(load / rest) if load is not None and rest > 0 else None

@@ -9,6 +9,7 @@ from typing import Any
 from gpuprof import units
 from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.analyses.step_time import StepTime
+from gpuprof.model import intervals
 from gpuprof.model.context import Cell
 from gpuprof.report.report import Report
 from gpuprof.units import milliseconds
@@ -72,7 +73,7 @@ class Comparison:
         return "\n".join(lines)
 
     def budget_rows(self) -> list[tuple[str, float, float]]:
-        """Each category with its ns per unit of the basis, before and after."""
+        """Each category with its ns before and after: of an average steady step, else of the recorded span."""
         before, after = self._budget(self.before), self._budget(self.after)
         names = list(before) + [name for name in after if name not in before]
         return [(name, before.get(name, 0.0), after.get(name, 0.0)) for name in names]
@@ -114,9 +115,16 @@ class Comparison:
         return float(step) if self.basis == "median step" and step is not None else float(report.trace.span_ns)
 
     def _budget(self, report: Report) -> dict[str, float]:
-        whole = sum(entry.ns for entry in report.budget.entries)
-        unit = self._time_ns(report)
-        return {entry.category: entry.ns / whole * unit if whole else 0.0 for entry in report.budget.entries}
+        if self.basis != "median step":
+            return {entry.category: float(entry.ns) for entry in report.budget.entries}
+        times = report.results.get(StepTime)
+        steady = intervals.union(intervals.of(report.trace.steps.take(times.steady)))
+        count = int(times.steady.sum())
+        return {
+            category: intervals.intersect(part, steady).total_ns / count
+            for category, part in report.budget.parts.items()
+            if not category.endswith("outside_steps")
+        }
 
     def _speed(self) -> str:
         times = f"{self.basis} {units.duration(self.before_ns)} → {units.duration(self.after_ns)}"

@@ -39,7 +39,7 @@ def render_comparison(comparison: Comparison) -> str:
         for name, before, after in comparison.budget_rows()
         if before or after
     ]
-    unit = "a median step" if comparison.basis == "median step" else "the recorded span"
+    unit = "an average steady step" if comparison.basis == "median step" else "the recorded span"
     head = f"Where {unit} went, before → after"
     code = comparison.code_diff
     changed = "What changed in the cell\n" + textwrap.indent(code, "  ") if code else ""

@@ -13,7 +13,8 @@ def report(step_us: float, wait_us: float, source: str) -> Report:
     builder = TraceBuilder().context(cell=Cell(source=source))
     for i in range(6):
         begin = i * step_us
-        builder.step(begin, step_us).data_wait(begin, wait_us).operator("aten::mm", begin + wait_us, step_us - wait_us)
+        builder.step(begin, step_us).data_wait(begin, wait_us).operator("aten::empty", begin, 1)
+        builder.operator("aten::mm", begin + wait_us, step_us - wait_us)
     return Report.of(builder.build())
 
 
@@ -35,6 +36,21 @@ def test_budget_rows_add_up_to_a_step():
     rows = compared.budget_rows()
     assert sum(old for _, old, _ in rows) == pytest.approx(compared.before_ns)
     assert sum(new for _, _, new in rows) == pytest.approx(compared.after_ns)
+
+
+def test_budget_rows_leave_out_warm_up_and_what_is_outside_the_steps():
+    # GIVEN a first step ten times as long as the others, after a second of preparation
+    builder = TraceBuilder().operator("aten::zeros", 0, 1_000_000).step(1_000_000, 100_000)
+    builder.operator("aten::mm", 1_000_000, 100_000)
+    for i in range(5):
+        begin = 1_100_000 + i * 10_000
+        builder.step(begin, 10_000).operator("aten::mm", begin, 7_990).operator("aten::add", begin + 9_990, 10)
+    run = Report.of(builder.build())
+    # THEN the rows are those of a steady step
+    rows = {name: before for name, before, _ in Comparison(run, run).budget_rows()}
+    assert rows["operators"] == pytest.approx(8e6)
+    assert sum(rows.values()) == pytest.approx(10e6)
+    assert "outside_steps" not in rows
 
 
 def test_a_difference_within_the_noise_is_called_none():
