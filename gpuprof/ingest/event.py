@@ -70,7 +70,10 @@ MEMSET = ("gpu_memset", "Memset")
 _CATEGORIES = {
     "operators": ("cpu_op", "Operator"),
     "spans": ("user_annotation",),
-    "calls": ("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "privateuse1_runtime", "privateuse1_driver"),
+    "calls": (
+        *("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver"),
+        *("privateuse1_runtime", "privateuse1_driver"),
+    ),
     "device_events": (*KERNEL, *COPY, *MEMSET),
     "syncs": ("cuda_sync",),
     "frames": ("python_function",),

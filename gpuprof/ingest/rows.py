@@ -63,7 +63,7 @@ class Rows:
             name: {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
             for name, parts in self._parts.items()
         }
-        external_ids = whole.get("device_events", {}).pop("external_id", np.empty(0, np.int64))
+        external_ids = _operator_ids(whole.get("device_events", {}))
         keys = sorted(self.columns.threads.meanings)
         whole["threads"] = self._thread_columns(keys)
         texts = self.columns.names.meanings
@@ -103,6 +103,14 @@ class Rows:
             "tid": np.array([tid for _, tid in keys], np.int64),
             "name": np.array([names[text] for text in texts], np.int32),
         }
+
+
+def _operator_ids(device_events: Columns) -> Array:
+    """The external ids, but those that only repeat the correlation (before 2024): they are no operator's."""
+    if not device_events:
+        return np.empty(0, np.int64)
+    ids = device_events.pop("external_id")
+    return np.where(ids == device_events["correlation"], -1, ids)
 
 
 def _places(old: list[Any], new: list[Any]) -> Array:
