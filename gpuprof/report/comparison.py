@@ -130,10 +130,10 @@ class Comparison:
         times = f"{self.basis} {units.duration(self.before_ns)} → {units.duration(self.after_ns)}"
         ratio = self.speedup
         if ratio is None:
-            return f"speed unknown ({times})"
+            return f"Speed unknown ({times})"
         noise = self.noise_share or 0.0
         if abs(ratio - 1) <= max(noise, 0.01):
-            return f"no difference beyond the noise of the steps ({times})"
+            return f"No difference beyond the noise of the steps ({times})"
         word = "faster" if ratio > 1 else "slower"
         return f"{units.factor(ratio if ratio > 1 else 1 / ratio)} {word} than before ({times})"
 
