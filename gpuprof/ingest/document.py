@@ -7,7 +7,7 @@ before it decodes as a list of events only if it is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ class Document:
         """How many (inflated) bytes the file held so far."""
         return self._stream.bytes_read
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Generator[Batch, None, None]:
         pieces = iter(self._stream)
         buffer, ended = self._read_head(pieces), False
         for piece in pieces:

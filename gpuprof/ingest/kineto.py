@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,9 @@ def read_kineto(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> KinetoFile:
     UnreadableError or ForeignFileError, with one clear line, where that cannot be done.
     """
     document, rows = Document(ByteStream(path, chunk_bytes)), Rows()
-    with _collector_paused():
-        for batch in document:
+    # closing: an error must not leave the file open in the reading thread
+    with _collector_paused(), closing(iter(document)) as batches:
+        for batch in batches:
             try:
                 rows.add(batch)
             except EventTimeError as error:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
-from gpuprof.ingest.load import load_trace
+from gpuprof.ingest.load import load_trace, read_trace_file
 from tests.ingest.kineto_text import EVENTS, compact, kernel, laid_out, operator, save
 
 OPERATOR = operator("aten::mm", 1, 2)
@@ -159,3 +160,12 @@ def test_odd_numbers_do_no_harm(tmp_path: Path) -> None:
     assert len(trace.threads) == 1
     assert trace.operators["external_id"].tolist() == [5, -1]
     assert any("2 events had a negative duration" in note for note in trace.source.notes)
+
+
+def test_a_refused_file_is_let_go(tmp_path: Path) -> None:
+    path = save(tmp_path, compact([OPERATOR | {"ts": "x"}, *EVENTS * 200]))
+    before = threading.active_count()
+    with pytest.raises(UnreadableError) as caught:
+        read_trace_file(path, chunk_bytes=4096)
+    assert caught.value.__traceback__ is not None
+    assert threading.active_count() == before
