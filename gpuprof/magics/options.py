@@ -117,3 +117,14 @@ def _variable(text: str | None) -> str | None:
     if text is not None and (not text.isidentifier() or keyword.iskeyword(text)):
         raise UsageError(f"--into {text}: expected the name of a variable")
     return text
+
+
+def options_as_rows() -> list[tuple[str, str]]:
+    """Every option as it is typed, and its help, for the reference page."""
+    parser = _arguments.parser  # type: ignore[attr-defined]
+    rows = []
+    for action in parser._actions:  # argparse has no public list of them
+        if action.option_strings and action.dest != "help":
+            value = action.metavar or (" or ".join(action.choices) if action.choices else "")
+            rows.append((f"{action.option_strings[-1]} {value}".strip(), str(action.help).replace("%%", "%")))
+    return rows

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import math
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.memory_peak import MemoryPeak
@@ -14,6 +17,8 @@ from gpuprof.model.context import Cell
 from gpuprof.report.report import Report
 from gpuprof.units import milliseconds
 
+_LEAST_NOISE = 0.02  # the same cell run twice differs by as much
+_FEWEST_STEPS = 4
 _MAGIC_LINE = "# %%gpuprofile"  # its options are no part of the code
 
 
@@ -47,9 +52,15 @@ class Comparison:
 
     @property
     def noise_share(self) -> float | None:
-        """Half the inter-quartile range of the steps over their median, of the noisier run; None without steps."""
-        shares = [share for share in map(_step_spread, (self.before, self.after)) if share is not None]
-        return max(shares) if shares else None
+        """Differences of the medians up to this share may be chance; None where the steps are too few to tell.
+
+        Twice the standard error of the difference of two medians, each 1.25 σ/√n with σ = inter-quartile range ÷ 1.35
+        (normal steps). Steps of one run are alike for reasons of their own: between runs more can differ by chance.
+        """
+        errors = [_median_error(report) for report in (self.before, self.after)]
+        if self.basis != "median step" or None in errors:
+            return None
+        return 2 * math.sqrt(sum(error**2 for error in errors if error is not None))
 
     @property
     def gone(self) -> tuple[str, ...]:
@@ -131,8 +142,7 @@ class Comparison:
         ratio = self.speedup
         if ratio is None:
             return f"Speed unknown ({times})"
-        noise = self.noise_share or 0.0
-        if abs(ratio - 1) <= max(noise, 0.01):
+        if abs(math.log(ratio)) <= max(self.noise_share or 0.0, _LEAST_NOISE):
             return f"No difference beyond the noise of the steps ({times})"
         word = "faster" if ratio > 1 else "slower"
         return f"{units.factor(ratio if ratio > 1 else 1 / ratio)} {word} than before ({times})"
@@ -150,11 +160,10 @@ def _code(cell: Cell) -> list[str]:
     return [line for line in cell.source.splitlines() if not line.startswith(_MAGIC_LINE)]
 
 
-def _step_spread(report: Report) -> float | None:
-    import numpy as np
-
+def _median_error(report: Report) -> float | None:
     times = report.results.get(StepTime)
-    if times.count < 4 or not times.median_ns:
+    durations = times.durations_ns[times.steady]
+    if len(durations) < _FEWEST_STEPS or not times.median_ns:
         return None
-    low, high = np.percentile(times.durations_ns, [25, 75])
-    return float(high - low) / 2 / float(times.median_ns)
+    low, high = np.percentile(durations, [25, 75])
+    return float(1.25 * (high - low) / 1.35 / math.sqrt(len(durations)) / times.median_ns)

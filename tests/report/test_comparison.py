@@ -60,3 +60,21 @@ def test_a_difference_within_the_noise_is_called_none():
 
 def test_slower_is_called_slower():
     assert "2.50× slower" in Comparison(report(40_000, 100, ""), report(100_000, 60_000, "")).sentence()
+
+
+def scattered(scale: float) -> Report:
+    builder = TraceBuilder()
+    begin = 0.0
+    for share in (0.2, 1, 0.5, 1.8, 1, 0.3, 1.7, 1):
+        length = share * scale
+        builder.step(begin, length).operator("aten::mm", begin, length)
+        begin += length
+    return Report.of(builder.build())
+
+
+def test_the_noise_is_that_of_the_medians():
+    # GIVEN steps that scatter widely
+    before = scattered(10_000)
+    # THEN a difference of a tenth may be chance, one of four times is not
+    assert Comparison(before, scattered(11_000)).sentence().startswith("No difference")
+    assert Comparison(before, scattered(40_000)).sentence().startswith("4.00× slower")
