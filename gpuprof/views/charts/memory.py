@@ -34,7 +34,7 @@ def draw(peak: MemoryPeak, trace: Trace) -> Any:
         outer = hv.Curve((time[known], reserved[known] / unit_bytes), *axes, label="reserved")
         layers.append(outer.opts(interpolation="steps-post", color=FOREGROUND, line_width=1.4, line_dash="dashed"))
     layers += _marks(use, trace, unit_ns, unit_bytes)
-    label = "more than at the start" if use.relative else "allocated"
+    label = "above the start" if use.relative else "allocated"
     return frame(
         hv.Overlay(layers),
         title=f"{_owner(use)}: peak {size(use.peak_allocated_bytes)} {label}",

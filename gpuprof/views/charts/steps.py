@@ -33,7 +33,9 @@ def draw(steps: StepTime, trace: Trace) -> Any:
     if steps.median_ns is not None:
         line = hv.HLine(steps.median_ns / unit_ns, label=f"median {duration(steps.median_ns)}")
         layers.append(line.opts(color=FOREGROUND, line_dash="dashed", line_width=1.4))
-    title = f"{steps.count:,} steps, median {duration(steps.median_ns)}, 95th percentile {duration(steps.p95_ns)}"
+    title = (
+        f"{steps.count:,} steps, median {duration(steps.median_ns)} (dashed), 95th percentile {duration(steps.p95_ns)}"
+    )
     top = float(steps.durations_ns.max()) / unit_ns * 1.1
     return frame(hv.Overlay(layers), title=title, ylim=(0, top), legend_position="top", legend_cols=3)
 

@@ -17,8 +17,10 @@ const fail = (error) => {
 };
 const TEXT = ["major_label_text_color", "axis_label_text_color", "label_text_color", "text_color"];
 const LINES = ["grid_line_color"];
-function paint(colour) {
+function paint(colour, scheme) {
   document.body.style.color = colour;
+  // a frame whose colour scheme is not its page's gets an opaque background
+  document.documentElement.style.colorScheme = scheme;
   for (const doc of documents) for (const model of doc._all_models.values())
     for (const name of [...TEXT, ...LINES])
       if (name in model.attributes && typeof model.attributes[name] !== "object") model[name] = colour;
@@ -32,13 +34,14 @@ addEventListener("message", async ({ data, source }) => {
       document.head.append(script);
       const views = await Bokeh.embed.embed_item(JSON.parse(data.item), chart);
       documents = [...(views.roots || views)].map((view) => view.model.document);
-      new ResizeObserver(() => tell({ gpuprof: "height", height: chart.scrollHeight })).observe(chart);
+      // in a hidden tab nothing has a size: the last one stays
+      const measure = () => innerWidth > 0 && tell({ gpuprof: "height", height: chart.scrollHeight });
+      new ResizeObserver(measure).observe(chart);
     }
-    paint(data.colour);
+    paint(data.colour, data.scheme);
     if (data.library) tell({ gpuprof: "drawn" });
   } catch (error) { fail(error); }
 });
-addEventListener("error", (event) => fail(event.message));
 tell({ gpuprof: "ready" });
 </script>`;
 
@@ -52,8 +55,11 @@ function render({ model, el }) {
   frame.setAttribute("sandbox", "allow-scripts allow-downloads");
   frame.title = model.get("title");
   frame.style.cssText = `display:block;width:100%;border:0;height:${model.get("height")}px`;
-  const colour = () => getComputedStyle(el).color;
-  const repaint = () => frame.contentWindow?.postMessage({ colour: colour() }, "*");
+  const look = () => ({
+    colour: getComputedStyle(el).color,
+    scheme: getComputedStyle(el).colorScheme,
+  });
+  const repaint = () => frame.contentWindow?.postMessage(look(), "*");
 
   async function listen({ data, source }) {
     if (source !== frame.contentWindow || !data) return;
@@ -61,7 +67,7 @@ function render({ model, el }) {
     if (data.gpuprof === "drawn") frame.dataset.drawn = "yes";
     if (data.gpuprof === "ready") {
       const library = await inflate(model.get("library"));
-      frame.contentWindow?.postMessage({ library, item: model.get("item"), colour: colour() }, "*");
+      frame.contentWindow?.postMessage({ library, item: model.get("item"), ...look() }, "*");
     }
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from gpuprof.analyses.copies import Copies, DirectionTotals
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array
+from gpuprof.units import UNKNOWN, count, duration, size
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -87,6 +89,31 @@ def memory_uses(report: Report) -> list[tuple[str, MemoryUse]]:
     if peak.host is not None:
         named.append(("host", peak.host))
     return [(name, use) for name, use in named if use.peak_allocated_bytes is not None]
+
+
+def memory_rows(report: Report, uses: list[tuple[str, MemoryUse]]) -> list[tuple[str, list[str]]]:
+    """One row a figure, one text a device; a figure that nobody has is left out."""
+    figures: list[tuple[str, Callable[[MemoryUse], str | None]]] = [
+        ("peak allocated", lambda use: _size(use.peak_allocated_bytes, " above the start" if use.relative else "")),
+        ("reached at", lambda use: _at(use.peak_at_ns, report.trace.span_start_ns)),
+        ("peak reserved by the caching allocator", lambda use: _size(use.peak_reserved_bytes)),
+        ("limit", lambda use: _size(use.limit_bytes)),
+        ("comes and goes within a step", lambda use: _size(use.transient_bytes)),
+        ("growth from step to step (median)", lambda use: _size(use.growth_per_step_bytes)),
+        ("allocator retries", lambda use: None if use.retries is None else count(use.retries)),
+        ("out-of-memory errors", lambda use: None if use.ooms is None else count(use.ooms)),
+        ("source of the peak", lambda use: use.source),
+    ]
+    rows = [(label, [read(use) for _, use in uses]) for label, read in figures]
+    return [(label, [UNKNOWN if value is None else value for value in values]) for label, values in rows if any(values)]
+
+
+def _size(value: float | None, more: str = "") -> str | None:
+    return None if value is None else size(value) + more
+
+
+def _at(time_ns: int | None, origin_ns: int) -> str | None:
+    return None if time_ns is None else duration(time_ns - origin_ns)
 
 
 def _direction(kind: int) -> str:

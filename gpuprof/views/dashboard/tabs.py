@@ -57,7 +57,8 @@ def memory(report: Report) -> ipywidgets.Widget:
     uses = tables.memory_uses(report)
     if not uses:
         return _chart(report, "memory")
-    return ipywidgets.VBox([_chart(report, "memory"), ipywidgets.HTML(fragment("memory", report, uses=uses))])
+    table = fragment("memory", report, names=[name for name, _ in uses], rows=tables.memory_rows(report, uses))
+    return ipywidgets.VBox([_chart(report, "memory"), ipywidgets.HTML(table)])
 
 
 def operators(report: Report) -> ipywidgets.Widget:

@@ -77,6 +77,8 @@ class Timeline {
   relayout() {
     const width = this.root.clientWidth;
     if (!width) return;
+    // a widget is mounted before it is attached, when no style reaches it yet
+    if (!this.palette.surface) this.retheme();
     this.ratio = Math.min(globalThis.devicePixelRatio || 1, 2);
     this.layout = layOut(this.data.lanes, this.expanded, width);
     this.scale.left = this.layout.gutter;
