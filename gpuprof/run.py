@@ -53,7 +53,8 @@ class Run:
     @cached_property
     def details(self) -> Report:
         """The Report: results, findings, budget, verdict, trust."""
-        return Report.of(self.trace)
+        ranks = sorted(trace.source.rank for trace in self.traces if trace.source.rank is not None)
+        return Report.of(self.trace, tuple(ranks))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -72,10 +73,7 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `gpuprof findings --json`."""
-        described = self.details.to_dict()
-        ranks = [trace.source.rank for trace in self.traces if trace.source.rank is not None]
-        described["source"]["ranks"] = sorted(ranks)
-        return described
+        return self.details.to_dict()
 
     def text(self) -> str:
         """The whole verdict as plain text."""

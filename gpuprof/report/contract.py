@@ -42,7 +42,7 @@ def _source(report: Report) -> dict[str, Any]:
     return {
         "path": source.path,
         "kind": source.kind,
-        "ranks": [] if source.rank is None else [source.rank],
+        "ranks": list(report.ranks) or ([] if source.rank is None else [source.rank]),
         "torch": source.torch,
         "truncated": source.truncated,
         "span_ms": milliseconds(report.trace.span_ns),

@@ -18,7 +18,10 @@ from gpuprof.rules.registry import judge
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Everything a view needs. `findings` are best first; `budget` adds up to its whole exactly."""
+    """Everything a view needs. `findings` are best first; `budget` adds up to its whole exactly.
+
+    `ranks`: those that were loaded together, ascending; the Report is of the trace's own rank.
+    """
 
     trace: Trace
     results: Results
@@ -27,10 +30,11 @@ class Report:
     budget: TimeBudget
     verdict: Verdict
     trust: Trust
+    ranks: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, trace: Trace) -> Self:
-        """Analyse and judge a Trace."""
+    def of(cls, trace: Trace, ranks: tuple[int, ...] = ()) -> Self:
+        """Analyse and judge a Trace; `ranks` names those that lie beside it, its own included."""
         results = Results(trace)
         judgement = judge(results)
         budget = results.get(TimeBudget)
@@ -41,7 +45,8 @@ class Report:
             abstained=judgement.abstained,
             budget=budget,
             verdict=Verdict.of(trace, results, judgement.findings),
-            trust=Trust.of(trace, results),
+            trust=Trust.of(trace, results, ranks),
+            ranks=ranks,
         )
 
     @property

@@ -37,15 +37,21 @@ class Trust:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, trace: Trace, results: Results) -> Self:
-        """Gather what is known."""
+    def of(cls, trace: Trace, results: Results, ranks: tuple[int, ...] = ()) -> Self:
+        """Gather what is known; `ranks` are those that were loaded together."""
         launches = results.get(Launches)
         return cls(
             launches_with_kernel_share=launches.launches_with_kernel_share,
             clock_ok=launches.clock_ok,
             replay_error=None,
-            notes=tuple(_notes(trace, launches)),
+            notes=(*_rank_notes(trace, ranks), *_notes(trace, launches)),
         )
+
+
+def _rank_notes(trace: Trace, ranks: tuple[int, ...]) -> tuple[str, ...]:
+    if len(ranks) < 2:
+        return ()
+    return (f"{len(ranks)} ranks were loaded; all figures are those of rank {trace.source.rank}.",)
 
 
 def _notes(trace: Trace, launches: Launches) -> list[str]:

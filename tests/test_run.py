@@ -1,0 +1,79 @@
+"""A Run: loading, tables, pictures, reports, comparison."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import gpuprof
+from gpuprof.errors import GpuprofError
+from tests.support.shared import ABSENT, FOLDER
+
+OWN = Path(__file__).parent / "data" / "cpu-training"
+
+
+@pytest.fixture(scope="module")
+def run() -> gpuprof.Run:
+    return gpuprof.load(OWN)
+
+
+def test_the_recording_in_the_repository_is_told_whole(run):
+    # GIVEN the run that tests/data/record.py recorded: a slow dataset, a for-loop optimizer, .item() every step
+    told = run.to_dict()
+    assert told["source"]["kind"] == "recording"
+    assert told["source"]["torch"].startswith("2.13.0")
+    assert told["devices"] == []
+    assert told["source"]["steps"] in (5, 6)
+    # THEN the three faults are found
+    assert [finding["rule"] for finding in told["findings"]] == ["input_stall", "unfused_optimizer", "sync_in_step"]
+    assert sum(entry["ms"] for entry in told["time_budget"]) == pytest.approx(told["source"]["span_ms"], rel=1e-3)
+
+
+def test_text_names_the_faults_and_adds_up(run):
+    text = run.text()
+    assert "No GPU in this run" in text
+    assert "100 %" in text
+    assert "num_workers=1" in text
+
+
+def test_tables_are_frames_with_names_spelt_out(run):
+    operators = run.tables["operators"]
+    assert len(operators) == len(run.trace.operators)
+    assert "aten::addmm" in set(operators["name"])
+    assert set(run.tables) == set(run.trace.tables)
+
+
+def test_the_report_is_one_file(run, tmp_path):
+    written = run.report(tmp_path / "out.html")
+    page = written.read_text()
+    assert written == tmp_path / "out.html"
+    assert "<script src" not in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_a_report_that_cannot_be_written_is_one_clear_line(run, tmp_path):
+    with pytest.raises(GpuprofError, match=r"cannot be written .*; name another file"):
+        run.report(tmp_path / "missing" / "out.html")
+
+
+def test_the_bundle_holds_text_and_html_but_no_widget(run):
+    bundle = run._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+
+
+def test_compares_with_itself_as_no_difference(run):
+    assert run.compare(OWN).sentence().startswith("No difference")
+
+
+def test_ranks_are_loaded_together(tmp_path):
+    if not FOLDER.is_dir():
+        pytest.skip(ABSENT)
+    with tarfile.open(FOLDER / "ranks" / "v100-dlrm-8ranks.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    run = gpuprof.load(next(path for path in tmp_path.iterdir() if path.is_dir()))
+    told = run.to_dict()
+    assert told["source"]["ranks"] == list(range(8))
+    assert len(run.traces) == 8
+    assert any("8 ranks were loaded; all figures are those of rank 0." in note for note in told["trust"]["notes"])
