@@ -113,7 +113,7 @@ def test_the_value_of_the_cell_and_the_dashboard_appear(lab):
     ("title", "words", "drawn"),
     [
         ("Findings", "waits for data", False),
-        ("Transfers", "", True),
+        ("Transfers", "copies between host and device are unknown", False),
         ("Memory", "peak allocated", True),
         ("Kernels & operators", "aten::", False),
         ("Steps", "", True),

@@ -61,6 +61,7 @@ def draw(kernels: Kernels, trace: Trace) -> Any:
 
 def _label(rank: int, name: str) -> str:
     """Numbered, because two long names may be cut to the same words; the whole name is in the hover card."""
+    name = name.removeprefix("void ")
     if len(name) <= LONGEST_NAME:
         return f"{rank}. {name}"
     half = LONGEST_NAME // 2

@@ -36,6 +36,13 @@ def words(text: str) -> Any:
     )
 
 
+def only_words(chart: Any) -> str | None:
+    """The text of a chart that `words` made; None of any other."""
+    import holoviews as hv
+
+    return " ".join(str(chart.data[2]).split()) if isinstance(chart, hv.Text) else None
+
+
 def frame(element: Any, **options: Any) -> Any:
     """`element` with the common look; `options` are further Bokeh plot options of it."""
     common = {

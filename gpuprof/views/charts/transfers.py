@@ -42,9 +42,10 @@ def draw(copies: Copies, trace: Trace) -> Any:
     ]
     layers += _limits(trace)
     shown = "" if len(rows) == len(known) else f", the {len(rows):,} longest shown"
+    sized = "" if len(known) == len(table) else f"; {len(table) - len(known):,} more without a known size"
     return frame(
         hv.Overlay(layers),
-        title=f"{plural(len(known), 'copy', 'copies')}{shown}",
+        title=f"{plural(len(known), 'copy', 'copies')}{shown}{sized}",
         logx=True,
         logy=True,
         xlim=_around(known["bytes"] / 1024),

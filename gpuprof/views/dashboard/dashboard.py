@@ -72,7 +72,7 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
 
     def _build_timeline(self) -> ipywidgets.Widget:
         if not self._report.trace.span_ns:
-            return ipywidgets.HTML(fragment("nothing_found", self._report))
+            return ipywidgets.HTML(fragment("note", self._report, text=str(self._report.verdict)))
         from gpuprof.views.timeline.widget import TimelineWidget
 
         self._timeline = TimelineWidget(self._report.trace, report=self._report)

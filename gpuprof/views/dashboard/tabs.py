@@ -14,6 +14,7 @@ from gpuprof.analyses.step_time import StepTime
 from gpuprof.rules.finding import Finding
 from gpuprof.rules.registry import all_rules
 from gpuprof.views.charts.plots import all_charts, draw
+from gpuprof.views.charts.style import only_words
 from gpuprof.views.dashboard import tables
 from gpuprof.views.dashboard.chart_frame import ChartFrame
 from gpuprof.views.dashboard.fragments import fragment
@@ -28,7 +29,7 @@ def findings(report: Report, show: Show) -> ipywidgets.Widget:
     """A card per finding with a way to its place in the timeline; then every rule with its thresholds."""
     cards = [_card(report, number, found, show) for number, found in enumerate(report.findings, 1)]
     if not cards:
-        cards = [ipywidgets.HTML(fragment("nothing_found", report))]
+        cards = [ipywidgets.HTML(fragment("note", report, text=str(report.verdict)))]
     return ipywidgets.VBox([*cards, ipywidgets.HTML(fragment("rules", report, rules=all_rules()))])
 
 
@@ -98,4 +99,8 @@ def has_samples(report: Report) -> bool:
 
 
 def _chart(report: Report, name: str) -> ipywidgets.Widget:
-    return ChartFrame.of(draw(report, name), all_charts()[name].title)
+    chart = draw(report, name)
+    text = only_words(chart)
+    if text is not None:
+        return ipywidgets.HTML(fragment("note", report, text=text))
+    return ChartFrame.of(chart, all_charts()[name].title)

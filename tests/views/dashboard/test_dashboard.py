@@ -84,6 +84,12 @@ def test_transfers_and_memory_show_figures_beside_the_chart():
         assert sum(isinstance(widget, ChartFrame) for widget in inside(page)) == 1
 
 
+def test_a_tab_without_data_says_so_in_words():
+    page = opened(Dashboard(host_report()), "Transfers")
+    assert "copies between host and device are unknown" in html(page)
+    assert not any(isinstance(widget, ChartFrame) for widget in inside(page))
+
+
 def test_names_are_data():
     dashboard = Dashboard(with_findings(device_report(name=NASTY)))
     for title in dashboard.tab.titles:
