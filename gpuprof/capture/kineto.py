@@ -18,9 +18,6 @@ from typing import Any
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.stderr_capture import Heard, stderr_captured
 
-# the profiler's clock agrees with the system's to about 20 µs; the pause keeps ended events clear of open ones
-_CLOCK_TOLERANCE_NS = 50_000
-_SETTLE_S = 0.001
 _TAKEN = "the kernel recording is lost: another profiler was started and stopped in this cell"
 _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 
@@ -39,9 +36,9 @@ class KinetoRecording:
         self._heard = Heard()
         self.problems: list[str] = []
         self.with_device = False
+        self.saved_at: Path | None = None
         self.start_ns = 0
         self.end_ns = 0
-        self._disabled_at_ns = 0
         self.start_cost_ns = 0
         self.stop_cost_ns = 0
 
@@ -78,26 +75,12 @@ class KinetoRecording:
         if not self.running:
             return
         began = time.perf_counter_ns()
-        profiler, self.end_ns = self._profiler, time.time_ns()
+        self.end_ns = time.time_ns()
         with stderr_captured(self._heard):
             self._finish_device_work()
-            time.sleep(_SETTLE_S)
-            self._disabled_at_ns = time.time_ns()
-            # torch would initialise CUDA here for a cell that never used it, and stay enabled where that raises
-            profiler.use_device = None
-            self._results = self._ended(profiler)
+            self._results = self._disable()
         self._profiler = None
         self.stop_cost_ns += time.perf_counter_ns() - began
-
-    def has_open_events(self) -> bool:
-        """Whether a range or operator was still open when the recording ended (1.7 µs an event to find out).
-
-        torch writes to freed memory when such a one closes while a later recording runs: none may start before.
-        """
-        if self._results is None:
-            return False
-        latest = self._disabled_at_ns - _CLOCK_TOLERANCE_NS
-        return any(event.start_ns() + event.duration_ns() >= latest for event in self._host_events())
 
     def carry(self, earlier: KinetoRecording) -> None:
         """Take over the problems and costs of the recording that this one replaces."""
@@ -107,7 +90,7 @@ class KinetoRecording:
         self.stop_cost_ns += earlier.stop_cost_ns
 
     def save(self, path: Path) -> None:
-        """Write Kineto's JSON to `path` (works once). OSError where that was not possible."""
+        """Write Kineto's JSON to `path`; torch does that once, `saved_at` says where. OSError where it could not."""
         if self._results is None:
             raise OSError("there is no recording to save")
         with stderr_captured(self._heard):
@@ -117,11 +100,7 @@ class KinetoRecording:
                 raise OSError(f"torch could not write the trace: {_first_line(error)}") from error
         if not path.exists() or path.stat().st_size == 0:
             raise OSError(f"{path}: torch wrote no trace there")
-
-    def _host_events(self) -> Iterator[Any]:
-        for event in self._results.events():
-            if event.device_type().name == "CPU" and not getattr(event, "is_python_function", bool)():
-                yield event
+        self.saved_at = path
 
     def _make(self) -> Any:
         from torch.autograd.profiler import profile
@@ -133,7 +112,7 @@ class KinetoRecording:
             "record_shapes": self._options.shapes,
             "profile_memory": self._options.memory,
             "with_stack": self._options.stacks,
-            "experimental_config": _experimental_config(),
+            "experimental_config": _experimental_config(self._options),
         }
         known = inspect.signature(profile.__init__).parameters
         return profile(**{name: value for name, value in wanted.items() if name in known})
@@ -150,17 +129,23 @@ class KinetoRecording:
                 "what was recorded until then is kept, device activity may be missing"
             )
 
-    def _ended(self, profiler: Any) -> Any:
-        """The results, None where another profiler took them: asking those to be saved would crash the process."""
+    def _disable(self) -> Any:
+        """The results, None where another profiler took them: asking those to be saved would crash the process.
+
+        Not by torch's `profile.__exit__`: it initialises CUDA for a cell that never used it, leaves the profiler on
+        where the device reports an error, and up to torch 2.4 builds every event in Python.
+        """
         if not _autograd()._profiler_enabled():
             self.problems.append(_TAKEN)
             return None
         try:
-            profiler.__exit__(None, None, None)
-            results = profiler.kineto_results
+            results = _autograd()._disable_profiler()
         except RuntimeError as error:
-            results = self._disable_after(error)
-        if results is None or not results.trace_start_ns():
+            self.problems.append(f"torch's profiler did not stop cleanly ({_first_line(error)})")
+            return None
+        finally:
+            _autograd().profiler._run_on_profiler_stop()
+        if not results.trace_start_ns():
             self.problems.append(_TAKEN)
             return None
         if results.trace_start_ns() > self.start_ns:
@@ -168,13 +153,6 @@ class KinetoRecording:
                 "another profiler was started in this cell and took over: the kernel recording only begins there"
             )
         return results
-
-    def _disable_after(self, error: RuntimeError) -> Any:
-        self.problems.append(f"torch's profiler did not stop cleanly ({_first_line(error)})")
-        try:
-            return _autograd()._disable_profiler()
-        except RuntimeError:
-            return None
 
 
 def _add_metadata(options: CaptureOptions) -> None:
@@ -216,13 +194,14 @@ def _cuda() -> Any:
     return torch.cuda
 
 
-def _experimental_config() -> Any:
+def _experimental_config(options: CaptureOptions) -> Any:
+    """With what this torch knows of it (pybind classes have no signature, only its text)."""
     from torch._C._profiler import _ExperimentalConfig
 
-    try:
-        return _ExperimentalConfig(enable_cuda_sync_events=True)
-    except TypeError:
-        return _ExperimentalConfig()
+    known = _ExperimentalConfig.__init__.__doc__ or ""
+    # trace_only leaves out Python's copy of the events: a fifth of the time to end, most of the memory
+    wanted: dict[str, Any] = {"enable_cuda_sync_events": True, "trace_only": not options.stacks}
+    return _ExperimentalConfig(**{name: value for name, value in wanted.items() if f"{name}:" in known})
 
 
 @contextmanager

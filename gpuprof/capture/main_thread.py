@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 _waiting: deque[Callable[[], None]] = deque()
 _add: Any = None
 _entry: Any = None
-_INTERRUPT_DELAY_S = 0.001
+_interrupt: Any = None
 
 
 def call_on_main_thread(callback: Callable[[], None]) -> bool:
@@ -35,12 +35,13 @@ def call_on_main_thread(callback: Callable[[], None]) -> bool:
 
 
 def _prepare() -> None:
-    global _add, _entry
+    global _add, _entry, _interrupt
     if _add is not None:
         return
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
     # CPython keeps the bare address: the object must live as long as the process
     _entry = prototype(_run_one)
+    _interrupt = ctypes.cast(ctypes.pythonapi.PyErr_SetInterruptEx, prototype)
     add = ctypes.pythonapi.Py_AddPendingCall
     add.argtypes, add.restype = [prototype, ctypes.c_void_p], ctypes.c_int
     _add = add
@@ -58,7 +59,10 @@ def _run_one(_: object) -> int:
 
 
 def interrupt_soon() -> None:
-    """Deliver Ctrl-C to the main thread once it is back in the user's code."""
-    timer = threading.Timer(_INTERRUPT_DELAY_S, _thread.interrupt_main)
-    timer.daemon = True
-    timer.start()
+    """Deliver Ctrl-C to the user's code, from within a callback: raised in there it would be lost.
+
+    CPython's own C function is queued behind the callback that runs now: no Python code of ours comes after it.
+    """
+    _prepare()
+    if _add(_interrupt, int(signal.SIGINT)) != 0:
+        _thread.interrupt_main()

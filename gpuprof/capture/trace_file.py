@@ -23,9 +23,13 @@ _PACK_LEVEL = 1
 # A name has a line to itself (2.13), or stands between category and pid (older).
 _ANY_ODD = (  # apart, each with its literal beginning: an alternation is four times slower
     re.compile(rb'",\n    "name": "[^"\\\n]*(?:\\|"(?!,?\n))'),
-    re.compile(rb'", "name": "[^"\\\n]*(?:\\|"(?!, "pid": ))'),
+    re.compile(rb'", "name": "[^"\\\n]*(?:\\|"(?!, "pid": \d+, "tid": ))'),
 )
 _NAME = re.compile(rb'(",\n    "name": ")([^\n]*)(",)(?=\n)|("cat": "\w*", "name": ")([^\n]*)(", "pid": )')
+_OPEN = (
+    re.compile(rb'"Record function id": \d+, "finished": false'),  # seen in 2.13
+    re.compile(rb'"cat": "(?:cpu_op|user_annotation)", "name": [^\n]*\n[^\n]*"dur": 0(?:\.0+)?,'),  # seen in 2.4
+)
 _CATEGORY = re.compile(rb'"cat": "(\w+)"')
 _CLOCK_MARK = re.compile(rb'"name": "gpuprof\.clock"[^{}]*?"ts": ([0-9.]+)')
 _BASE_TIME = re.compile(rb'"baseTimeNanoseconds": (\d+)')
@@ -51,9 +55,10 @@ def save_trace(recording: KinetoRecording, folder: Path | None) -> tuple[SavedTr
     """
     temporary = temporary_folder()
     # torch can write it only once, and says nothing where it runs out of room
-    raw = _roomier(temporary, folder) / "kineto.json"
+    raw = recording.saved_at or _roomier(temporary, folder) / "kineto.json"
     try:
-        recording.save(raw)
+        if recording.saved_at is None:
+            recording.save(raw)
         if folder is None:
             return pack(raw, temporary / KINETO), None
         try:
@@ -63,8 +68,33 @@ def save_trace(recording: KinetoRecording, folder: Path | None) -> tuple[SavedTr
             return pack(raw, temporary / KINETO), error
     finally:
         raw.unlink(missing_ok=True)
-        if not any(temporary.iterdir()):
-            temporary.rmdir()
+        for left in {temporary, raw.parent} - {folder}:
+            if left.is_dir() and not any(left.iterdir()):
+                left.rmdir()
+
+
+def has_open_events(recording: KinetoRecording) -> bool:
+    """Whether a range or operator was still open when the recording ended; true where that cannot be found out.
+
+    torch writes to freed memory when such a one closes while a later recording runs: none may start before. Only the
+    saved JSON tells (1.6 µs an event): it is written here, and packed from there later.
+    """
+    if recording.results is None:
+        return False
+    try:
+        if recording.saved_at is None:
+            recording.save(temporary_folder() / "kineto.json")
+        assert recording.saved_at is not None
+        return any(mark.search(piece) for piece in _whole_events(recording.saved_at) for mark in _OPEN)
+    except OSError:
+        return True
+
+
+def discard(recording: KinetoRecording) -> None:
+    """Delete what `has_open_events` wrote."""
+    if recording.saved_at is not None:
+        recording.saved_at.unlink(missing_ok=True)
+        recording.saved_at = None
 
 
 def _roomier(temporary: Path, folder: Path | None) -> Path:
@@ -76,19 +106,22 @@ def _roomier(temporary: Path, folder: Path | None) -> Path:
 def pack(raw: Path, packed: Path) -> SavedTrace:
     """Copy the JSON at `raw` to `packed`, gzipped, names mended. OSError where it cannot be written."""
     saved = SavedTrace(packed)
-    base_ns: int | None = None
+    marks: list[int] = []
+    base_ns = 0
     counted: Counter[bytes] = Counter()
     last = b""
     with gzip.open(packed, "wb", compresslevel=_PACK_LEVEL) as out:
         for chunk in _whole_events(raw):
-            if base_ns is None and (base := _BASE_TIME.search(chunk)):
+            # at the beginning (2.13) or at the end (older)
+            if not base_ns and (base := _BASE_TIME.search(chunk)):
                 base_ns = int(base[1])
             counted.update(_CATEGORY.findall(chunk))
             if b'"gpuprof.clock"' in chunk:
-                saved.clock_marks_ns.extend((base_ns or 0) + _nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
+                marks.extend(_nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
             out.write(_NAME.sub(_mend, chunk) if any(odd.search(chunk) for odd in _ANY_ODD) else chunk)
             last = chunk.rstrip()[-1:] or last
     saved.events = {category.decode(): number for category, number in counted.items()}
+    saved.clock_marks_ns = [base_ns + mark for mark in marks]
     saved.whole = last == b"}"
     return saved
 

@@ -21,6 +21,7 @@ from gpuprof.capture.kineto import KinetoRecording
 from gpuprof.capture.main_thread import call_on_main_thread, interrupt_soon
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.steps import StepCount, StepSource
+from gpuprof.capture.trace_file import discard, has_open_events
 from gpuprof.model.context import Window
 from gpuprof.units import NS_PER_S
 
@@ -227,7 +228,7 @@ class RecordingWindow:
             return
         self._source = self._steps.source
         with self._inside_the_cell(from_interpreter=False):
-            if self.recording.has_open_events():
+            if has_open_events(self.recording):
                 self.notes.append(
                     "steps appeared after the kernel recording had ended; it could not be started again because a "
                     "user range was open when it ended"
@@ -240,6 +241,7 @@ class RecordingWindow:
             except RuntimeError as error:
                 self.notes.append(f"the kernel recording could not be started again when steps appeared: {error}")
                 return
+            discard(self.recording)
             self.recording, self.started_late = fresh, True
             self._first_step = self._last_step = self._steps.seen
             self._steady_since_ns = None

@@ -15,7 +15,7 @@ import torch
 from gpuprof.capture import trace_file
 from gpuprof.capture.kineto import KinetoRecording
 from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.trace_file import pack, save_trace
+from gpuprof.capture.trace_file import discard, has_open_events, pack, save_trace
 from tests.capture.cells import events
 
 ODD_NAMES = ['say "hello"', "C:\\users\\new", 'a", "pid": 3', 'ends with "', "plain", 'both " and \\', "größe µs"]
@@ -94,6 +94,38 @@ def test_without_room_in_the_folder_the_trace_goes_elsewhere(tmp_path: Path, mon
     assert saved.path.parent != tmp_path
     assert len(events(saved.path)) > 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ranges_that_were_cut_are_seen(tmp_path: Path) -> None:
+    recording = KinetoRecording(CaptureOptions())
+    recording.start()
+    first, second = torch.profiler.record_function("first"), torch.profiler.record_function("second")
+    first.__enter__()
+    second.__enter__()
+    torch.ones(2)
+    first.__exit__(None, None, None)
+    recording.stop()
+    second.__exit__(None, None, None)
+    assert has_open_events(recording)
+    raw = recording.saved_at
+    saved, problem = save_trace(recording, tmp_path)
+    assert (problem, saved.whole) == (None, True)
+    assert raw is not None and not raw.parent.exists()
+
+
+def test_ranges_that_were_closed_are_not_open() -> None:
+    recording = recorded("closed")
+    assert not has_open_events(recording)
+    discard(recording)
+    assert recording.saved_at is None
+
+
+def test_memory_rows_are_not_open_ranges() -> None:
+    recording = KinetoRecording(CaptureOptions(memory=True, stacks=True, shapes=True))
+    recording.start()
+    torch.ones(2)
+    recording.stop()
+    assert not has_open_events(recording)
 
 
 def test_a_recording_without_results_is_an_oserror(tmp_path: Path) -> None:
