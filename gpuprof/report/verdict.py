@@ -7,7 +7,9 @@ from typing import Self
 
 from gpuprof import units
 from gpuprof.analyses.result import Results
+from gpuprof.analyses.step_time import StepTime
 from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
 
@@ -45,30 +47,48 @@ class Verdict:
     def of(cls, trace: Trace, results: Results, findings: tuple[Finding, ...]) -> Self:
         """Put it in words."""
         budget = results.get(TimeBudget)
-        return cls(_headline(trace, budget), _advice(trace, budget, findings))
+        return cls(_headline(trace, results), _advice(trace, budget, findings))
 
 
-def _headline(trace: Trace, budget: TimeBudget) -> str:
-    whole = sum(entry.ns for entry in budget.entries)
-    if not budget.entries or whole <= 0:
-        return (
-            "Nothing was recorded in this run."
-            if not trace.span_ns
-            else "The recording holds no host activity to judge."
-        )
-    others = sorted((e for e in budget.entries if e.category != "compute"), key=lambda e: -e.ns)
-    named = [f"{units.percent(e.share)} {_PHRASES[e.category]}" for e in others if e.share >= _WORTH_SAYING][:3]
-    span = units.duration(whole)
+def _headline(trace: Trace, results: Results) -> str:
+    budget = results.get(TimeBudget)
+    if not budget.entries or budget.total_ns <= 0:
+        return "Nothing was recorded in this run." if not trace.span_ns else "The recording holds no activity to judge."
+    told = _Told.of(budget, results.get(StepTime))
+    spends = f"spends {_list(told.named)}" if told.named else "shows nothing that stands out"
     if budget.device is None:
         known = "Device activity was not captured." if trace.device_recorded is False else "No GPU in this run."
-        rest = f"spends {_list(named)}" if named else "shows nothing that stands out"
-        return f"{known} Of the recorded {span} the main thread {rest}."
-    computing = sum(e.share for e in budget.entries if e.category == "compute")
-    if not computing:
-        doing = f"it spends {_list(named)}" if named else "it is almost always idle"
-        return f"The device runs no kernel in the recorded {span}: {doing}."
-    rest = f" and spends {_list(named)}" if named else ""
-    return f"The device computes for {units.percent(computing)} of the recorded {span}{rest}."
+        return f"{known} Of {told.whole} the main thread {spends}{told.rest}."
+    if not told.computing:
+        doing = f"it {spends}" if told.named else "it is almost always idle"
+        return f"The device runs no kernel in {told.whole}: {doing}{told.rest}."
+    others = f" and {spends}" if told.named else ""
+    return f"The device computes for {units.percent(told.computing)} of {told.whole}{others}{told.rest}."
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the headline speaks of: the whole recording, or its steps where much of it lies outside them."""
+
+    whole: str
+    computing: float
+    named: tuple[str, ...]
+    rest: str
+
+    @classmethod
+    def of(cls, budget: TimeBudget, steps: StepTime) -> _Told:
+        outside = max((e.share for e in budget.entries if e.category.endswith("outside_steps")), default=0.0)
+        whole, rest = f"the recorded {units.duration(budget.total_ns)}", ""
+        ns = {entry.category: entry.ns for entry in budget.entries}
+        if steps.count > 1 and outside >= _WORTH_SAYING:
+            ns = {name: intervals.intersect(part, steps.window).total_ns for name, part in budget.parts.items()}
+            whole = f"the {steps.count} steps’ {units.duration(sum(ns.values()))}"
+            idle = "" if budget.device is None else "idle "
+            rest = f"; {units.percent(outside)} of the recording is {idle}time outside the steps"
+        total = sum(ns.values()) or 1
+        others = sorted(((name, part / total) for name, part in ns.items() if name != "compute"), key=lambda o: -o[1])
+        named = [f"{units.percent(share)} {_PHRASES[name]}" for name, share in others if share >= _WORTH_SAYING]
+        return cls(whole, ns.get("compute", 0) / total, tuple(named[:3]), rest)
 
 
 def _advice(trace: Trace, budget: TimeBudget, findings: tuple[Finding, ...]) -> str:
@@ -97,8 +117,8 @@ def _gain(finding: Finding) -> str:
     if saving is None or saving.share <= 0:
         return ""
     reach = "up to" if saving.basis.startswith("upper bound") else "about"
-    return f" ({reach} {units.percent(saving.share)} of the time)"
+    return f" ({reach} {units.percent(saving.share)} of the recorded time)"
 
 
-def _list(parts: list[str]) -> str:
+def _list(parts: tuple[str, ...]) -> str:
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]

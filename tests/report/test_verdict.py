@@ -73,3 +73,16 @@ def test_a_large_loss_without_a_rule_is_not_called_clean():
     advice = Report.of(trace).verdict.advice
     assert "Nothing worth changing" not in advice
     assert "No pattern that gpuprof knows explains it" in advice
+
+
+def test_speaks_of_the_steps_where_much_lies_outside_them():
+    # GIVEN half a second of preparation before steps that wait for data half of their time
+    builder = TraceBuilder().operator("aten::zeros", 0, 500_000)
+    for i in range(5):
+        begin = 500_000 + i * 100_000
+        builder.step(begin, 100_000).data_wait(begin, 50_000)
+        builder.operator("aten::mm", begin + 50_000, 50_000)
+    headline = Report.of(builder.build()).verdict.headline
+    assert "Of the 5 steps’ 500 ms" in headline
+    assert "50 % waiting for the DataLoader" in headline
+    assert "50 % of the recording is time outside the steps" in headline
