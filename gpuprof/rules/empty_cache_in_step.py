@@ -1,0 +1,84 @@
+"""The cached device memory is given back to the driver in every step, and fetched again.
+
+What it finds
+    Steps in which device memory goes back to the driver (`cudaFree`, `hipFree`) outside every operator, in a burst or
+    two a step: what `torch.cuda.empty_cache()` does. It counts from the second step on.
+
+Why it costs
+    Giving memory back waits for all work on the device, and the next step has to fetch the same memory from the
+    driver again, piece by piece, with the device idle meanwhile. It makes no memory available that torch could not
+    have reused itself.
+
+What to do
+    Take `torch.cuda.empty_cache()` out of the loop. A library may call it: some trainers have an option for it.
+
+When to leave it
+    When another process on the same device needs the memory between two steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.allocator_calls import AllocatorCalls
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.rules.absence import without_device
+from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.rule import Rule, threshold
+from gpuprof.rules.scope import Scope, graded, worst
+
+
+@dataclass(frozen=True)
+class EmptyCacheInStep(Rule):
+    """See the module."""
+
+    idle_share: float = threshold(0.01, "of the steady steps with the device idle in these calls")
+    high_share: float = threshold(0.20, "of the steady steps: then it is the first thing to mend")
+    steps_share: float = threshold(0.8, "of the steady steps free memory: a habit of the loop")
+    outside_share: float = threshold(0.9, "of the frees outside operators: memory running short frees inside them")
+    bursts: float = threshold(4, "a step at most: without a cache, frees are scattered over the step")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the frees between operators."""
+        activity, calls = results.get(DeviceActivity), results.get(AllocatorCalls)
+        device = activity.primary
+        if device is None:
+            return without_device(self.name, results, "the device’s activity around the driver’s memory calls")
+        if not calls.steps or not calls.frees or calls.frees_outside < self.outside_share * calls.frees:
+            return None
+        if calls.steps_with < self.steps_share * calls.steps or calls.bursts > self.bursts * calls.steps:
+            return None
+        idle = intervals.subtract(calls.host, device.busy)
+        share = idle.total_ns / calls.within.total_ns
+        if share < self.idle_share:
+            return None
+        host_ns = calls.host.total_ns
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"Emptying the memory cache in every step costs {units.percent(share)} of the steps’ time",
+            explanation=(
+                f"In {calls.steps_with} of {units.plural(calls.steps, 'steady step')} memory went back to the driver "
+                f"between operators ({units.plural(calls.frees, 'free')}), and was fetched again with "
+                f"{units.plural(calls.allocations, 'allocation')}. The host spent {units.duration(host_ns)} in these "
+                f"calls; the device was idle in {units.duration(idle.total_ns)} of it."
+            ),
+            evidence={
+                "steps_with": calls.steps_with,
+                "frees_per_step": round(calls.frees / calls.steps, 2),
+                "allocations_per_step": round(calls.allocations / calls.steps, 2),
+                "host_ms": units.milliseconds(host_ns),
+                "idle_ms": units.milliseconds(idle.total_ns),
+                "idle_share": round(share, 4),
+            },
+            where=Where(ranges_ns=worst(calls.host)),
+            change="Take `torch.cuda.empty_cache()` out of the loop; if it is not in your code, look for the option of "
+            "the trainer that calls it.",
+            saving=Scope.of(results).saving(
+                idle.total_ns * 0.5, idle.total_ns, host_ns, "estimate: the device’s idle time within these calls"
+            ),
+            leave_it="Leave it when another process on the same device needs the memory between two steps.",
+        )

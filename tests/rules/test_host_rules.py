@@ -1,0 +1,53 @@
+"""What the rules about the host, its copies and the stack say in the cases that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
+from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.registry import judge, rule
+from tests.support.trace_builder import TraceBuilder
+
+
+def finding(name: str, trace: Trace) -> Finding:
+    found = rule(name).check(Results(trace))
+    assert isinstance(found, Finding), found
+    return found
+
+
+def test_a_run_without_torchs_memory_cache_is_recognised(shared_trace: Callable[[str], Any]) -> None:
+    """That trace spends 3.35 of 3.39 s in hipFree, most of it inside operators that allocate nothing."""
+    found = judge(Results(shared_trace("mi300x-ddp-resnet18")), strict=True).findings[0]
+    assert (found.rule, found.severity) == ("allocator_calls_in_step", Severity.HIGH)
+    assert found.evidence["frees_per_step"] == 272
+    assert found.evidence["idle_share"] == pytest.approx(0.927, abs=0.001)
+    assert "PYTORCH_NO_CUDA_MEMORY_CACHING" in found.change
+
+
+def test_without_a_cache_frees_between_operators_are_not_an_emptied_cache() -> None:
+    """GIVEN an inference loop whose tensors die between operators, thirty times a step, each freed at once."""
+    builder = TraceBuilder()
+    for at in range(0, 50_000, 10_000):
+        builder.step(at, 10_000)
+        for number in range(30):
+            begin = at + 200 * number
+            builder.operator("aten::empty", begin, 10).call("cudaMalloc", begin, 1).call("cudaFree", begin + 20, 99)
+        builder.kernel("gemm", at + 7000, 3000, launch_at_us=at + 6500)
+    trace = builder.build()
+    assert rule("empty_cache_in_step").check(Results(trace)) is None
+    assert "PYTORCH_NO_CUDA_MEMORY_CACHING" in finding("allocator_calls_in_step", trace).change
+
+
+def test_memory_fetched_in_every_step_and_kept_comes_from_changing_shapes() -> None:
+    builder = TraceBuilder()
+    for at in range(0, 50_000, 10_000):
+        builder.step(at, 10_000).operator("aten::empty", at, 500).call("cudaMalloc", at, 400)
+        builder.kernel("gemm", at + 600, 9000, launch_at_us=at + 550)
+    found = finding("allocator_calls_in_step", builder.build())
+    assert (found.severity, found.evidence["frees_per_step"]) == (Severity.MEDIUM, 0)
+    assert "expandable_segments" in found.change
