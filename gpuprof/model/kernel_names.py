@@ -93,6 +93,10 @@ _PRECISIONS = tuple(
     )
 )
 
+# the element type: the first type among a template's arguments, or what the innermost lambda takes
+_DOUBLE = re.compile(r"(?<!optional)<(?:-?\d+\w*, |true, |false, )*(?:c10::complex<)?double\b|\{lambda\(double\b")
+_ALIGNMENT = re.compile(r"align[a-c]?(\d+)(?!\d)")
+
 
 @lru_cache(maxsize=65_536)
 def category_of(name: str) -> KernelCategory:
@@ -118,3 +122,19 @@ def precision_of(name: str) -> Precision:
             fused = precision is Precision.FP32 and category_of(name) is KernelCategory.ATTENTION
             return Precision.UNKNOWN if fused else precision
     return Precision.UNKNOWN
+
+
+@lru_cache(maxsize=65_536)
+def works_in_double(name: str) -> bool:
+    """Whether the kernel's elements are fp64, as far as its name tells; a `double` parameter alone does not count."""
+    if _DOUBLE.search(name):
+        return True
+    return category_of(name) is KernelCategory.GEMM and precision_of(name) is Precision.FP64
+
+
+@lru_cache(maxsize=65_536)
+def alignment_of(name: str) -> int | None:
+    """How many elements a CUTLASS kernel (cuBLAS and cuDNN use them) reads at once, by its name (`…_align8`); the
+    smallest where it names several. None where the name does not say."""
+    found = [int(number) for number in _ALIGNMENT.findall(name)]
+    return min(found, default=None)

@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.model.kernel_names import KernelCategory as C
 from gpuprof.model.kernel_names import Precision as P
-from gpuprof.model.kernel_names import category_of, precision_of
+from gpuprof.model.kernel_names import alignment_of, category_of, precision_of, works_in_double
 
 PRODUCTS = [
     ("volta_sgemm_128x64_nn", C.GEMM, P.FP32),
@@ -64,3 +64,36 @@ def test_matrix_products(name: str, category: C, precision: P):
 @pytest.mark.parametrize(("name", "category"), OTHERS)
 def test_other_kernels(name: str, category: C):
     assert category_of(name) is category
+
+
+@pytest.mark.parametrize(
+    ("name", "double"),
+    [
+        ("volta_dgemm_64x64_nn", True),
+        ("void at::native::(anonymous namespace)::upsample_bilinear2d_out_frame<double, double>(int, double)", True),
+        ("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<double> >(int)", True),
+        ("void reduce_kernel<512, 1, ReduceOp<double, func_wrapper_t<double, sum_functor<double> > > >(X)", True),
+        ("void radixSortKVInPlace<-2, -1, 64, 32, double, long, unsigned int>(X)", True),
+        ("void vectorized_elementwise_kernel<4, log_kernel_cuda(X)::{lambda()#2}::{lambda(double)#1}>(int)", True),
+        ("void distribution_elementwise_grid_stride_kernel<float, 4, uniform_kernel(X&, double, double)>(int)", False),
+        ("void vectorized_elementwise_kernel<4, nan_to_num_kernel_cuda(X&, c10::optional<double>)>(int)", False),
+        ("void vision::ops::(anonymous namespace)::nms_kernel_impl<float>(int, double, float const*)", False),
+        ("void upsample_bilinear2d_out_frame<c10::BFloat16, float>(int, float)", False),
+    ],
+)
+def test_elements_in_double(name: str, double: bool):
+    assert works_in_double(name) is double
+
+
+@pytest.mark.parametrize(
+    ("name", "elements"),
+    [
+        ("void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1>(P)", 1),
+        ("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_64x6_tn_align8", 8),
+        ("sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_nhwckrsc_nchw_alignc4_execute_kernel_cudnn", 4),
+        ("CatArrayBatchedCopy_aligned16_contig<double, unsigned int, 3, 128, 1>(double*)", None),
+        ("volta_sgemm_128x64_nn", None),
+    ],
+)
+def test_alignment(name: str, elements: int | None):
+    assert alignment_of(name) == elements

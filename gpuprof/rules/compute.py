@@ -1,0 +1,68 @@
+"""What the rules on kernels judge by: the kernels within the scope, and whether their speed decides anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.device_idle import DeviceIdle
+from gpuprof.analyses.kernel_origins import KernelOrigins
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.device import Device
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
+from gpuprof.rules.scope import Scope
+
+_HOST_CAUSES = ("idle_host", "idle_launch")
+# of the time in which either the device computes or the host is late with launches: below it faster kernels only wait
+_DECIDES_SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """The kernels of the first device (collectives left out) that began within the scope.
+
+    `inside`: boolean mask over `kernels`; `total_ns` the sum of their durations. `decides`: faster kernels would make
+    the run faster, because the device is not waiting for launches most of the time.
+    """
+
+    scope: Scope
+    device: Device
+    kernels: KernelOrigins
+    inside: Array
+    total_ns: int
+    decides: bool
+
+    @classmethod
+    def of(cls, results: Results) -> Compute | None:
+        """None without device activity."""
+        use, scope, kernels = results.get(DeviceActivity).primary, Scope.of(results), results.get(KernelOrigins)
+        if use is None:
+            return None
+        parts = results.get(DeviceIdle).parts
+        late = sum(
+            intervals.intersect(parts.get(cause, intervals.EMPTY), scope.within).total_ns for cause in _HOST_CAUSES
+        )
+        computing = intervals.intersect(use.compute, scope.within).total_ns
+        inside = scope.inside(kernels.start_ns)
+        return cls(
+            scope=scope,
+            device=results.trace.device(use.id),
+            kernels=kernels,
+            inside=inside,
+            total_ns=int(kernels.duration_ns[inside].sum()),
+            decides=computing > 0 and computing >= _DECIDES_SHARE * (computing + late),
+        )
+
+    def sum_ns(self, chosen: Array) -> int:
+        """Durations of the chosen kernels (boolean mask over `kernels`) within the scope, added."""
+        return int(self.kernels.duration_ns[chosen & self.inside].sum())
+
+    def share(self, chosen: Array) -> float:
+        """Of the kernel time within the scope, 0..1; 0 without kernels."""
+        return self.sum_ns(chosen) / self.total_ns if self.total_ns else 0.0
+
+    def during(self, chosen: Array) -> Intervals:
+        """When the chosen ones ran, within the scope; a union."""
+        return intervals.intersect(self.kernels.union(chosen & self.inside), self.scope.within)
