@@ -31,6 +31,10 @@ def test_the_recording_in_the_repository_is_told_whole(run):
     assert sum(entry["ms"] for entry in told["time_budget"]) == pytest.approx(told["source"]["span_ms"], rel=1e-3)
 
 
+def test_our_own_marks_are_no_part_of_the_run(run):
+    assert not [name for name in run.tables["spans"]["name"] if name.startswith("gpuprof.")]
+
+
 def test_text_names_the_faults_and_adds_up(run):
     text = run.text()
     assert "No GPU in this run" in text

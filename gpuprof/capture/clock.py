@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-MARK = "gpuprof.clock"
+from gpuprof.model.recording import CLOCK_MARK
+
 _TOLERANCE_NS = 1_000_000
 
 
@@ -21,7 +22,7 @@ class ClockMarks:
         from torch.autograd.profiler import record_function
 
         before = time.time_ns()
-        with record_function(MARK):
+        with record_function(CLOCK_MARK):
             pass
         self.brackets_ns.append((before, time.time_ns()))
         self.drift_ns.append(time.time_ns() - time.perf_counter_ns())

@@ -12,6 +12,7 @@ from gpuprof.ingest.document import Batch
 from gpuprof.ingest.event import TABLE_OF, Event
 from gpuprof.ingest.numbering import thread_key
 from gpuprof.ingest.numbers import InexactTimeError, text_ns
+from gpuprof.model.recording import CLOCK_MARK
 from gpuprof.model.schema import TABLES
 from gpuprof.model.table import Array, Table
 
@@ -85,7 +86,7 @@ class Rows:
         make = self.columns
         make.starts_in_ns = in_ns
         makers = {
-            "spans": make.spans,
+            "spans": lambda rows: make.spans([event for event in rows if event.name != CLOCK_MARK]),
             "frames": make.spans,
             "calls": make.calls,
             "device_events": make.device_events,

@@ -24,6 +24,7 @@ from gpuprof.model.table import Table, TableSchema
 FORMAT = 1
 MANIFEST = "recording.json"
 KINETO = "kineto.json.gz"
+CLOCK_MARK = "gpuprof.clock"  # capture's own user range, to compare clocks; no part of the run
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,4 +95,14 @@ def read_table(folder: Path, table_schema: TableSchema) -> Table:
         raise RecordingError(f"{path}: {error}; expected the columns of {table_schema.name}") from error
 
 
-__all__ = ["FORMAT", "KINETO", "MANIFEST", "is_recording", "read_context", "read_table", "write_context", "write_table"]
+__all__ = [
+    "CLOCK_MARK",
+    "FORMAT",
+    "KINETO",
+    "MANIFEST",
+    "is_recording",
+    "read_context",
+    "read_table",
+    "write_context",
+    "write_table",
+]

@@ -102,7 +102,7 @@ def _sampling_notes(trace: Trace) -> list[str]:
     if not sampling:
         return []
     if sampling.get("unavailable"):
-        return [f"No device sampling: {sampling['unavailable']}"]
+        return [f"No device sampling: {str(sampling['unavailable']).rstrip('.')}."]
     notes = []
     asked, reached = sampling.get("hz_asked"), sampling.get("hz_reached")
     if asked and reached:
