@@ -26,6 +26,7 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -74,7 +75,7 @@ class EmptyCacheInStep(Rule):
                 "idle_ms": units.milliseconds(idle.total_ns),
                 "idle_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(calls.host)),
+            where=Where(lines=lines_calling(results.trace, "empty_cache"), ranges_ns=worst(calls.host)),
             change="Take `torch.cuda.empty_cache()` out of the loop; if it is not in your code, look for the option of "
             "the trainer that calls it.",
             saving=Scope.of(results).saving(

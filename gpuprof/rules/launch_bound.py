@@ -11,7 +11,7 @@ Why it costs
 What to do
     Let one launch do more: a larger batch, `torch.compile(model, mode="reduce-overhead")` or CUDA graphs
     (`torch.cuda.make_graphed_callables`), which replay a whole step with one launch. Graphs need fixed shapes and no
-    reads to Python inside.
+    reads to Python inside. (Where every launch waits for its kernel, `debug_mode_on` says so instead.)
 
 When to leave it
     When shapes change from step to step, or when the run is too short to pay for compiling (tens of seconds).
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.blocking_launches import BlockingLaunches
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.device_idle import CAUSES, DeviceIdle
 from gpuprof.analyses.launches import Launches
@@ -43,7 +44,7 @@ _GRAPH_KERNEL_NS = 1_000
 class LaunchBound(Rule):
     """See the module."""
 
-    yields_to = ("python_loop_over_batch",)
+    yields_to = ("python_loop_over_batch", "allocator_calls_in_step", "empty_cache_in_step")
 
     busy_share: float = threshold(0.70, "of the step: above it the device is the bottleneck often enough")
     kernel_us: float = threshold(10, "median kernel: longer ones give the host time to launch the next")
@@ -60,7 +61,7 @@ class LaunchBound(Rule):
         if device is None:
             return without_device(self.name, results, "the device’s kernels")
         busy = scope.share(intervals.intersect(device.busy, scope.within).total_ns)
-        if device.kernels < self.kernels or busy >= self.busy_share:
+        if device.kernels < self.kernels or busy >= self.busy_share or results.get(BlockingLaunches).mostly:
             return None
         median = launches.median_kernel_ns
         if median is None or median >= self.kernel_us * units.NS_PER_US:

@@ -32,11 +32,9 @@ from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.item_reads import ItemReads
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
-from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind
 from gpuprof.model.table import Table
@@ -44,6 +42,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.rules.waiting import idle_after_waits
 
 _ADVICE = {
     "aten::item": "keep the value on the device (`total += loss.detach()`) and read it every hundred steps",
@@ -85,12 +84,8 @@ class SyncInStep(Rule):
     def _on_device(self, results: Results, waits: Table) -> Finding | None:
         scope = Scope.of(results)
         waits = waits.take(scope.inside(waits["start_ns"]))
-        every = results.get(SyncWaits).table
-        held_ns = int(every["duration_ns"][scope.inside(every["start_ns"])].sum())
         blocked = int(waits["duration_ns"].sum())
-        idle = intervals.intersect(results.get(DeviceIdle).parts.get("idle_sync", intervals.EMPTY), scope.within)
-        # the idle time is that of all waits together; these have the part in it that they have in the waiting
-        lost_ns = idle.total_ns * blocked / held_ns if held_ns else 0.0
+        idle, lost_ns = idle_after_waits(results, scope, waits)
         share = scope.share(lost_ns)
         if share < self.idle_share:
             return None

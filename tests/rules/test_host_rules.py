@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.result import Results
+from gpuprof.model.context import Environment
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
 from gpuprof.rules.registry import judge, rule
@@ -51,3 +52,23 @@ def test_memory_fetched_in_every_step_and_kept_comes_from_changing_shapes() -> N
     found = finding("allocator_calls_in_step", builder.build())
     assert (found.severity, found.evidence["frees_per_step"]) == (Severity.MEDIUM, 0)
     assert "expandable_segments" in found.change
+
+
+@pytest.mark.parametrize(
+    ("flags", "device", "severity"),
+    [
+        ({"anomaly_mode": True}, False, Severity.MEDIUM),
+        ({"deterministic": True}, True, Severity.LOW),
+        ({"sync_debug_mode": "warn", "deterministic": True}, True, Severity.LOW),
+        ({"sync_debug_mode": "warn", "deterministic": True, "launch_blocking": True}, False, None),
+        ({"sync_debug_mode": "default", "launch_blocking": True}, True, None),
+    ],
+)
+def test_flags_count_where_they_cost(flags: dict[str, Any], device: bool, severity: Severity | None) -> None:
+    """`CUDA_LAUNCH_BLOCKING` set too late does nothing, which the recording shows."""
+    builder = TraceBuilder().operator("aten::mm", 0, 100).context(environment=Environment(**flags))
+    if device:
+        for at in range(0, 1000, 20):
+            builder.kernel("gemm", at + 4, 10, launch_at_us=at)
+    answer = rule("debug_mode_on").check(Results(builder.build()))
+    assert (answer.severity if isinstance(answer, Finding) else answer) == severity

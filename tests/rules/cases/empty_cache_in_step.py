@@ -1,5 +1,6 @@
 """Ten steps of 1 ms: kernels, then two frees between operators, and two allocations at the next step's beginning."""
 
+from gpuprof.model.context import Cell
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Severity
 from tests.rules.expected import Expected
@@ -9,13 +10,15 @@ EXPECTED = Expected(
     Severity.MEDIUM,
     "Emptying the memory cache in every step costs 10 % of the steps’ time",
     {"steps_with": 9, "frees_per_step": 2, "allocations_per_step": 2, "idle_ms": 0.9},
+    lines=(3,),
     saving_share=0.09,
     change="torch.cuda.empty_cache()",
 )
 
 
 def _steps(each_us: float) -> TraceBuilder:
-    builder = TraceBuilder()
+    source = "for x in data:\n    step(x)\n    torch.cuda.empty_cache()  # was full\n    # empty_cache()\n"
+    builder = TraceBuilder().context(cell=Cell(source=source))
     for at in range(0, 10_000, 1000):
         builder.step(at, 1000).operator("aten::mm", at, 600)
         for number in range(2):
