@@ -62,11 +62,19 @@ class TraceBuilder:
         return self
 
     def operator(
-        self, name: str, at_us: float, for_us: float, *, dims: str | None = None, types: str | None = None
+        self,
+        name: str,
+        at_us: float,
+        for_us: float,
+        *,
+        dims: str | None = None,
+        types: str | None = None,
+        sequence: int = -1,
     ) -> Self:
-        """A framework call."""
+        """A framework call; `sequence` is autograd's number."""
         row = self._host_row(name, at_us, for_us)
         row["external_id"] = len(self._rows["operators"]) + 1
+        row["sequence"] = sequence
         row["input_dims"] = -1 if dims is None else self._name(dims)
         row["input_types"] = -1 if types is None else self._name(types)
         return self._add("operators", row)

@@ -1,0 +1,29 @@
+"""Reading recorded shapes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.tensor_inputs import TensorInput, inputs_of
+from tests.support.trace_builder import TraceBuilder
+
+
+def test_shapes_and_types_are_read() -> None:
+    types = '["c10::BFloat16", "c10::BFloat16", "", "Scalar", "TensorList"]'
+    builder = TraceBuilder().operator("aten::linear", 0, 1, dims="[[2, 3], [4, 3], [], [], [[1], [2]]]", types=types)
+    first, second, absent, scalar, several = inputs_of(builder.build(), 0)
+    assert (first.dims, first.elements, first.element_bytes) == ((2, 3), 6, 2)
+    assert second == TensorInput((4, 3), "c10::BFloat16")
+    assert absent.dims == scalar.dims == several.dims == ()
+    assert scalar.element_bytes is None
+
+
+@pytest.mark.parametrize("dims", [None, "", "[[1, 2", "{}", "7"])
+def test_what_cannot_be_read_is_empty(dims: str | None) -> None:
+    trace = TraceBuilder().operator("aten::mm", 0, 1, dims=dims, types="[").build()
+    assert inputs_of(trace, 0) == ()
+
+
+def test_without_types_the_shapes_still_count() -> None:
+    trace = TraceBuilder().operator("aten::mm", 0, 1, dims="[[2, 3]]").build()
+    assert inputs_of(trace, 0) == (TensorInput((2, 3), ""),)
