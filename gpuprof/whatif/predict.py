@@ -1,0 +1,101 @@
+"""What a change would save: the run re-timed with and without it, three ways, with a grade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof.model.trace import Trace
+from gpuprof.whatif.build import build
+from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.fidelity import Fidelity, fidelity
+from gpuprof.whatif.grade import Nature, grade, nature
+from gpuprof.whatif.graph import Graph
+from gpuprof.whatif.retime import frozen, span_ns
+
+# A gain that may be smaller than this share of the run is listed as minor (design/whatif.md).
+MINOR_SHARE = 0.03
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A trace's graph and how well it replays: made once, asked for many changes."""
+
+    graph: Graph
+    facts: Fidelity
+
+    @classmethod
+    def of(cls, trace: Trace) -> Replay:
+        """Build the graph of the whole trace and replay it."""
+        graph = build(trace)
+        return cls(graph, fidelity(trace, graph))
+
+
+@dataclass(frozen=True)
+class Range:
+    """One change at three strengths, where its effect is uncertain (new kernel times at p80, p50 and p20)."""
+
+    pessimistic: Edit
+    central: Edit
+    optimistic: Edit
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The saving of a change; a negative one is a loss.
+
+    `low_ns`, `central_ns`, `high_ns`: of the recorded span, in ns, and `share` the central one over that span; None
+    under grade D. `grade` A to D with its `reasons`; `basis` says in words what was changed. `baseline_ns` and
+    `changed_ns` are the replayed spans of the central case. `minor`: the low end is under 3 % of the span.
+    """
+
+    low_ns: float | None
+    central_ns: float | None
+    high_ns: float | None
+    share: float | None
+    grade: str
+    reasons: tuple[str, ...]
+    basis: str
+    baseline_ns: int
+    changed_ns: int
+    minor: bool
+
+    @property
+    def speed_up(self) -> float | None:
+        """Replayed baseline ÷ replayed change; None under grade D or where nothing is left."""
+        return self.baseline_ns / self.changed_ns if self.share is not None and self.changed_ns else None
+
+
+def predict(source: Trace | Replay, edit: Edit | Range, *, basis: str = "") -> Prediction:
+    """Re-time with the change: unexplained delays left out (central, optimistic) or kept as recorded (pessimistic).
+
+    The range spans the three results, widened by the replay error, and never promises more than the busiest chain
+    leaves. Give a Replay to ask for several changes of one trace.
+    """
+    replay = source if isinstance(source, Replay) else Replay.of(source)
+    graph = replay.graph
+    strengths = edit if isinstance(edit, Range) else Range(edit, edit, edit)
+    worse, changed, better = (each(graph) for each in (strengths.pessimistic, strengths.central, strengths.optimistic))
+    kinds = [nature(graph, each) for each in (worse, changed, better)]
+    found = grade(replay.facts, Nature(all(k.removes_only for k in kinds), any(k.models_kernels for k in kinds)))
+    baseline, after = span_ns(graph), span_ns(changed)
+    if found.letter == "D" or not baseline:
+        return Prediction(None, None, None, None, "D", found.reasons, basis, baseline, after, minor=True)
+    central = after / baseline
+    others = (central, span_ns(frozen(worse)) / max(span_ns(frozen(graph)), 1), span_ns(better) / baseline)
+    error = replay.facts.error if any(other != 1 for other in others) else 0.0
+    most = 1 - min(busy_bound_ns(each) for each in (worse, changed, better)) / baseline
+    gains = [1 - max(others) * (1 + error), 1 - central, min(1 - min(others) * (1 - error), max(most, 1 - central))]
+    if max(others) <= 1:
+        gains[0] = max(gains[0], 0.0)
+    low, middle, high = (gain * graph.recorded_span_ns for gain in gains)
+    return Prediction(
+        low, middle, high, 1 - central, found.letter, found.reasons, basis, baseline, after, gains[0] < MINOR_SHARE
+    )
+
+
+def busy_bound_ns(graph: Graph) -> int:
+    """What no change of order or waiting can go below: the durations of the longest chain, in ns."""
+    counted = np.where(graph.nodes.first, 0, graph.duration_ns)
+    return int(np.bincount(graph.nodes.chain, weights=counted).max(initial=0))

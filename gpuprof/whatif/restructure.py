@@ -1,0 +1,135 @@
+"""Changes of what runs where: another stream, other kernels, one graph launch for many. Graph -> Graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_fields
+
+import numpy as np
+
+from gpuprof.errors import UsageError
+from gpuprof.model.table import Array
+from gpuprof.whatif.edits import remove, set_duration
+from gpuprof.whatif.graph import HOST_WAITS, ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
+
+# Between the kernels of one graph, and to launch it (design/whatif.md, formula 4).
+GRAPH_KERNEL_GAP_NS = 1_000
+GRAPH_LAUNCH_NS = 10_000
+
+
+def move_stream(
+    graph: Graph,
+    operations: Array,
+    stream: tuple[int, int],
+    *,
+    consumers: Array | None = None,
+    producers: Array | None = None,
+) -> Graph:
+    """The operations (DEVICE_OP nodes) on another `(device, stream)`, in order of their recorded begins.
+
+    `consumers`: for each the operation that first needs its result (-1: none) and waits for it by an event; without
+    them the next one that stays on its old stream, which is safe and hides the least. `producers`: likewise the one it
+    needs. UsageError where the order asked for is impossible.
+    """
+    operations = np.unique(operations)
+    if consumers is None:
+        consumers = _next_staying(graph, operations)
+    known = {label: chain for chain, label in graph.streams.items()}
+    target = known.get(stream, int(graph.nodes.chain.max()) + 1)
+    chain = graph.nodes.chain.copy()
+    chain[operations] = chain[operations - 1] = target
+    begins = graph.nodes.recorded_ns.copy()
+    ends = graph.nodes.of_kind(NodeKind.DEVICE_OP)
+    begins[ends] = graph.nodes.recorded_ns[np.flatnonzero(ends) - 1]
+    on_device = graph.nodes.kind >= NodeKind.STREAM_GAP
+    order = np.lexsort((np.where(on_device, begins, 0), chain))
+    moved = _reordered(graph, order, chain)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    events = [moved.edges, _opening(moved)]
+    for first, then in ((operations, consumers), (producers, operations)):
+        if first is not None:
+            both = (first >= 0) & (then >= 0)
+            events.append(Edges.of(place[first[both]], place[then[both]] - 1, 0, EdgeKind.EVENT_WAIT))
+    edited = with_fields(moved, edges=Edges.join(*events), streams=graph.streams | {target: stream})
+    _ = edited.plan  # an impossible order is told here, not when it is re-timed
+    return edited
+
+
+def _next_staying(graph: Graph, operations: Array) -> Array:
+    stays = graph.nodes.of_kind(NodeKind.DEVICE_OP)
+    stays[operations] = False
+    staying = np.append(np.flatnonzero(stays), -1)
+    following = staying[np.searchsorted(staying[:-1], operations)]
+    same = graph.nodes.chain[following] == graph.nodes.chain[operations]
+    return np.where((following >= 0) & same, following, -1)
+
+
+def _reordered(graph: Graph, order: Array, chain: Array) -> Graph:
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    old = graph.nodes
+    nodes = Nodes(old.kind[order], old.row[order], chain[order], old.recorded_ns[order])
+    edges = graph.edges._replace(src=place[graph.edges.src], dst=place[graph.edges.dst])
+    call_node, event_node = (np.where(rows >= 0, place[rows], -1) for rows in (graph.call_node, graph.event_node))
+    return with_fields(
+        graph,
+        nodes=nodes,
+        edges=edges,
+        duration_ns=graph.duration_ns[order],
+        unexplained_ns=graph.unexplained_ns[order],
+        call_node=call_node,
+        event_node=event_node,
+    )
+
+
+def _opening(graph: Graph) -> Edges:
+    """Releases for the first nodes of chains that have none."""
+    first = graph.nodes.first.copy()
+    first[graph.edges.dst[graph.edges.kind == EdgeKind.RELEASE]] = False
+    first[ORIGIN] = False
+    nodes = np.flatnonzero(first)
+    return Edges.of(np.full(len(nodes), ORIGIN), nodes, 0, EdgeKind.RELEASE)
+
+
+def replace(graph: Graph, operations: Array, durations_ns: Array) -> Graph:
+    """Other operations in place of these (DEVICE_OP nodes of one stream): a fused kernel, a fused optimizer.
+
+    The first ones take `durations_ns`; the rest go, with their launches and the host's work that led to those.
+    """
+    operations = np.unique(operations)
+    if len(durations_ns) > len(operations):
+        raise UsageError(f"{len(durations_ns)} operations cannot replace {len(operations)}; give at most as many")
+    kept, gone = operations[: len(durations_ns)], operations[len(durations_ns) :]
+    into = np.zeros(len(graph.nodes), bool)
+    into[gone - 1] = True
+    begins = graph.edges.src[(graph.edges.kind == EdgeKind.LAUNCH) & into[graph.edges.dst]]
+    graph = set_duration(graph, kept, durations_ns)
+    return remove(graph, np.concatenate([gone, begins, begins + 1]))
+
+
+def collapse_to_graph(
+    graph: Graph, start_ns: int, end_ns: int, *, gap_ns: int = GRAPH_KERNEL_GAP_NS, launch_ns: int = GRAPH_LAUNCH_NS
+) -> Graph:
+    """What the main thread's chain launched in [start_ns, end_ns) of the trace's time as one CUDA graph launch.
+
+    UsageError where a call in the range waits for the device, or none is there: neither can be captured.
+    """
+    host = graph.between(np.flatnonzero(graph.nodes.chain == graph.host_chain), start_ns, end_ns)
+    calls = host[graph.nodes.kind[host] == NodeKind.CALL]
+    host = host[np.isin(host, np.concatenate([calls, calls - 1]))]
+    inside = np.zeros(len(graph.nodes), bool)
+    inside[host] = True
+    edges = graph.edges
+    if not len(calls):
+        raise UsageError("no calls in the range: there is nothing to collapse into one launch; give a range with some")
+    if (np.isin(edges.kind, HOST_WAITS) & inside[edges.dst]).any():
+        raise UsageError(
+            "the host waits for the device in the range, which a CUDA graph cannot hold; move the wait out"
+        )
+    gaps = edges.dst[(edges.kind == EdgeKind.LAUNCH) & inside[edges.src]]
+    duration = graph.duration_ns.copy()
+    duration[host] = 0
+    duration[calls[0]] = launch_ns
+    duration[gaps] = np.minimum(duration[gaps], gap_ns)
+    queue = (edges.kind == EdgeKind.QUEUE) & inside[edges.dst]
+    return with_fields(graph.with_edges(edges.take(~queue)), duration_ns=duration)
