@@ -50,6 +50,7 @@ def compare_allocators(before: _Stats, after: _Stats) -> tuple[tuple[Allocator, 
                 ooms=_grown(earlier, stats, "num_ooms") or 0,
                 device_allocs=_grown(earlier, stats, "num_device_alloc"),
                 device_frees=_grown(earlier, stats, "num_device_free"),
+                inactive_split_bytes=stats.get("inactive_split_bytes.all.current"),
             )
         )
         if not grew:

@@ -24,11 +24,11 @@ class _Watched:
 class OptimizerWatch:
     """From `install` to `remove` every `Optimizer.step()` of the process is counted.
 
-    `on_step(times)` is called after each, still inside `step()`, on the thread that stepped, with the number of times
-    that this optimizer has stepped. `filename` is the cell's, to find its line.
+    `on_step(optimizer, times)` is called after each, still inside `step()`, on the thread that stepped, with the number
+    of times that this optimizer has stepped. `filename` is the cell's, to find its line.
     """
 
-    def __init__(self, filename: str | None, on_step: Callable[[int], None]):
+    def __init__(self, filename: str | None, on_step: Callable[[Any, int], None]):
         self._filename = filename
         self._on_step = on_step
         self._watched: dict[int, _Watched] = {}
@@ -59,7 +59,7 @@ class OptimizerWatch:
             watched = self._find(optimizer)
             if watched is not None:
                 watched.steps += 1
-                self._on_step(watched.steps)
+                self._on_step(optimizer, watched.steps)
         except Exception:  # noqa: BLE001  - inside the user's step(): whatever fails here is ours, and must not end it
             self.remove()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from gpuprof.capture import ownership
@@ -22,13 +23,17 @@ __all__ = ["CaptureOptions", "Captured", "Live", "Session"]
 class Session:
     """Captures from `start` to `stop`. One at a time in a process, on its main thread.
 
-    `cell` is the code that runs, for the Recording and to find its lines. `interrupted` says, after `stop`, whether a
+    `cell` is the code that runs, for the Recording and to find its lines; `namespace` the variables of the notebook, to
+    say at the end what they hold (None: not looked at). `interrupted` says, after `stop`, whether a
     Ctrl-C waited meanwhile: the caller owes the user that stop.
     """
 
-    def __init__(self, options: CaptureOptions, *, cell: Cell | None = None):
+    def __init__(
+        self, options: CaptureOptions, *, cell: Cell | None = None, namespace: Mapping[str, Any] | None = None
+    ):
         self._options = options
         self._cell = cell
+        self._namespace = namespace
         self._created_ns = time.time_ns()
         self._run_id = new_run_id(self._created_ns)
         self._pid = os.getpid()
@@ -54,7 +59,7 @@ class Session:
         if self._watch is not None or self._captured is not None:
             return
         ownership.claim(self)
-        watch = Watch(self._options, None if self._cell is None else self._cell.filename)
+        watch = Watch(self._options, None if self._cell is None else self._cell.filename, self._namespace)
         try:
             with interrupts_held() as held:
                 watch.start()
@@ -98,7 +103,7 @@ class Session:
             raise
         finally:
             # the profiler's events take 1.5 kB each as long as they are held
-            self._watch = None
+            self._watch = self._namespace = None
             ownership.release(self)
         return self._captured
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -13,26 +14,32 @@ from gpuprof.capture import cupti, ownership
 from gpuprof.capture.allocator import compare_allocators, read_allocators
 from gpuprof.capture.captured import Captured, Live
 from gpuprof.capture.clock import ClockMarks
+from gpuprof.capture.composition import CompositionWatch
 from gpuprof.capture.device_samples import DeviceSampler
 from gpuprof.capture.environment import host_start, read_environment, read_flags
+from gpuprof.capture.held import held_tensors
 from gpuprof.capture.host_samples import HostSampler
 from gpuprof.capture.limits import EventLimit
 from gpuprof.capture.loaders import LoaderWatch
 from gpuprof.capture.optimizers import OptimizerWatch
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.saving import RunFolder
+from gpuprof.capture.step_memory import StepMemoryWatch
 from gpuprof.capture.steps import StepCount
 from gpuprof.capture.trace_file import SavedTrace, save_trace
 from gpuprof.capture.window import RecordingWindow
-from gpuprof.model.context import Cost, Environment, RunContext
+from gpuprof.model.context import Cost, Environment, HeldTensors, RunContext
 from gpuprof.model.samples import SampleLog
 
 
 class Watch:
     """From `start` to `finish`. The order matters: what costs most begins before the recording and ends after it."""
 
-    def __init__(self, options: CaptureOptions, filename: str | None):
+    def __init__(self, options: CaptureOptions, filename: str | None, namespace: Mapping[str, Any] | None = None):
         self._options = options
+        self._namespace = namespace
+        self._composition = CompositionWatch(namespace)
+        self._step_memory = StepMemoryWatch()
         self._steps = StepCount()
         self._clock = ClockMarks()
         self._window = RecordingWindow(options, self._steps, self._recording_began, self._clock.mark)
@@ -79,6 +86,7 @@ class Watch:
         self._window.close(failed=failed)
         self._optimizers.remove()
         self._loaders.remove()
+        compositions, held = self._composition.facts(), self._held(context)
         log = SampleLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
         folder = RunFolder(self._options.folder, context.run_id or "")
@@ -92,6 +100,9 @@ class Watch:
             optimizers=self._optimizers.facts(),
             window=self._window.describe(cell_start_ns, cell_end_ns),
             allocators=allocators,
+            compositions=compositions,
+            step_memory=self._step_memory.facts(),
+            held=held,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
             notes=(*self._notes, *about_peaks, *log.notes),
@@ -115,10 +126,21 @@ class Watch:
     def _window_close(self) -> None:
         self._window.close(failed=True)
 
-    def _optimizer_stepped(self, times: int) -> None:
+    def _held(self, context: RunContext) -> tuple[HeldTensors, ...] | None:
+        if self._namespace is None:
+            return None
+        try:
+            return held_tensors(self._namespace, context.cell.source if context.cell else None)
+        except Exception as error:  # noqa: BLE001  - the user's objects may do anything; the run must be saved
+            self._notes.append(f"the tensors that the notebook holds could not be listed ({type(error).__name__})")
+            return None
+
+    def _optimizer_stepped(self, optimizer: Any, times: int) -> None:
         if ownership.forked():
             return
         self._first_step()
+        self._composition.after_step(optimizer, times)
+        self._step_memory.after_step(times)
         self._steps.optimizer_stepped(times)
         self._window.optimizer_stepped()
 

@@ -43,7 +43,7 @@ class ProfiledCell:
         from gpuprof.capture.session import Session
 
         earlier = find_earlier(shell, options.compare) if options.compare is not None else None
-        session = Session(options.capture, cell=cell)
+        session = Session(options.capture, cell=cell, namespace=shell.user_ns)
         session.start()
         return cls(shell, options, earlier, session)
 

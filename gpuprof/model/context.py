@@ -103,7 +103,8 @@ class Allocator(msgspec.Struct, frozen=True, kw_only=True):
     """The CUDA caching allocator of one device around the run (`torch.cuda.memory_stats`).
 
     The peaks are torch's counters, which are never reset here. `peak_in_run` is False where the peak of allocated bytes
-    was already as high before: the run's own is then unknown, and at most that.
+    was already as high before: the run's own is then unknown, and at most that. `inactive_split_bytes`: at the end,
+    free parts of blocks in use, which cannot be given back to the driver.
     """
 
     device: int
@@ -117,6 +118,63 @@ class Allocator(msgspec.Struct, frozen=True, kw_only=True):
     ooms: int
     device_allocs: int | None = None
     device_frees: int | None = None
+    inactive_split_bytes: int | None = None
+
+
+class ModuleBytes(msgspec.Struct, frozen=True, kw_only=True):
+    """What one part of a model holds on a device: its own bytes and those of everything below it."""
+
+    name: str
+    parameter_bytes: int = 0
+    gradient_bytes: int = 0
+    state_bytes: int = 0
+    buffer_bytes: int = 0
+
+
+class Composition(msgspec.Struct, frozen=True, kw_only=True):
+    """What models and optimizers held on one device (`cpu`, `cuda:0`), by storage: a shared one counts once.
+
+    The largest of what was found at the end of the first optimizer steps (gradients included) and of the cell.
+    `after_steps` is the number of optimizer steps by then, 0 where none stepped. `whole` is False where a tensor could
+    not be sized or there were too many. `modules`: the parts of the models that were found, largest first.
+    """
+
+    device: str
+    parameter_bytes: int = 0
+    gradient_bytes: int = 0
+    state_bytes: int = 0
+    buffer_bytes: int = 0
+    after_steps: int = 0
+    whole: bool = True
+    modules: tuple[ModuleBytes, ...] = ()
+
+
+class StepMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """The CUDA caching allocator of one device after optimizer steps of the whole cell, one entry a reading."""
+
+    device: int
+    step: tuple[int, ...] = ()
+    time_ns: tuple[int, ...] = ()
+    allocated_bytes: tuple[int, ...] = ()
+    reserved_bytes: tuple[int, ...] = ()
+
+
+class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
+    """Tensors on one device that one name of the notebook kept alive at the end of the cell.
+
+    `kind` is `global`, `module` (a model or optimizer), `output` (`Out[3]`, `_`) or `traceback` (a frame of the last
+    one). `bytes` are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an
+    autograd graph. `used`: the cell, or a function of the notebook, mentions the name, or something else refers to the
+    object as well, so that deleting the name alone would not free it.
+    """
+
+    name: str
+    kind: str
+    device: str
+    bytes: int
+    tensors: int
+    graphs: int = 0
+    used: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,6 +206,9 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     optimizers: tuple[Optimizer, ...] = ()
     window: Window | None = None
     allocators: tuple[Allocator, ...] = ()
+    compositions: tuple[Composition, ...] = ()
+    step_memory: tuple[StepMemory, ...] = ()
+    held: tuple[HeldTensors, ...] | None = None
     outcome: Outcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}

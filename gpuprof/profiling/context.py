@@ -53,7 +53,9 @@ class Profile:
         self._session: Session | None = None
 
     def __enter__(self) -> Run:
-        self._session = Session(self._options, cell=_cell_of(sys._getframe(1), self._options.name))
+        caller = sys._getframe(1)
+        notebook = caller.f_globals if "In" in caller.f_globals and "Out" in caller.f_globals else None
+        self._session = Session(self._options, cell=_cell_of(caller, self._options.name), namespace=notebook)
         self._session.start()
         return self._run
 

@@ -14,7 +14,7 @@ from tests.capture.cells import model
 
 @pytest.fixture
 def watch() -> Iterator[OptimizerWatch]:
-    watch = OptimizerWatch(__file__, lambda _: None)
+    watch = OptimizerWatch(__file__, lambda *_: None)
     watch.install()
     yield watch
     watch.remove()
@@ -59,7 +59,7 @@ def test_a_dropped_model_is_not_kept_alive(watch: OptimizerWatch) -> None:
 
 
 def test_a_failure_of_ours_does_not_reach_the_step() -> None:
-    def fail(_: int) -> None:
+    def fail(*_: object) -> None:
         raise ZeroDivisionError
 
     watch = OptimizerWatch(None, fail)
