@@ -11,6 +11,8 @@ from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
+_WRAPPERS = ("autograd::engine::", "torch::autograd::")
+
 
 def outside_steps(trace: Trace) -> Intervals:
     """The part of the span outside every step; nothing where no steps are known. A union."""
@@ -47,3 +49,23 @@ def driving_threads(trace: Trace) -> Array:
     """Rows of the threads that launch work, and the main thread: a watchdog that polls the device is not among them."""
     threads = np.unique(trace.calls["thread"][launching(trace.calls)])
     return np.union1d(threads, [trace.main_thread])
+
+
+def picked(values: Array, rows: Array) -> Array:
+    """`values` at `rows`; -1 where the row is -1."""
+    return np.where(rows >= 0, values[np.maximum(rows, 0)], -1) if len(values) else np.full(len(rows), -1)
+
+
+def outermost(trace: Trace, rows: Array) -> Array:
+    """The outermost operator of a library (`aten::…`) around each row of operators, else the outermost of all.
+
+    Older traces list a user's own ranges as operators: those carry no `::`. Autograd's wrappers are looked through.
+    """
+    wrapper = trace.name_mask(trace.operators, *_WRAPPERS)
+    library = named(trace, trace.operators, "::") & ~wrapper
+    best, last, here = np.full(len(rows), -1), rows, rows
+    while (here >= 0).any():
+        best = np.where((here >= 0) & picked(library, here).astype(bool), here, best)
+        last = np.where(here >= 0, here, last)
+        here = np.where(here >= 0, picked(trace.operators["parent"], here), -1)
+    return np.where(best >= 0, best, last)

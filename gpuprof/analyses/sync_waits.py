@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.host_marks import driving_threads, named
+from gpuprof.analyses.host_marks import driving_threads, named, outermost, picked
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model.kinds import CallKind, DeviceEventKind
 from gpuprof.model.table import Array, Column, Table, TableSchema
@@ -17,7 +17,6 @@ from gpuprof.model.trace import Trace
 
 _BLOCKING_FACTOR = 3
 _ASYNC_CALL_NS = 10_000
-_WRAPPERS = ("autograd::engine::", "torch::autograd::")
 
 
 class SyncKind(IntEnum):
@@ -73,14 +72,14 @@ class SyncWaits(Result):
         waiting = (calls["kind"] == CallKind.SYNCHRONIZE) | blocking_copies(trace)
         rows = np.flatnonzero(waiting & np.isin(calls["thread"], driving_threads(trace)))
         chosen = calls.take(rows)
-        operator = _outermost(trace, chosen["operator"])
+        operator = outermost(trace, chosen["operator"])
         explicit = (chosen["operator"] < 0) & (chosen["kind"] == CallKind.SYNCHRONIZE)
         table = Table(
             SYNC_WAITS,
             {
                 **{name: chosen[name] for name in ("start_ns", "duration_ns", "name", "step", "thread")},
                 "operator": operator,
-                "operator_name": _pick(trace.operators["name"], operator),
+                "operator_name": picked(trace.operators["name"], operator),
                 "kind": np.where(explicit, SyncKind.EXPLICIT, SyncKind.IMPLICIT),
                 "idle_after_ns": _idle_after(results, chosen["start_ns"] + chosen["duration_ns"]),
                 "call": rows,
@@ -117,25 +116,6 @@ def blocking_copies(trace: Trace) -> Array:
     stood = (begun < calls["start_ns"] + durations) & (durations > _BLOCKING_FACTOR * usual)
     mask: Array = (copying & ~asynchronous) | (asynchronous & stood)
     return mask
-
-
-def _pick(values: Array, rows: Array) -> Array:
-    return np.where(rows >= 0, values[np.maximum(rows, 0)], -1) if len(values) else np.full(len(rows), -1)
-
-
-def _outermost(trace: Trace, rows: Array) -> Array:
-    """The outermost operator of a library (`aten::…`) around each row of operators, else the outermost of all.
-
-    Older traces list a user's own ranges as operators: those carry no `::`. Autograd's wrappers are looked through.
-    """
-    wrapper = trace.name_mask(trace.operators, *_WRAPPERS)
-    library = named(trace, trace.operators, "::") & ~wrapper
-    best, last, here = np.full(len(rows), -1), rows, rows
-    while (here >= 0).any():
-        best = np.where((here >= 0) & _pick(library, here).astype(bool), here, best)
-        last = np.where(here >= 0, here, last)
-        here = np.where(here >= 0, _pick(trace.operators["parent"], here), -1)
-    return np.where(best >= 0, best, last)
 
 
 def _idle_after(results: Results, returns: Array) -> Array:

@@ -14,3 +14,12 @@ def without_device(rule: str, results: Results, needs: str) -> Abstention:
             rule, "a GPU in the run", "Nothing in this recording ran on one; the same cell on a GPU can be judged."
         )
     return Abstention(rule, needs, "Run `gpuprof doctor`: it tells why device activity was not captured.")
+
+
+def without_host_memory(rule: str) -> Abstention:
+    """For a trace that does not tell pageable from pinned memory."""
+    return Abstention(
+        rule,
+        "whether the copied host memory is pageable or pinned, which this trace does not say",
+        "ROCm traces hide it; check that the DataLoader has `pin_memory=True`.",
+    )

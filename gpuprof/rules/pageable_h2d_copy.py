@@ -26,18 +26,18 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
-from gpuprof.analyses.sync_waits import SyncWaits
+from gpuprof.analyses.small_copies import SmallCopies
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Table
-from gpuprof.rules.absence import without_device
+from gpuprof.rules.absence import without_device, without_host_memory
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.rules.waiting import cost_of_standing, joined
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,19 @@ class PageableH2dCopy(Rule):
         activity, scope = results.get(DeviceActivity), Scope.of(results)
         if activity.primary is None:
             return without_device(self.name, results, "the copies to the device")
-        copies = results.get(Copies).of_direction(CopyKind.H2D)
-        copies = copies.take(scope.inside(copies["start_ns"]))
+        copies, small = results.get(Copies).table, results.get(SmallCopies)
+        # where a step makes many small ones, their number is the cause: small_h2d_copies
+        mine = (copies["direction"] == CopyKind.H2D) & ~(small.chosen & small.many)
+        copies = copies.take(mine & scope.inside(copies["start_ns"]))
         pageable = copies.take(copies["host_memory"] == HostMemory.PAGEABLE)
         unknown = copies.take(copies["host_memory"] == HostMemory.UNKNOWN)
         if len(unknown) or results.trace.source.platform == "rocm":
-            return Abstention(
-                self.name,
-                "whether the copied host memory is pageable or pinned, which this trace does not say",
-                "ROCm traces hide it; check that the DataLoader has `pin_memory=True`.",
-            )
+            return without_host_memory(self.name)
         exposed = intervals.subtract(intervals.union(intervals.of(pageable)), activity.primary.compute)
-        blocked = _host_cost(results, pageable, activity.primary.compute)
+        blocked = cost_of_standing(results, pageable, activity.primary.compute)
         if scope.share(exposed.total_ns) < self.exposed_share and scope.share(blocked.total_ns) < self.blocked_share:
             return None
-        cost = intervals.intersect(_both(exposed, blocked), scope.within)
+        cost = intervals.intersect(joined(exposed, blocked), scope.within)
         return self._finding(results, scope, pageable, exposed, blocked, cost)
 
     def _finding(
@@ -115,24 +113,6 @@ class PageableH2dCopy(Rule):
             leave_it="Leave it when the loop waits for its data anyway. Do not pin inside the loop "
             "(`x.pin_memory().to(...)`): that costs more than it saves.",
         )
-
-
-def _host_cost(results: Results, pageable: Table, compute: Intervals) -> Intervals:
-    """While the host stands in these copies without compute, and device idle after each until work comes again."""
-    waits = results.get(SyncWaits).table
-    issued = np.unique(pageable["call"][pageable["call"] >= 0])
-    waits = waits.take(np.isin(results.get(CopyWaits).copy_call, issued))
-    ends = waits["start_ns"] + waits["duration_ns"]
-    calls = results.get(CopyWaits).calls
-    mine = np.isin(results.get(Copies).table["call"], issued)
-    standing = _both(Intervals(waits["start_ns"], ends), Intervals(calls.starts[mine], calls.ends[mine]))
-    return _both(intervals.subtract(standing, compute), Intervals(ends, ends + waits["idle_after_ns"]))
-
-
-def _both(left: Intervals, right: Intervals) -> Intervals:
-    return intervals.union(
-        Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
-    )
 
 
 def _reference(results: Results) -> float | None:

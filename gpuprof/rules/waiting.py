@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncWaits
@@ -21,3 +25,23 @@ def idle_after_waits(results: Results, scope: Scope, waits: Table) -> tuple[Inte
     held_ns = int(every["duration_ns"][scope.inside(every["start_ns"])].sum())
     idle = intervals.intersect(results.get(DeviceIdle).parts.get("idle_sync", intervals.EMPTY), scope.within)
     return idle, idle.total_ns * int(waits["duration_ns"].sum()) / held_ns if held_ns else 0.0
+
+
+def cost_of_standing(results: Results, copies: Table, compute: Intervals) -> Intervals:
+    """While the host stands in these rows of `Copies.table` with no compute, and idle after each until work comes."""
+    waits, of_waits = results.get(SyncWaits).table, results.get(CopyWaits)
+    issued = np.unique(copies["call"][copies["call"] >= 0])
+    waits = waits.take(np.isin(of_waits.copy_call, issued))
+    ends = waits["start_ns"] + waits["duration_ns"]
+    mine = np.isin(results.get(Copies).table["call"], issued)
+    standing = joined(
+        Intervals(waits["start_ns"], ends), Intervals(of_waits.calls.starts[mine], of_waits.calls.ends[mine])
+    )
+    return joined(intervals.subtract(standing, compute), Intervals(ends, ends + waits["idle_after_ns"]))
+
+
+def joined(left: Intervals, right: Intervals) -> Intervals:
+    """The union of both."""
+    return intervals.union(
+        Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
+    )

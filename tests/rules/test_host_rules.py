@@ -12,6 +12,7 @@ from gpuprof.model.context import Environment
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
 from gpuprof.rules.registry import judge, rule
+from tests.rules.cases.small_h2d_copies import fires as small_copies
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -72,3 +73,13 @@ def test_flags_count_where_they_cost(flags: dict[str, Any], device: bool, severi
             builder.kernel("gemm", at + 4, 10, launch_at_us=at)
     answer = rule("debug_mode_on").check(Results(builder.build()))
     assert (answer.severity if isinstance(answer, Finding) else answer) == severity
+
+
+def test_many_small_copies_are_one_finding() -> None:
+    """They come from pageable memory and are waited for, which is not the cause here."""
+    findings = judge(Results(small_copies()), strict=True).findings
+    assert [each.rule for each in findings] == ["small_h2d_copies"]
+
+
+def test_a_run_of_copies_alone_has_nothing_to_hide_them_under(shared_trace: Callable[[str], Any]) -> None:
+    assert rule("exposed_h2d_copy").check(Results(shared_trace("a100-copies-pinned"))) is None
