@@ -44,8 +44,10 @@ def make_plan(nodes: Nodes, edges: Edges) -> Plan:
     opens = np.concatenate(([True], nodes.chain[sorted_ends[1:]] != nodes.chain[sorted_ends[:-1]]))[: len(edge)]
     # The first edge of a chain ends at its first node: nothing held the chain before it but the edge itself.
     before[by_node[opens] + 1] = -1
-    source = slot_of[np.searchsorted(sorted_ends, edges.src[edge], side="right")]
-    hold = slot_of[np.searchsorted(sorted_ends, np.arange(len(nodes)), side="right")]
+    # How many edges end at a node or, in the order of nodes, before it.
+    up_to = np.cumsum(np.bincount(ends, minlength=len(nodes)))
+    source = slot_of[up_to[edges.src[edge]]]
+    hold = slot_of[up_to]
     return Plan(edge, before[1:].tolist(), source.tolist(), hold)
 
 
