@@ -11,6 +11,7 @@ from typing import Protocol
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest.assemble import assemble
 from gpuprof.ingest.kineto import CHUNK_BYTES, read_kineto
+from gpuprof.ingest.snapshot import is_pickle, load_snapshot
 from gpuprof.ingest.stream import KINETO
 from gpuprof.model.context import RunContext
 from gpuprof.model.recording import KINETO as RECORDED
@@ -116,7 +117,7 @@ def _load_one(path: Path) -> Trace:
         kineto = path / RECORDED
         samples = {schema.name: read_table(path, schema) for schema in (DEVICE_SAMPLES, HOST_SAMPLES)}
         return _recorded(path, kineto if kineto.exists() else None, read_context(path), samples)
-    return read_trace_file(path)
+    return load_snapshot(path) if is_pickle(path) else read_trace_file(path)
 
 
 def read_trace_file(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> Trace:

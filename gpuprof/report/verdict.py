@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.analyses.time_budget import TimeBudget
@@ -52,6 +53,8 @@ class Verdict:
 
 def _headline(trace: Trace, results: Results) -> str:
     budget = results.get(TimeBudget)
+    if trace.source.kind == "snapshot":
+        return _memory_headline(results)
     if not budget.entries or budget.total_ns <= 0:
         return "Nothing was recorded in this run." if not trace.span_ns else "The recording holds no activity to judge."
     told = _Told.of(budget, results.get(StepTime))
@@ -64,6 +67,15 @@ def _headline(trace: Trace, results: Results) -> str:
         return f"The device runs no kernel in {told.whole}: {doing}{told.rest}."
     others = f" and {spends}" if told.named else ""
     return f"The device computes for {units.percent(told.computing)} of {told.whole}{others}{told.rest}."
+
+
+def _memory_headline(results: Results) -> str:
+    memory = results.get(MemoryPeak).primary
+    if memory is None or memory.peak_allocated_bytes is None:
+        return "This memory snapshot holds no history of allocations."
+    reserved = memory.peak_reserved_bytes
+    held = f" and {units.size(reserved)} reserved" if reserved else ""
+    return f"In this memory snapshot at most {units.size(memory.peak_allocated_bytes)} are allocated{held}."
 
 
 @dataclass(frozen=True)
