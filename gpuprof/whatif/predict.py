@@ -26,9 +26,9 @@ class Replay:
     facts: Fidelity
 
     @classmethod
-    def of(cls, trace: Trace) -> Replay:
-        """Build the graph of the whole trace and replay it."""
-        graph = build(trace)
+    def of(cls, trace: Trace, start_ns: int | None = None, end_ns: int | None = None) -> Replay:
+        """Build the graph of the trace, or of what was called in [start_ns, end_ns), and replay it."""
+        graph = build(trace, start_ns, end_ns)
         return cls(graph, fidelity(trace, graph))
 
 
