@@ -14,9 +14,11 @@ from gpuprof.capture import cupti, ownership
 from gpuprof.capture.allocator import compare_allocators, read_allocators
 from gpuprof.capture.captured import Captured, Live
 from gpuprof.capture.clock import ClockMarks
+from gpuprof.capture.compiling import CompileCounters
 from gpuprof.capture.composition import CompositionWatch
 from gpuprof.capture.device_samples import DeviceSampler
 from gpuprof.capture.environment import host_start, read_environment, read_flags
+from gpuprof.capture.garbage import GarbageWatch
 from gpuprof.capture.held import held_tensors
 from gpuprof.capture.host_samples import HostSampler
 from gpuprof.capture.limits import EventLimit
@@ -45,6 +47,8 @@ class Watch:
         self._window = RecordingWindow(options, self._steps, self._recording_began, self._clock.mark)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
+        self._garbage = GarbageWatch()
+        self._compiling = CompileCounters()
         self._limit = EventLimit(options)
         self._host = HostSampler(self._tick)
         self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
@@ -61,6 +65,8 @@ class Watch:
         self._allocators = read_allocators()
         self._optimizers.install()
         self._loaders.install()
+        self._compiling.begin()
+        self._garbage.install()
         if self._devices is not None:
             self._devices.start()
         self._begin_limit()
@@ -73,7 +79,8 @@ class Watch:
 
     def abandon(self) -> None:
         """End everything and keep nothing; never raises."""
-        for end in (self._window_close, self._optimizers.remove, self._loaders.remove, self._host.stop):
+        ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._garbage.remove)
+        for end in (*ends, self._host.stop):
             with contextlib.suppress(Exception):
                 end()
         if self._devices is not None:
@@ -82,6 +89,7 @@ class Watch:
     def finish(self, context: RunContext, cell_start_ns: int, cell_end_ns: int) -> Captured:
         """End everything, save it, and return it, with `context` completed."""
         began = time.perf_counter_ns()
+        self._garbage.remove()
         failed = context.outcome is not None and context.outcome.error is not None
         self._window.close(failed=failed)
         self._optimizers.remove()
@@ -103,6 +111,8 @@ class Watch:
             compositions=compositions,
             step_memory=self._step_memory.facts(),
             held=held,
+            garbage=self._garbage.facts(),
+            compiling=self._compiling.facts(),
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
             notes=(*self._notes, *about_peaks, *log.notes),

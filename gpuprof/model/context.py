@@ -177,6 +177,40 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     used: bool = False
 
 
+class Garbage(msgspec.Struct, frozen=True, kw_only=True):
+    """Collections of Python's garbage collector in the cell, on any thread: each stops all of them.
+
+    `collections` and `total_ns` are of all; those of at least 20 µs are listed, with Unix times. Generation 2 is a full
+    collection.
+    """
+
+    collections: int = 0
+    total_ns: int = 0
+    start_ns: tuple[int, ...] = ()
+    duration_ns: tuple[int, ...] = ()
+    generation: tuple[int, ...] = ()
+
+
+class GraphBreak(msgspec.Struct, frozen=True, kw_only=True):
+    """Why torch.compile ended a graph in the middle of a function, in its own words, and how often while it traced."""
+
+    reason: str
+    times: int
+
+
+class Compiling(msgspec.Struct, frozen=True, kw_only=True):
+    """What torch.compile counted in this run: `graphs` compiled, the `breaks` between them.
+
+    `resumed`: names such as `torch_dynamo_resume_in_f_at_7` say where a function goes on after a break, where
+    torch counts them. `earlier_breaks` were counted before the run.
+    """
+
+    graphs: int = 0
+    breaks: tuple[GraphBreak, ...] = ()
+    resumed: tuple[str, ...] = ()
+    earlier_breaks: int = 0
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """How the cell ended. `error` is None for a cell that ran through, else the exception's class name."""
 
@@ -209,6 +243,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     compositions: tuple[Composition, ...] = ()
     step_memory: tuple[StepMemory, ...] = ()
     held: tuple[HeldTensors, ...] | None = None
+    garbage: Garbage | None = None
+    compiling: Compiling | None = None
     outcome: Outcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}
