@@ -39,12 +39,12 @@ class GradientRecording(Result):
         # the number grows by one a node: what the operators carry is a part of what was counted
         made = np.diff(numbers)
         same_step = (step[1:] == step[:-1]) & (step[1:] >= 0)
-        per_step = np.bincount(step[:-1][same_step], weights=made[same_step], minlength=steps)[:steps] if steps else []
+        per_step = np.bincount(step[:-1][same_step], weights=made[same_step], minlength=steps)[:steps]
         stepped = bool(trace.name_mask(trace.spans, f"{OPTIMIZER}step").any()) or bool(trace.context.optimizers)
         return cls(
             recorded=bool(len(operators)),
             nodes=int(numbers[-1] - numbers[0]) if len(numbers) else 0,
             nodes_per_step=float(np.median(per_step)) if steps else None,
-            steps_with=int((np.asarray(per_step) > 0).sum()) if steps else None,
+            steps_with=int((per_step > 0).sum()) if steps else None,
             backward=bool(node.any()) or stepped,
         )

@@ -1,0 +1,105 @@
+"""Gradients are filled with zeros instead of being dropped.
+
+What it finds
+    An optimizer whose `zero_grad` writes zeros into every gradient, and a backward pass that adds to them, which
+    together take at least 0.5 % of the time.
+
+Why it costs
+    Each gradient is written once with zeros and then read, added to and written again, by two operators (on a GPU: two
+    kernels) for every parameter. With no gradient there, backward simply keeps the one it has just calculated.
+
+What to do
+    `optimizer.zero_grad()` does that by default since torch 2.0: leave `set_to_none=False` out. In older versions
+    `optimizer.zero_grad(set_to_none=True)`.
+
+When to leave it
+    When other code holds on to the gradient tensors (captured CUDA graphs, flat buffers of some libraries), or when
+    it reads `p.grad` without expecting None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.gradient_zeroing import GradientZeroing
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.absence import without_device
+from gpuprof.rules.compute import Compute
+from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.rule import Rule, threshold
+from gpuprof.rules.scope import Scope, graded, worst
+
+
+@dataclass(frozen=True)
+class GradientsZeroedInPlace(Rule):
+    """See the module."""
+
+    cost_share: float = threshold(0.005, "of the step: the change is one word, so that little is enough")
+    low_share: float = threshold(0.03, "of the step: below it the gain is small")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the time in zeroing and in adding to zeros."""
+        found, activity = results.get(GradientZeroing), results.get(DeviceActivity)
+        if not found.zeroed:
+            return None
+        if activity.recorded is False:
+            return without_device(self.name, results, "the kernels that zero the gradients")
+        compute, scope = Compute.of(results), Scope.of(results)
+        if compute is not None and compute.decides:
+            zeroing, adding = compute.during(found.zeroing), compute.during(found.adding)
+        else:
+            zeroing, adding = _on_host(found, scope)
+        cost = intervals.union(_joined(zeroing, adding))
+        bound = min(zeroing.total_ns + found.avoidable_share * adding.total_ns, cost.total_ns)
+        if scope.share(bound) < self.cost_share:
+            return None
+        return self._finding(scope, found, cost, bound, on_device=compute is not None and compute.decides)
+
+    def _finding(
+        self, scope: Scope, found: GradientZeroing, cost: Intervals, bound: float, *, on_device: bool
+    ) -> Finding:
+        share = scope.share(bound)
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share, self.low_share),
+            title=f"Zeroing gradients and adding to the zeros takes {units.percent(share)} of {scope.words}",
+            explanation=(
+                f"`zero_grad` zeroes the gradients in {units.plural(found.zeroed, 'operator')} over "
+                f"{units.plural(found.zero_grads, 'call')}, and backward adds to them in "
+                f"{units.plural(found.added, 'operator')}: {units.duration(bound)} "
+                f"{'on the device' if on_device else 'on the host'} that gradients which are dropped do not take."
+            ),
+            evidence={
+                "zero_grad_calls": found.zero_grads,
+                "zeroing_operators": found.zeroed,
+                "adding_operators": found.added,
+                "cost_ms": units.milliseconds(bound),
+                "cost_share": round(share, 4),
+            },
+            where=Where(ranges_ns=worst(cost)),
+            change="Call `optimizer.zero_grad()` without `set_to_none=False`; before torch 2.0 "
+            "`optimizer.zero_grad(set_to_none=True)`.",
+            saving=scope.saving(
+                bound * 0.3, bound * 0.8, bound, "upper bound: none of the zeroing and of the additions to zeros"
+            ),
+            leave_it="Leave it when other code holds on to the gradient tensors, or reads `p.grad` without expecting "
+            "it to be absent.",
+        )
+
+
+def _on_host(found: GradientZeroing, scope: Scope) -> tuple[Intervals, Intervals]:
+    whole = Intervals(found.host_start_ns, found.host_start_ns + found.host_duration_ns)
+    added = np.arange(len(whole.starts)) < found.added
+    zeroing, adding = (intervals.union(Intervals(whole.starts[part], whole.ends[part])) for part in (~added, added))
+    return intervals.intersect(zeroing, scope.within), intervals.intersect(adding, scope.within)
+
+
+def _joined(left: Intervals, right: Intervals) -> Intervals:
+    return Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
