@@ -85,9 +85,11 @@ def fidelity(trace: Trace, graph: Graph) -> Fidelity:
 def replayed(graph: Graph, ends: Array, times_ns: Array) -> Array:
     """When the main thread's chain reaches what it was doing at `times_ns` (of the trace), if nodes end at `ends`.
 
-    Float ns from the origin, of the shape of `times_ns`.
+    Float ns from the origin, of the shape of `times_ns`; NaN where no host chain is known.
     """
     chain = np.flatnonzero(graph.nodes.chain == graph.host_chain)
+    if not len(chain):
+        return np.full(np.shape(times_ns), np.nan)
     reached: Array = np.interp(times_ns - graph.origin_ns, graph.nodes.recorded_ns[chain], ends[chain])
     return reached
 

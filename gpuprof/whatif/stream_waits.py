@@ -37,29 +37,43 @@ def event_wait_edges(layout: Layout) -> Edges:
 
 
 def _told(layout: Layout) -> tuple[Array, Array]:
-    """By cuda_sync events, which name the waiting stream and the EventRecord."""
-    syncs, ops, calls = layout.trace.syncs, layout.ops, layout.trace.calls
-    number = {label: at for at, label in enumerate(ops.labels)}
-    src, dst = [], []
-    for call, device, name, awaited in zip(
-        *(syncs[column].tolist() for column in ("call", "device", "stream", "awaited_correlation")), strict=True
-    ):
-        if call < 0 or calls["kind"][call] != CallKind.EVENT_WAIT or (device, name) not in number:
-            continue
-        record = layout.by_correlation.get(awaited, -1)
-        stream = number[device, name]
-        low, high = ops.bounds(stream)
-        following = low + int(np.searchsorted(ops.enqueued[low:high], layout.begins[call], side="left"))
-        if record < 0 or following == high:
-            continue
-        before = last_enqueued(layout, layout.begins[[record]])[:, 0]
-        before[stream] = -1
-        before = before[before >= 0]
-        before = before[ops.ends[before] <= ops.starts[following]]
-        if len(before):
-            src.append(int(before[ops.enqueued[before].argmax()]))
-            dst.append(following)
-    return np.array(src, np.int64), np.array(dst, np.int64)
+    """By cuda_sync events, which name the waiting stream and the EventRecord: the operation that was enqueued last
+    before the record, on any other stream, and ended before the waiting one began."""
+    call, record, stream = _told_waits(layout)
+    ops = layout.ops
+    following = np.full(len(call), -1, np.int64)
+    for each in np.unique(stream):
+        low, high = ops.bounds(each)
+        own = np.flatnonzero(stream == each)
+        place = low + np.searchsorted(ops.enqueued[low:high], layout.begins[call[own]], side="left")
+        following[own] = np.where(place < high, place, -1)
+    call, record, stream, following = (each[following >= 0] for each in (call, record, stream, following))
+    before = last_enqueued(layout, layout.begins[record])
+    other = np.arange(len(before))[:, None] != stream
+    fits = (before >= 0) & other & (ops.ends[before] <= ops.starts[following])
+    if not fits.any():
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    recent = np.where(fits, ops.enqueued[before], np.iinfo(np.int64).min).argmax(axis=0)
+    found = fits.any(axis=0)
+    return before[recent, np.arange(len(recent))][found], following[found]
+
+
+def _told_waits(layout: Layout) -> tuple[Array, Array, Array]:
+    """Of the stream waits among cuda_sync events: the call, the EventRecord call and the number of the stream."""
+    syncs, calls = layout.trace.syncs, layout.trace.calls
+    number = {label: at for at, label in enumerate(layout.ops.labels)}
+    columns = (syncs[name].tolist() for name in ("call", "awaited_correlation", "device", "stream"))
+    waits = [
+        (call, layout.by_correlation[awaited], number[device, stream])
+        for call, awaited, device, stream in zip(*columns, strict=True)
+        if call >= 0
+        and calls["kind"][call] == CallKind.EVENT_WAIT
+        and layout.call_node[call] >= 0
+        and awaited in layout.by_correlation
+        and (device, stream) in number
+    ]
+    call, record, stream = np.array(waits, np.int64).reshape(-1, 3).T
+    return call, record, stream
 
 
 def _by_order(layout: Layout) -> tuple[Array, Array]:

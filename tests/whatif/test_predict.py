@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace as with_fields
+
 import pytest
 
 from gpuprof.whatif import edits
@@ -37,6 +39,16 @@ def test_a_range_of_strengths_spans_the_result(replay):
     assert found.low_ns < narrow.low_ns and found.high_ns > narrow.high_ns
     assert found.low_ns == pytest.approx(10 * 60_000, rel=0.02)
     assert found.high_ns == pytest.approx(10 * 240_000, rel=0.02)
+
+
+def test_the_replay_error_widens_the_range(replay):
+    found = predict(replay, kernels(0.5))
+    doubtful = Replay(replay.graph, with_fields(replay.facts, step_errors=(0.05,)))
+    wider = predict(doubtful, kernels(0.5))
+    changed = replay.graph.recorded_span_ns - found.central_ns
+    assert wider.central_ns == found.central_ns
+    assert wider.low_ns == pytest.approx(found.central_ns - 0.05 * changed, rel=0.01)
+    assert wider.high_ns == pytest.approx(found.central_ns + 0.05 * changed, rel=0.01)
 
 
 def test_no_more_is_promised_than_the_busiest_chain_leaves(replay):

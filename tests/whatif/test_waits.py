@@ -11,6 +11,7 @@ from gpuprof.model.table import Table
 from gpuprof.whatif import edits
 from gpuprof.whatif.build import build
 from gpuprof.whatif.graph import EdgeKind, NodeKind
+from gpuprof.whatif.launching import QUEUE_LENGTH
 from gpuprof.whatif.retime import retime, span_ns
 from tests.support.trace_builder import TraceBuilder
 
@@ -128,3 +129,31 @@ def test_a_kernel_kept_out_by_a_full_device_is_an_inferred_wait():
     assert retime(graph)[small - 1] == 4_990_000 - graph.origin_ns
     halved = edits.scale(graph, graph.event_node[[0]], 0.5)
     assert retime(graph)[small] - retime(halved)[small] == 2_500_000
+
+
+def test_a_host_held_by_the_queue_follows_faster_kernels():
+    """GIVEN a host that waits for a place in the queue, WHEN kernels get faster, THEN it waits less: it is no cost."""
+    builder, begins, now, end, held = TraceBuilder(), [], 0.0, 0.0, 0
+    for at in range(3_000):
+        begin = max(now + 8, end + 1)
+        back = max(now + 5, begins[at - QUEUE_LENGTH]) if at >= QUEUE_LENGTH else now + 5
+        builder.kernel("k", begin, 20, launch_at_us=now, launch_for_us=back - now)
+        held += back > now + 5
+        begins.append(begin)
+        now, end = back, begin + 20
+    trace = builder.sync(now, end + 10 - now, "cudaDeviceSynchronize").build()
+    graph = build(trace)
+    assert held > 500
+    assert abs(span_ns(graph) / trace.span_ns - 1) < 0.001
+    halved = edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)
+    assert span_ns(graph) / span_ns(halved) > 1.85
+
+
+def test_a_launch_takes_what_the_quicker_launches_to_an_idle_stream_took():
+    builder = TraceBuilder()
+    for at, lag in enumerate((6, 8, 8, 8, 20, 30, 500)):
+        builder.kernel("k", 1_000 * at + lag, 5, launch_at_us=1_000 * at)
+    graph = build(builder.build())
+    assert set(graph.edges.lag_ns[graph.edges.kind == EdgeKind.LAUNCH].tolist()) == {8_000}
+    late = graph.unexplained_ns[graph.event_node - 1]
+    assert late.tolist() == [0, 0, 0, 0, 12_000, 22_000, 492_000]
