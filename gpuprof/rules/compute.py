@@ -12,11 +12,14 @@ from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
-from gpuprof.rules.scope import Scope
+from gpuprof.rules.finding import Severity
+from gpuprof.rules.scope import Scope, graded
 
 _HOST_CAUSES = ("idle_host", "idle_launch")
 # of the time in which either the device computes or the host is late with launches: below it faster kernels only wait
 _DECIDES_SHARE = 0.5
+# of the scope: what takes less cannot be of more than low severity, whatever its part of the kernel time is
+_HARDLY_SEEN_SHARE = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,3 +69,9 @@ class Compute:
     def during(self, chosen: Array) -> Intervals:
         """When the chosen ones ran, within the scope; a union."""
         return intervals.intersect(self.kernels.union(chosen & self.inside), self.scope.within)
+
+    def severity(self, chosen: Array, share: float, *, high: float, low: float = 0.0) -> Severity:
+        """`graded(share, high, low)`, but LOW where the chosen kernels run for a few per cent of the scope only."""
+        if self.scope.share(self.during(chosen).total_ns) < _HARDLY_SEEN_SHARE:
+            return Severity.LOW
+        return graded(share, high, low)

@@ -31,7 +31,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import graded, worst
+from gpuprof.rules.scope import worst
 
 _WRITE_IT = (
     "Replace the three operators by `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)`; in a "
@@ -72,7 +72,7 @@ class EagerAttention(Rule):
         fell_back = sum(block.fallback for block in found.blocks) * 2 > len(found.blocks)
         return Finding(
             rule=self.name,
-            severity=graded(share, self.high_share),
+            severity=compute.severity(found.chosen, share, high=self.high_share),
             title=f"Attention without a fused kernel takes {units.percent(share)} of the kernel time",
             explanation=(
                 f"{units.plural(len(found.blocks), 'attention')} "

@@ -28,7 +28,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import graded, worst
+from gpuprof.rules.scope import worst
 
 _MOST_OPERATORS = 3
 # data centre devices: fp64 at half the rate of fp32; every other capability has 1/32 or 1/64
@@ -63,7 +63,7 @@ class Float64Compute(Rule):
         wall = during.total_ns
         return Finding(
             rule=self.name,
-            severity=graded(share, self.high_share, self.low_share),
+            severity=compute.severity(found.chosen, share, high=self.high_share, low=self.low_share),
             title=f"{units.percent(share)} of the kernel time is double precision",
             explanation=(
                 f"Kernels on fp64 data take {units.duration(spent)} of {units.duration(compute.total_ns)}"

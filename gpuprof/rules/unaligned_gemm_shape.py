@@ -30,7 +30,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import graded, worst
+from gpuprof.rules.scope import worst
 
 _MOST_SHAPES = 3
 
@@ -66,7 +66,7 @@ class UnalignedGemmShape(Rule):
         wall = during.total_ns
         return Finding(
             rule=self.name,
-            severity=graded(share, self.high_share, self.low_share),
+            severity=compute.severity(found.chosen, share, high=self.high_share, low=self.low_share),
             title=f"{units.percent(share)} of the kernel time goes into products on unaligned sizes",
             explanation=(
                 f"Tensor-core products that read one or two elements at a time take {units.duration(spent)} of "

@@ -28,7 +28,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import graded, worst
+from gpuprof.rules.scope import worst
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class UnfusedPointwise(Rule):
         names = ", ".join(name.removeprefix("aten::") for name in found.operators)
         return Finding(
             rule=self.name,
-            severity=graded(saved, self.high_share),
+            severity=compute.severity(found.chosen, saved, high=self.high_share),
             title=f"Chains of elementwise kernels take {units.percent(compute.share(found.chosen))} of the kernel time",
             explanation=(
                 f"{units.plural(kernels, 'kernel')} in {units.plural(chains, 'chain')} take {units.duration(spent)}; "
