@@ -39,7 +39,7 @@ def scale(graph: Graph, nodes: Array, factor: float) -> Graph:
     chosen = duration[nodes]
     # A negative stream gap is an overlap of two operations, no work to be scaled.
     duration[nodes] = np.where(chosen > 0, np.rint(chosen * factor), chosen).astype(np.int64)
-    return graph.with_durations(duration)
+    return _lasting(graph, duration)
 
 
 def set_duration(graph: Graph, nodes: Array, duration_ns: Array | int) -> Graph:
@@ -48,7 +48,17 @@ def set_duration(graph: Graph, nodes: Array, duration_ns: Array | int) -> Graph:
         raise UsageError("a duration cannot be negative; give ns of 0 or more")
     duration = graph.duration_ns.copy()
     duration[nodes] = duration_ns
-    return graph.with_durations(duration)
+    return _lasting(graph, duration)
+
+
+def _lasting(graph: Graph, duration_ns: Array) -> Graph:
+    """With these durations; what an allocating call does after the device has drained is its own work, too."""
+    edges = graph.edges
+    own = edges.kind == EdgeKind.ALLOCATION
+    changed = graph.with_durations(duration_ns)
+    if not own.any():
+        return changed
+    return changed.with_lags(np.where(own, duration_ns[edges.dst], edges.lag_ns))
 
 
 def remove(graph: Graph, nodes: Array) -> Graph:
@@ -89,7 +99,7 @@ def scale_host_time(graph: Graph, within: Intervals, factor: float) -> Graph:
     inside = np.minimum(covered(within, ends[nodes - 1], ends[nodes]), graph.duration_ns[nodes])
     duration = graph.duration_ns.copy()
     duration[nodes] += np.rint(inside * (factor - 1)).astype(np.int64)
-    return graph.with_durations(duration)
+    return _lasting(graph, duration)
 
 
 def unblock_copies(graph: Graph, operations: Array, duration_ns: Array | int) -> Graph:

@@ -49,7 +49,7 @@ def nature(before: Graph, after: Graph) -> Nature:
     if after.nodes is not before.nodes or len(after.edges.src) > len(before.edges.src):
         return Nature(removes_only=False, models_kernels=models)
     durations = (after.duration_ns != before.duration_ns) & (after.duration_ns != 0)
-    lags = len(after.edges.src) == len(before.edges.src) and (after.edges.lag_ns != before.edges.lag_ns).any()
+    lags = len(after.edges.src) == len(before.edges.src) and (after.edges.lag_ns > before.edges.lag_ns).any()
     return Nature(removes_only=not (durations.any() or lags), models_kernels=models)
 
 

@@ -100,6 +100,8 @@ def test_a_release_of_memory_waits_for_the_device():
     assert edges_of(graph, EdgeKind.ALLOCATION) == [(graph.event_node[0], graph.call_node[1])]
     quick = edits.set_duration(graph, graph.event_node, 100_000)
     assert span_ns(graph) - span_ns(quick) == 400_000
+    free = edits.set_duration(graph, graph.call_node[[1]], 0)
+    assert span_ns(free) == graph.nodes.recorded_ns[graph.event_node[0]]
 
 
 def _streams_that_wait(sync_events: bool):
