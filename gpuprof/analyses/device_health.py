@@ -30,7 +30,7 @@ THERMAL = REASONS["thermal_software"] | REASONS["thermal_hardware"]
 
 @dataclass(frozen=True)
 class DeviceVitals:
-    """One sampled device. None where the metric was never read.
+    """One sampled device; `torch_index` is torch's number for it. None where the metric was never read.
 
     `samples` were taken, `under_load` of them with a kernel resident in the driver's last period (utilisation > 0) and
     the clock reasons read. `reason_share` maps each of REASONS that occurs to the share (0..1) of the samples under
@@ -42,6 +42,7 @@ class DeviceVitals:
     """
 
     device: int
+    torch_index: int | None
     name: str | None
     samples: int
     under_load: int
@@ -72,7 +73,7 @@ class DeviceHealth(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the device samples and the sampler's facts."""
         samples, sampling = trace.device_samples, trace.context.sampling
-        facts = _facts(sampling.get("static"))
+        facts = device_facts(trace)
         unavailable = sampling.get("unavailable")
         return cls(
             tuple(
@@ -84,9 +85,10 @@ class DeviceHealth(Result):
         )
 
 
-def _facts(static: object) -> tuple[DeviceFacts, ...]:
+def device_facts(trace: Trace) -> tuple[DeviceFacts, ...]:
+    """What the sampler knows of each sampled device, by its row; empty where nothing was sampled."""
     try:
-        return msgspec.convert(static or (), tuple[DeviceFacts, ...])
+        return msgspec.convert(trace.context.sampling.get("static") or (), tuple[DeviceFacts, ...])
     except msgspec.ValidationError:
         return ()
 
@@ -101,6 +103,7 @@ def _vitals(device: int, samples: Table, facts: DeviceFacts) -> DeviceVitals:
     shares = {name: float(((reasons & bit) != 0)[loaded].mean()) for name, bit in REASONS.items()} if count else None
     return DeviceVitals(
         device=device,
+        torch_index=facts.torch_index,
         name=facts.name,
         samples=len(samples),
         under_load=count,

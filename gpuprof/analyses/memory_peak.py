@@ -17,6 +17,7 @@ from gpuprof.model.trace import Trace
 FROM_ROWS = "the allocator's own rows in the recording"
 FROM_SUMS = "allocations and releases in the recording, summed from its beginning"
 FROM_STATISTICS = "the allocator's statistics (torch.cuda.memory_stats)"
+_FILL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,9 @@ class MemoryUse:
     allocation (None where the curve is relative), `transient_bytes` the largest − the smallest, what comes and goes
     within a step. `activations_bytes` is the median over them of what is live
     when the first autograd node begins − the smallest allocation before it in that step: what forward keeps for
-    backward, the batch included. `growth_per_step_bytes` is the median difference of the smallest allocation from
-    one step to the next. `retries` and `ooms` are the allocator's counts in the run.
+    backward, the batch included. `lowest_by_step_bytes` are the smallest allocations of each (empty with fewer steps),
+    `growth_per_step_bytes` is the median difference from one to the next. `retries` and `ooms` are the allocator's
+    counts in the run.
     """
 
     device: int | None
@@ -53,9 +55,21 @@ class MemoryUse:
     stays_bytes: int | None
     transient_bytes: int | None
     activations_bytes: int | None
+    lowest_by_step_bytes: tuple[int, ...]
     growth_per_step_bytes: float | None
     retries: int | None
     ooms: int | None
+
+    @property
+    def batches_that_fit(self) -> int | None:
+        """How many times the batch fits in 90 % of the device, if all that comes and goes within a step grows with it.
+
+        A power of two, at least 2; None where not even two fit, or unknown.
+        """
+        if not self.transient_bytes or not self.limit_bytes or self.stays_bytes is None:
+            return None
+        times = (_FILL * self.limit_bytes - self.stays_bytes) / self.transient_bytes
+        return int(2 ** np.floor(np.log2(times))) if times >= 2 else None
 
     @property
     def whole_peak_bytes(self) -> int | None:
@@ -113,6 +127,7 @@ def _use(trace: Trace, rows: Table, device: int | None, statistics: Allocator | 
         stays_bytes=None if relative else by_step.lowest(),
         transient_bytes=by_step.transient(),
         activations_bytes=by_step.activations(),
+        lowest_by_step_bytes=by_step.all_lowest(),
         growth_per_step_bytes=by_step.growth(),
         retries=statistics.retries if statistics else None,
         ooms=statistics.ooms if statistics else None,
@@ -164,6 +179,9 @@ class _StepMemory:
 
     def lowest(self) -> int | None:
         return min(self._lowest, default=None)
+
+    def all_lowest(self) -> tuple[int, ...]:
+        return tuple(self._lowest)
 
     def transient(self) -> int | None:
         if not self._lowest:

@@ -34,8 +34,6 @@ from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope
 
-_FILL = 0.9
-
 
 @dataclass(frozen=True)
 class SmallBatch(Rule):
@@ -80,7 +78,7 @@ class SmallBatch(Rule):
         peak, limit = memory.whole_peak_bytes or 0, memory.limit_bytes or 0
         small_ns = share * results.get(Kernels).total_ns
         sizes = [loader.batch_size for loader in results.trace.context.loaders if loader.batch_size]
-        factor = _fits(memory)
+        factor = memory.batches_that_fit
         to = f"from {sizes[0]} " if sizes else ""
         most = f" By the memory measured, about {factor}× as many samples fit." if factor else ""
         return Finding(
@@ -109,11 +107,3 @@ class SmallBatch(Rule):
             ),
             leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
         )
-
-
-def _fits(memory: MemoryUse) -> int | None:
-    """How many times the batch fits, if all that comes and goes within a step grows with it; a power of two."""
-    if not memory.transient_bytes or not memory.limit_bytes or memory.stays_bytes is None:
-        return None
-    times = (_FILL * memory.limit_bytes - memory.stays_bytes) / memory.transient_bytes
-    return int(2 ** np.floor(np.log2(times))) if times >= 2 else None
