@@ -52,5 +52,5 @@ def test_the_peak_of_a_training_run_is_made_of_known_parts(zeroed: str, tmp_path
     assert found.rest_low_bytes == found.rest_high_bytes
     assert found.kept_bytes is not None and found.rest_low_bytes is not None
     assert found.peak_bytes == found.kept_bytes + found.live_gradient_bytes + found.rest_low_bytes
-    # the hidden layer's output, the gradient of it, and that before the relu; the loss and its gradient are one value each
+    # the hidden layer, its gradients after and before the relu; the loss and its gradient are one value each
     assert found.rest_low_bytes == pytest.approx(3 * F32 * BATCH * HIDDEN, abs=64)
