@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.edits.evaluation import add_inference_mode
+from tests.edits.executed import assert_rest_is_kept, line_of, run
+
+CELL = """\
+torch.manual_seed(1)
+model = nn.Linear(8, 4)
+model.eval()
+correct, kept = 0, []
+# all of them
+for x, y in DataLoader(data, 16):  # here
+    out = model(x.to(device))
+    text = '''
+  kept as it is
+'''
+    correct += (out.argmax(1) == y).sum().item()
+
+print(correct / len(data))
+"""
+
+
+def test_a_loop_that_only_evaluates_runs_in_inference_mode() -> None:
+    after = add_inference_mode(CELL, line_of(CELL, "# here"))
+    assert after is not None
+    assert "# all of them\nwith torch.inference_mode():\n    for x, y in DataLoader(data, 16):  # here\n" in after
+    assert "'''\n  kept as it is\n'''" in after
+    assert_rest_is_kept(CELL, after)
+    before, changed = run(CELL), run(after)
+    assert changed["correct"] == before["correct"]
+    assert before["out"].requires_grad and changed["out"].is_inference()
+
+
+def test_the_same_names_in_another_loop_are_others() -> None:
+    cell = CELL + "for x, y in DataLoader(data, 16):\n    print(x)\ntext = 1\n"
+    assert add_inference_mode(cell, line_of(cell, "# here")) is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("out = model", "F.mse_loss(out, y).backward()\n    out = model"),
+        ("out = model", "train_step(x, y)\n    out = model"),
+        (".sum().item()", ".sum()"),
+        ("    text", "    kept.append(out)\n    text"),
+        ("    text", "    kept[0] = out\n    text"),
+        ("correct / len(data)", "out"),
+        ("for x", "with torch.no_grad():\n  for x"),
+        ("model.eval()", "def model(x): return x"),
+        ("    out", "    with torch.no_grad(): pass\n    out"),
+    ],
+)
+def test_doubt_gives_no_change(old: str, new: str) -> None:
+    cell = CELL.replace(old, new, 1)
+    assert cell != CELL
+    assert add_inference_mode(cell, line_of(cell, "# here")) is None
+
+
+def test_a_decorated_function_has_the_mode_already() -> None:
+    cell = "@torch.no_grad()\ndef f():\n    for x in loader:\n        model(x)\nmodel.eval()\ntorch.ones(1)\n"
+    assert add_inference_mode(cell, 3) is None
+    assert add_inference_mode(cell.split("\n", 1)[1], 2) is not None

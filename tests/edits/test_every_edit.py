@@ -1,0 +1,92 @@
+"""What holds for every edit: it changes what it must and keeps all else, whatever stands around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuprof.edits.evaluation import add_inference_mode
+from gpuprof.edits.loaders import copy_without_blocking, pin_batches, set_loader
+from gpuprof.edits.masks import Masked
+from gpuprof.edits.modules import checkpoint_module, compile_model, lay_out_channels_last
+from gpuprof.edits.optimizers import drop_zeroing_in_place, set_optimizer
+from gpuprof.edits.precision import add_autocast, set_matmul_precision
+from gpuprof.edits.reads import defer_reads
+from tests.edits import test_evaluation, test_modules
+from tests.edits.executed import TRAINING, assert_rest_is_kept, line_of
+
+Edit = Callable[[str], str | None]
+TORCH = "import torch\n"
+EDITS: dict[str, tuple[str, Edit]] = {
+    "set_loader": (TRAINING, lambda s: set_loader(s, line_of(s, "for x, y in loader"), num_workers="2")),
+    "pin_batches": (TRAINING, lambda s: pin_batches(s, [line_of(s, "for x, y in loader")])),
+    "copy_without_blocking": (TRAINING, lambda s: copy_without_blocking(s, line_of(s, "for x, y in loader"))),
+    "set_optimizer": (TRAINING, lambda s: set_optimizer(s, line_of(s, "opt.step()"), "Adam", fused="True")),
+    "drop_zeroing_in_place": (TRAINING, drop_zeroing_in_place),
+    "defer_reads": (TRAINING, lambda s: defer_reads(s, 3)),
+    "set_matmul_precision": (TRAINING, lambda s: set_matmul_precision(s, "high")),
+    "add_autocast": (TORCH + TRAINING, lambda s: add_autocast(s, "cuda", "bfloat16")),
+    "compile_model": (TRAINING, compile_model),
+    "lay_out_channels_last": (test_modules.IMAGES, lay_out_channels_last),
+    "checkpoint_module": (test_modules.CHECKPOINTED, lambda s: checkpoint_module(s, "self.block")),
+    "add_inference_mode": (test_evaluation.CELL, lambda s: add_inference_mode(s, line_of(s, "# here"))),
+}
+AROUND = [
+    "%matplotlib inline",
+    "!pip list | grep 'torch (",
+    "files = !ls",
+    "odd   =  {'x' :1 , }  # kept",
+    "# a comment  ",
+    "",
+    "   ",
+    'text = """\n  %not a magic\n"""',
+    "await nothing()",
+    "x_y = (1\n      % 2)",
+    "if  odd :  pass ; odd=2",
+    "help?",
+]
+LINES = st.lists(st.sampled_from(AROUND), max_size=5)
+
+
+@pytest.mark.parametrize("name", EDITS)
+@settings(max_examples=10)
+@given(before=LINES, after=LINES, newline=st.booleans())
+def test_all_else_is_kept_byte_for_byte(name: str, before: list[str], after: list[str], newline: bool) -> None:
+    cell, edit = EDITS[name]
+    head = "".join(f"{each}\n" for each in before)
+    source = head + cell + "\n".join(after) + ("\n" if newline and after else "")
+    changed = edit(source)
+    assert changed is not None and changed != source
+    assert_rest_is_kept(source, changed)
+    masked = Masked.of(changed)
+    assert masked is not None
+    compile(masked.code, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("wrong", ["x = (\n", "%%bash\nls\n", "for x in y:\nprint(x)\n", "return ?\n", "\x00"])
+def test_what_cannot_be_read_is_left_alone(name: str, wrong: str) -> None:
+    cell, edit = EDITS[name]
+    source = wrong + cell if wrong.startswith("%%") else cell + wrong
+    assert edit(source) is None
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_what_was_changed_needs_no_second_change(name: str) -> None:
+    cell, edit = EDITS[name]
+    changed = edit(cell)
+    assert changed is not None
+    assert edit(changed) is None
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_windows_line_ends_stay(name: str) -> None:
+    cell, edit = EDITS[name]
+    plain = edit(cell)
+    changed = edit(cell.replace("\n", "\r\n"))
+    assert changed is not None and plain is not None
+    assert changed == plain.replace("\n", "\r\n")
