@@ -1,0 +1,60 @@
+"""How much of the recording is start-up: the first steps, and the first call of each runtime function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.result import Result, Results
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CallKind
+from gpuprof.model.trace import Trace
+
+_WAITS = (CallKind.SYNCHRONIZE, CallKind.COPY, CallKind.GRAPH)
+
+
+@dataclass(frozen=True, eq=False)
+class StartUp(Result):
+    """`warm_up_steps`: steps at the beginning that took more than twice the median (StepTime), `warm_up_ns` their
+    time, `warm_up_share` of all steps' time, 0..1; None without steps. `warm_up`: when they ran.
+
+    `first_calls`: the host inside the first call of each runtime function that neither waits for the device nor copies,
+    where the device did nothing: contexts, libraries, kernels are loaded there. `first_calls_share` of the span;
+    None where no runtime call was recorded. `longest_call`: the name of the longest of them.
+    """
+
+    warm_up_steps: int
+    warm_up_ns: int
+    warm_up_share: float | None
+    warm_up: Intervals
+    first_calls: Intervals
+    first_calls_share: float | None
+    longest_call: str | None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the durations of steps and of runtime calls."""
+        steps = results.get(StepTime)
+        cold = trace.steps.take(~steps.steady)
+        spent, total = int(cold["duration_ns"].sum()), int(steps.durations_ns.sum())
+        calls = trace.calls.take(~np.isin(trace.calls["kind"], _WAITS))
+        first = calls.take(np.unique(calls["name"], return_index=True)[1])
+        device = results.get(DeviceActivity).primary
+        loading = intervals.union(intervals.of(first))
+        if device is not None:
+            loading = intervals.subtract(loading, device.busy)
+        longest = int(first["name"][np.argmax(first["duration_ns"])]) if len(first) else None
+        return cls(
+            warm_up_steps=len(cold),
+            warm_up_ns=spent,
+            warm_up_share=spent / total if total else None,
+            warm_up=intervals.union(intervals.of(cold)),
+            first_calls=loading,
+            first_calls_share=loading.total_ns / trace.span_ns if len(trace.calls) and trace.span_ns else None,
+            longest_call=None if longest is None else trace.names[longest],
+        )
