@@ -35,6 +35,7 @@ def read_environment(driver: str | None = None) -> Environment:
         cores_total=os.cpu_count(),
         host_memory_bytes=psutil.virtual_memory().total,
         allocator_config=_allocator_config(),
+        architectures=_architectures(),
         **read_flags(),
     )
 
@@ -135,6 +136,14 @@ def _sync_debug_mode() -> str | None:
 def _allocator_config() -> str | None:
     names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
     return next((os.environ[name] for name in names if os.environ.get(name)), None)
+
+
+def _architectures() -> tuple[str, ...] | None:
+    cuda = _cuda()
+    if not cuda.is_initialized():
+        return None
+    listed = _try(cuda.get_arch_list)
+    return None if not listed else tuple(map(str, listed))
 
 
 def _cores_allowed() -> int | None:

@@ -50,6 +50,9 @@ class SampledDevice:
             memory_bytes=read("memory_bytes", lambda: int(call("nvmlDeviceGetMemoryInfo", handle).total)),
             driver_reserved_bytes=None if reserved is None else int(reserved),
             power_limit_mw=read("power_limit_mw", lambda: known(call("nvmlDeviceGetEnforcedPowerLimit", handle))),
+            power_limit_default_mw=read(
+                "power_limit_default_mw", lambda: known(call("nvmlDeviceGetPowerManagementDefaultLimit", handle))
+            ),
             temperature_slowdown_c=read("temperature_slowdown_c", lambda: _slowdown_c(handle)),
             sm_clock_max_mhz=read("sm_clock_max_mhz", lambda: _max_sm_clock(handle)),
             pcie_max_generation=read(

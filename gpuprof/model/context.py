@@ -22,7 +22,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine and the torch flags at the time of the run."""
+    """The machine and the torch flags at the time of the run.
+
+    `architectures`: what this torch holds device code for (`sm_90`, `compute_90`); known once a device is in use.
+    """
 
     python: str = ""
     torch: str = ""
@@ -47,6 +50,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     launch_blocking: bool | None = None
     sync_debug_mode: str | None = None
     allocator_config: str | None = None
+    architectures: tuple[str, ...] | None = None
 
 
 class Loader(msgspec.Struct, frozen=True, kw_only=True):

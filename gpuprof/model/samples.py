@@ -30,6 +30,7 @@ class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     `torch_index` is torch's number for it in this process (None: torch drives no device yet, or not this one) and
     `nvml_index` NVML's; the two differ under CUDA_VISIBLE_DEVICES and are only joined by UUID or PCI bus id.
+    `power_limit_mw` is what holds now, `power_limit_default_mw` what the board comes with.
     `memory_bytes` is the total, `driver_reserved_bytes` the part of it that the driver keeps for itself.
     `power_source` says what `power_mw` is: `instant`, or `driver` (nvmlDeviceGetPowerUsage: a 1 s average on Ampere
     and later except GA100, instantaneous before).
@@ -49,6 +50,7 @@ class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int | None = None
     driver_reserved_bytes: int | None = None
     power_limit_mw: int | None = None
+    power_limit_default_mw: int | None = None
     power_source: str | None = None
     temperature_slowdown_c: int | None = None
     sm_clock_max_mhz: int | None = None

@@ -21,13 +21,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_health import DeviceHealth, DeviceVitals
 from gpuprof.analyses.result import Results
-from gpuprof.rules.absence import without_device
-from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.clocks import clock_saving, without_readings
+from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import MOST_RANGES, Scope
+from gpuprof.rules.scope import MOST_RANGES
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,10 @@ class ThermalThrottle(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the hottest device."""
-        activity, health = results.get(DeviceActivity), results.get(DeviceHealth)
-        if not health.devices and activity.recorded is None:
-            return without_device(self.name, results, "the device’s clock reasons")
-        read = [each for each in health.devices if each.thermal_share is not None]
+        read = [each for each in results.get(DeviceHealth).devices if each.thermal_share is not None]
         hottest = max(read, key=lambda each: each.thermal_share or 0.0, default=None)
         if hottest is None or hottest.under_load < self.readings:
-            return Abstention(
-                self.name,
-                f"at least {self.readings:.0f} readings of the device’s clock reasons under load",
-                "Profile a longer cell with `%%gpuprofile` (NVML sampling is on by default); a trace file has none."
-                + (f" NVML said: {health.unavailable}." if health.unavailable else ""),
-            )
+            return without_readings(self.name, results, self.readings, "the device’s clock reasons")
         share = hottest.thermal_share or 0.0
         return self._finding(results, hottest, share) if share > self.throttled_share else None
 
@@ -81,15 +72,6 @@ class ThermalThrottle(Rule):
             where=Where(ranges_ns=device.thermal_ranges_ns[:MOST_RANGES]),
             change="See to the cooling: air flow, dust, fans, the neighbour card. Where it cannot be bettered, a lower "
             "power limit (`nvidia-smi -pl`) keeps clocks steadier at nearly the same speed.",
-            saving=_saving(results, share, slow, free),
+            saving=clock_saving(results, share, slow, free),
             leave_it="Leave it on a machine that is not yours to change; only know that its timings vary.",
         )
-
-
-def _saving(results: Results, share: float, slow: float | None, free: float | None) -> Saving | None:
-    """design/whatif.md, formula 11, with all of the compute time bound by the clock."""
-    primary = results.get(DeviceActivity).primary
-    if primary is None or not slow or not free or slow >= free:
-        return None
-    high = primary.compute.total_ns * share * (1 - slow / free)
-    return Scope.of(results).saving(0, high, high, "upper bound: all of the compute time follows the clock")

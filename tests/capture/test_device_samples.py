@@ -71,6 +71,7 @@ def test_facts_of_a_device_hold_limits_processes_and_energy(nvml: FakeNvml) -> N
     first, second = log.static
     assert (first.name, first.uuid, first.nvml_index) == ("Fake Device A", UUIDS[0], 0)
     assert (first.memory_bytes, first.driver_reserved_bytes) == (16384 * MIB, 512 * MIB)
+    assert first.power_limit_default_mw == 350_000
     assert (first.power_limit_mw, first.temperature_slowdown_c, first.sm_clock_max_mhz) == (300_000, 93, 1980)
     assert (first.pcie_max_generation, first.pcie_device_max_generation, first.pcie_max_width) == (4, 5, 16)
     assert first.driver_version == "999.10.01"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Environment
+from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
 from gpuprof.rules.registry import judge, rule
@@ -83,3 +85,23 @@ def test_many_small_copies_are_one_finding() -> None:
 
 def test_a_run_of_copies_alone_has_nothing_to_hide_them_under(shared_trace: Callable[[str], Any]) -> None:
     assert rule("exposed_h2d_copy").check(Results(shared_trace("a100-copies-pinned"))) is None
+
+
+@pytest.mark.parametrize(("free_mhz", "severity"), [(1500, Severity.LOW), (1300, None)])
+def test_the_boards_own_power_limit_is_mentioned_only_where_it_costs(free_mhz: int, severity: Severity | None) -> None:
+    builder = TraceBuilder().kernel("gemm", 0, 4000, launch_at_us=0)
+    for tick in range(40):
+        clock, reason = (1200, 0x4) if tick < 20 else (free_mhz, 0)
+        builder.sample(100 * tick, utilisation_percent=97, clock_reasons=reason, sm_clock_mhz=clock)
+    facts = DeviceFacts(power_limit_mw=700_000, power_limit_default_mw=700_000)
+    trace = builder.context(sampling={"static": [msgspec.to_builtins(facts)]}).build()
+    answer = rule("power_capped").check(Results(trace))
+    assert (answer.severity if isinstance(answer, Finding) else answer) == severity
+    assert not isinstance(answer, Finding) or answer.saving is None
+
+
+def test_a_device_that_was_lost_is_said_first() -> None:
+    facts = DeviceFacts(name="Test GPU", lost_at_ns=1)
+    builder = TraceBuilder().kernel("gemm", 0, 100, launch_at_us=0)
+    trace = builder.context(sampling={"static": [msgspec.to_builtins(facts)]}).build()
+    assert finding("device_errors", trace).title == "A device stopped answering during the run"
