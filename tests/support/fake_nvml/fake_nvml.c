@@ -238,6 +238,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *out) {
 
 READING(nvmlDeviceGetPowerUsage, "power_average_mw", 190000 + device->index)
 READING(nvmlDeviceGetEnforcedPowerLimit, "power_limit_mw", 300000)
+READING(nvmlDeviceGetPowerManagementDefaultLimit, "power_limit_default_mw", 350000)
 READING(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation", 3)
 READING(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 8)
 READING(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_system_max_generation", 4)
