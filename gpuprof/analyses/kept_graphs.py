@@ -1,0 +1,93 @@
+"""Which lines of the cell keep losses together with their autograd graphs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model.trace import Trace
+
+_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+_COLLECTS = {"append", "add", "insert", "appendleft"}
+_FEW = 2
+
+
+@dataclass(frozen=True)
+class KeptGraphs(Result):
+    """`lines` (1-based, of the cell) put a loss into something that outlives the step, without `.detach()` or
+    `.item()`: a loss is what `.backward()` is called on in the same loop. `containers`: their names.
+
+    `holders` maps a name of the notebook to how many tensors with a graph it held at the end (two or more); those that
+    are not in `containers` are filled elsewhere. Empty where the source or the notebook is not known.
+    """
+
+    lines: tuple[int, ...]
+    containers: tuple[str, ...]
+    holders: dict[str, int]
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the cell's source, and from what the notebook held at its end."""
+        cell = trace.context.cell
+        found = sorted(set(_keepers(cell.source))) if cell else []
+        held = trace.context.held or ()
+        holders = {each.name: each.graphs for each in held if each.graphs >= _FEW}
+        known = [(line, name) for line, name in found if name.partition(".")[0] in holders]
+        chosen = known or found
+        return cls(
+            lines=tuple(line for line, _ in chosen),
+            containers=tuple(dict.fromkeys(name for _, name in chosen)),
+            holders=holders,
+        )
+
+
+def _keepers(source: str) -> Iterator[tuple[int, str]]:
+    try:
+        # magic lines are not Python, but lines must keep their numbers
+        tree = ast.parse(_MAGIC.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for loop in ast.walk(tree):
+        if not isinstance(loop, ast.For | ast.While | ast.AsyncFor):
+            continue
+        inside = [node for statement in loop.body for node in ast.walk(statement)]
+        losses = {name for node in inside for name in _goes_backward(node)}
+        for node in inside:
+            container = _kept_in(node, losses)
+            if container:
+                yield node.lineno, container  # type: ignore[attr-defined]
+
+
+def _goes_backward(node: ast.AST) -> Iterator[str]:
+    """The names in `x` of `x.backward()`, such as `loss`, or `scaler` and `loss` in `scaler.scale(loss)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
+        for inner in ast.walk(node.func.value):
+            if isinstance(inner, ast.Name):
+                yield inner.id
+
+
+def _kept_in(node: ast.AST, losses: set[str]) -> str:
+    """What the node adds a loss to, as it is written; empty where it does not."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_loss(node.value, losses):
+        return "" if _name(node.target) in losses else ast.unparse(node.target)
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
+        target, sides = ast.unparse(node.targets[0]), (node.value.left, node.value.right)
+        adds = any(ast.unparse(side) == target for side in sides) and any(_is_loss(side, losses) for side in sides)
+        return target if adds and target not in losses else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _COLLECTS:
+        return ast.unparse(node.func.value) if any(_is_loss(each, losses) for each in node.args) else ""
+    return ""
+
+
+def _is_loss(node: ast.expr, losses: set[str]) -> bool:
+    if isinstance(node, ast.Tuple | ast.List):
+        return any(_is_loss(each, losses) for each in node.elts)
+    return _name(node) in losses
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""

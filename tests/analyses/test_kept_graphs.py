@@ -1,0 +1,81 @@
+"""Lines of a cell that keep losses with their graphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.kept_graphs import KeptGraphs
+from gpuprof.analyses.result import Results
+from gpuprof.model.context import Cell, HeldTensors
+from tests.support.trace_builder import TraceBuilder
+
+LOOP = """# %%gpuprofile
+%matplotlib inline
+losses, total = [], 0
+for x, y in loader:
+    loss = criterion(net(x), y)
+    loss.backward()
+    {line}
+"""
+
+
+def kept(source: str | None, *held: HeldTensors) -> KeptGraphs:
+    builder = TraceBuilder().context(cell=Cell(source=source) if source else None, held=held)
+    return Results(builder.build()).get(KeptGraphs)
+
+
+@pytest.mark.parametrize(
+    ("line", "container"),
+    [
+        ("losses.append(loss)", "losses"),
+        ("losses.append((step, loss))", "losses"),
+        ("total += loss", "total"),
+        ("total = total + loss", "total"),
+        ("total = loss + total", "total"),
+        ("self.history['loss'].append(loss)", "self.history['loss']"),
+        ("if step % 10 == 0: losses.append(loss)", "losses"),
+        ("meter[0] += loss", "meter[0]"),
+    ],
+)
+def test_a_line_that_keeps_the_graph(line: str, container: str) -> None:
+    found = kept(LOOP.format(line=line))
+    assert (found.lines, found.containers) == ((7,), (container,))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "losses.append(loss.item())",
+        "losses.append(loss.detach())",
+        "losses.append(float(loss))",
+        "total += loss.item()",
+        "total += float(loss)",
+        "losses.append(x)",
+        "loss += penalty",
+        "print(loss)",
+        "losses.append(len(losses))",
+    ],
+)
+def test_a_line_that_does_not(line: str) -> None:
+    assert kept(LOOP.format(line=line)).lines == ()
+
+
+def test_a_scaled_loss_is_a_loss() -> None:
+    source = "while True:\n    scaler.scale(loss).backward()\n    seen.append(loss)\n"
+    assert kept(source).lines == (3,)
+
+
+def test_a_loss_that_goes_backward_elsewhere_is_not_known() -> None:
+    assert kept("for x in data:\n    losses.append(net(x))\n").lines == ()
+
+
+def test_what_the_notebook_held_picks_the_container() -> None:
+    source = LOOP.format(line="losses.append(loss)\n    short.append(loss)")
+    held = HeldTensors(name="losses", kind="global", device="cuda:0", bytes=800, tensors=200, graphs=200)
+    found = kept(source, held, HeldTensors(name="x", kind="global", device="cuda:0", bytes=8, tensors=1, graphs=1))
+    assert (found.lines, found.holders) == ((7,), {"losses": 200})
+
+
+@pytest.mark.parametrize("source", [None, "for x in", "x = 1", "!ls\n\x00"])
+def test_no_source_no_lines(source: str | None) -> None:
+    assert kept(source).lines == ()
