@@ -30,6 +30,7 @@ from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.kernel_names import Precision
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded
@@ -105,11 +106,26 @@ class Fp32Matmul(Rule):
                 **_setting(results),
             },
             change=change,
+            diff=_diff(results) if modern else None,
             saving=scope.saving(
                 wall / 3, wall * 2 / 3, wall * 7 / 8, "estimate: these kernels 1.5×, 3× (a published case), 8× as fast"
             ),
             leave_it="Leave it when the result needs fp32’s precision; compare the loss after the change.",
         )
+
+
+def _diff(results: Results) -> str | None:
+    """The precision of matrix products, where it is known to be the full one and convolutions may use TF32."""
+    environment = results.trace.context.environment
+    if environment is None or environment.matmul_precision != "highest" or environment.tf32_cudnn is False:
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.precision import set_matmul_precision
+
+        return set_matmul_precision(source, "high")
+
+    return cell_diff(results.trace, edit)
 
 
 def _setting(results: Results) -> dict[str, float | int | str]:

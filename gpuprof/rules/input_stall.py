@@ -32,8 +32,12 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.model import intervals
+from gpuprof.model.context import Environment
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CallKind
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -70,6 +74,7 @@ class InputStall(Rule):
             evidence=_evidence(pipeline, plan, share),
             where=Where(lines=(plan.loader.line,) if plan.loader and plan.loader.line else (), ranges_ns=worst(ranges)),
             change=_change(plan, on_device=idle_ns is not None),
+            diff=_diff(results, plan, ranges) if idle_ns is not None else None,
             saving=_saving(scope, pipeline, plan, stall_ns),
             leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
             "be read in parallel.",
@@ -142,6 +147,37 @@ def _why_no_workers(plan: WorkerPlan) -> str:
     if plan.workers and plan.possible is not None and plan.workers >= plan.possible:
         return f" {units.plural(plan.workers, 'worker')} already use the cores there are."
     return ""
+
+
+def _diff(results: Results, plan: WorkerPlan, waits: Intervals) -> str | None:
+    """Worker processes for the loader, where they surely can make its batches.
+
+    Not for iterable datasets (each worker would give all of their samples), nor where batches are made on the device,
+    nor where workers are not forked: those cannot see the classes of a notebook.
+    """
+    trace, loader = results.trace, plan.loader
+    if plan.suggested is None or plan.possible is None or not loader or loader.line is None or loader.samples is None:
+        return None
+    kinds = trace.calls["kind"]
+    issued = trace.calls["start_ns"][(kinds >= CallKind.KERNEL) & (kinds <= CallKind.GRAPH)]
+    if not _forks(trace.context.environment) or intervals.contains(intervals.union(waits), issued).any():
+        return None
+    line, workers = loader.line, str(plan.suggested)
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.loaders import set_loader
+
+        return set_loader(source, line, num_workers=workers, persistent_workers="True")
+
+    return cell_diff(trace, edit)
+
+
+def _forks(environment: Environment | None) -> bool:
+    """Whether worker processes start as copies of this one: on Linux, until Python 3.14 changed it."""
+    if environment is None or not environment.system.startswith("Linux"):
+        return False
+    version = environment.python.split(".")
+    return len(version) > 1 and version[0] == "3" and version[1].isdecimal() and int(version[1]) < 14
 
 
 def _saving(scope: Scope, pipeline: InputPipeline, plan: WorkerPlan, stall_ns: int) -> Saving:

@@ -34,6 +34,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device, without_host_memory
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -107,12 +108,28 @@ class PageableH2dCopy(Rule):
             },
             where=Where(lines=lines, ranges_ns=worst(cost)),
             change=loader,
+            diff=_diff(results),
             saving=scope.saving(
                 min(faster, cost.total_ns), cost.total_ns, cost.total_ns, "upper bound: copies wholly hidden"
             ),
             leave_it="Leave it when the loop waits for its data anyway. Do not pin inside the loop "
             "(`x.pin_memory().to(...)`): that costs more than it saves.",
         )
+
+
+def _diff(results: Results) -> str | None:
+    """Pinned loaders and copies that do not block, if every unpinned loader is made and used in the cell."""
+    unpinned = [loader for loader in results.trace.context.loaders if not loader.pin_memory]
+    lines = [loader.line for loader in unpinned if loader.line is not None]
+    if not lines or len(lines) < len(unpinned):
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.loaders import pin_batches
+
+        return pin_batches(source, lines)
+
+    return cell_diff(results.trace, edit)
 
 
 def _reference(results: Results) -> float | None:

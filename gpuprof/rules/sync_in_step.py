@@ -39,6 +39,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -55,6 +56,7 @@ _ADVICE = {
     "aten::to": "copy what is needed once, after the loop, or into pinned memory with `non_blocking=True`",
     "aten::copy_": "copy what is needed once, after the loop, or into pinned memory with `non_blocking=True`",
 }
+_READS = {"aten::item", "aten::_local_scalar_dense"}
 _LEAVE_IT = "Leave it when the value decides what runs next, or when it is read rarely."
 
 
@@ -113,6 +115,7 @@ class SyncInStep(Rule):
             },
             where=Where(ranges_ns=worst(idle)),
             change=_change(names),
+            diff=_diff(results, rate) if rate is not None and set(names) <= _READS else None,
             saving=scope.saving(
                 0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
@@ -143,6 +146,7 @@ class SyncInStep(Rule):
             where=Where(ranges_ns=worst(ranges)),
             change="Before moving to a GPU: keep the value as a tensor (`total += loss.detach()`) and call `.item()` "
             "once at the end, or every hundred steps.",
+            diff=_diff(results, reads.per_step or 0.0) if _on_cpu(results) else None,
             leave_it="Leave it as long as there is no GPU, or when the value decides what runs next.",
         )
 
@@ -162,6 +166,21 @@ def _names(results: Results, waits: Table) -> list[str]:
     _, first = np.unique(np.where(copies >= 0, copies, -1 - waits["call"]), return_index=True)
     names = results.trace.names
     return [names[index] if index >= 0 else "a call outside operators" for index in waits["operator_name"][first]]
+
+
+def _diff(results: Results, reads_per_step: float) -> str | None:
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.reads import defer_reads
+
+        return defer_reads(source, reads_per_step)
+
+    return cell_diff(results.trace, edit)
+
+
+def _on_cpu(results: Results) -> bool:
+    """Whether the optimizers' parameters lie in host memory: Apple's devices are not recorded, and lack float64."""
+    devices = [optimizer.device for optimizer in results.trace.context.optimizers]
+    return bool(devices) and all(device == "cpu" for device in devices)
 
 
 def _change(names: Counter[str]) -> str:

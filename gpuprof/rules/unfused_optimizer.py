@@ -30,6 +30,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -68,9 +69,11 @@ class UnfusedOptimizer(Rule):
             return None
         if scope.share(cost.total_ns) < self.optimizer_share:
             return None
-        return self._finding(scope, use, cost, pieces, on_device)
+        return self._finding(results, scope, use, cost, pieces, on_device)
 
-    def _finding(self, scope: Scope, use: OptimizerUse, cost: Intervals, pieces: float, on_device: bool) -> Finding:
+    def _finding(
+        self, results: Results, scope: Scope, use: OptimizerUse, cost: Intervals, pieces: float, on_device: bool
+    ) -> Finding:
         share = scope.share(cost.total_ns)
         what = "kernel" if on_device else "operator"
         known = use.known
@@ -94,6 +97,7 @@ class UnfusedOptimizer(Rule):
             },
             where=Where(lines=(known.line,) if known and known.line else (), ranges_ns=worst(cost)),
             change=_change(use.name),
+            diff=_diff(results, use),
             saving=scope.saving(
                 cost.total_ns * 0.3,
                 cost.total_ns * 0.6,
@@ -107,6 +111,27 @@ class UnfusedOptimizer(Rule):
 
 def _host(use: OptimizerUse) -> Intervals:
     return Intervals(use.start_ns, use.start_ns + np.maximum(use.duration_ns, 0))
+
+
+def _diff(results: Results, use: OptimizerUse) -> str | None:
+    """`fused=True`, else `foreach=True`, on devices and for classes of which every torch ≥ 2.4 has it."""
+    known = use.known
+    if known is None or known.line is None or known.device is None:
+        return None
+    line, device = known.line, known.device.partition(":")[0]
+    if use.name in _FUSED and device in (("cpu",) if use.name == "Adagrad" else ("cpu", "cuda")):
+        argument = "fused"
+    elif use.name in _FOREACH and device == "cuda":
+        argument = "foreach"
+    else:
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.optimizers import set_optimizer
+
+        return set_optimizer(source, line, use.name, **{argument: "True"})
+
+    return cell_diff(results.trace, edit)
 
 
 def _change(name: str) -> str:

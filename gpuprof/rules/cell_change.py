@@ -1,0 +1,23 @@
+"""The diff of a finding: an edit of the profiled cell, where its source is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpuprof.edits.diff import as_typed, unified_diff
+from gpuprof.model.trace import Trace
+
+
+def cell_diff(trace: Trace, edit: Callable[[str], str | None]) -> str | None:
+    """The unified diff, on the cell as it was typed, of what `edit` makes of its source; None where it makes nothing.
+
+    The edit imports what it needs of `gpuprof.edits` itself: most reports need no syntax tree.
+    """
+    cell = trace.context.cell
+    if cell is None:
+        return None
+    try:
+        after = edit(cell.source)
+    except Exception:  # noqa: BLE001 - the boundary to the syntax tree: the advice in words must stand without it
+        return None
+    return unified_diff(as_typed(cell.source), as_typed(after)) or None if after is not None else None
