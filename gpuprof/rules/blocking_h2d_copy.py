@@ -34,6 +34,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device, without_host_memory
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -86,6 +87,22 @@ class BlockingH2dCopy(Rule):
             where=Where(ranges_ns=worst(cost)),
             change="Use `.to(device, non_blocking=True)`: the memory is pinned already, so the host can go on while "
             "the device fetches it.",
+            diff=_diff(results),
             saving=scope.saving(0, cost.total_ns, cost.total_ns, "upper bound: copies wholly hidden"),
             leave_it="Leave it when the host writes to the same memory again right after the copy.",
         )
+
+
+def _diff(results: Results) -> str | None:
+    """The copies of the batches of the one loader that pins its memory."""
+    lines = [loader.line for loader in results.trace.context.loaders if loader.pin_memory]
+    line = lines[0] if len(lines) == 1 else None
+    if line is None:
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.loaders import copy_without_blocking
+
+        return copy_without_blocking(source, line)
+
+    return cell_diff(results.trace, edit)

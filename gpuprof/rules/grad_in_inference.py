@@ -25,6 +25,7 @@ from gpuprof import units
 from gpuprof.analyses.gradient_recording import GradientRecording
 from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.analyses.result import Results
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope
@@ -74,5 +75,21 @@ class GradInInference(Rule):
             },
             change="Put `with torch.inference_mode():` around the loop, or `torch.no_grad()` where the results take "
             "part in a later calculation with gradients.",
+            diff=_diff(results),
             leave_it="Leave it when a later cell calls `backward()` on these results.",
         )
+
+
+def _diff(results: Results) -> str | None:
+    """The loop over the one loader in inference mode, if no tensor leaves it."""
+    lines = [loader.line for loader in results.trace.context.loaders]
+    line = lines[0] if len(lines) == 1 else None
+    if line is None:
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.evaluation import add_inference_mode
+
+        return add_inference_mode(source, line)
+
+    return cell_diff(results.trace, edit)

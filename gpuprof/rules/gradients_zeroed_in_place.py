@@ -30,6 +30,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
@@ -60,10 +61,17 @@ class GradientsZeroedInPlace(Rule):
         bound = min(zeroing.total_ns + found.avoidable_share * adding.total_ns, cost.total_ns)
         if scope.share(bound) < self.cost_share:
             return None
-        return self._finding(scope, found, cost, bound, on_device=compute is not None and compute.decides)
+        return self._finding(results, scope, found, cost, bound, on_device=compute is not None and compute.decides)
 
     def _finding(
-        self, scope: Scope, found: GradientZeroing, cost: Intervals, bound: float, *, on_device: bool
+        self,
+        results: Results,
+        scope: Scope,
+        found: GradientZeroing,
+        cost: Intervals,
+        bound: float,
+        *,
+        on_device: bool,
     ) -> Finding:
         share = scope.share(bound)
         return Finding(
@@ -86,12 +94,19 @@ class GradientsZeroedInPlace(Rule):
             where=Where(ranges_ns=worst(cost)),
             change="Call `optimizer.zero_grad()` without `set_to_none=False`; before torch 2.0 "
             "`optimizer.zero_grad(set_to_none=True)`.",
+            diff=cell_diff(results.trace, _edit),
             saving=scope.saving(
                 bound * 0.3, bound * 0.8, bound, "upper bound: none of the zeroing and of the additions to zeros"
             ),
             leave_it="Leave it when other code holds on to the gradient tensors, or reads `p.grad` without expecting "
             "it to be absent.",
         )
+
+
+def _edit(source: str) -> str | None:
+    from gpuprof.edits.optimizers import drop_zeroing_in_place
+
+    return drop_zeroing_in_place(source)
 
 
 def _on_host(found: GradientZeroing, scope: Scope) -> tuple[Intervals, Intervals]:

@@ -16,6 +16,8 @@ from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.edits.executed import TRAINING, line_of, run
+from tests.edits.test_evaluation import CELL
+from tests.rules.cases import blocking_h2d_copy, grad_in_inference, gradients_zeroed_in_place
 from tests.rules.cases.fp32_matmul import _kernels
 from tests.rules.cases.input_stall import _loop
 from tests.rules.cases.pageable_h2d_copy import _copies
@@ -145,6 +147,25 @@ def test_the_precision_is_set_where_it_is_known_to_be_the_full_one(setting: str 
     finally:
         torch.set_float32_matmul_precision(before)
     assert (diff is not None and added(diff) == ['torch.set_float32_matmul_precision("high")']) is given
+
+
+def test_pinned_batches_are_copied_without_blocking() -> None:
+    pinned = msgspec.structs.replace(LOADER, pin_memory=True)
+    lines = added(diff_of("blocking_h2d_copy", blocking_h2d_copy.fires(), loaders=(pinned,)))
+    assert lines == ["x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)"]
+    for loaders in ((LOADER,), (pinned, pinned), (msgspec.structs.replace(pinned, line=None),)):
+        assert diff_of("blocking_h2d_copy", blocking_h2d_copy.fires(), loaders=loaders) is None
+
+
+def test_gradients_are_dropped() -> None:
+    assert added(diff_of("gradients_zeroed_in_place", gradients_zeroed_in_place.fires())) == ["opt.zero_grad()"]
+
+
+def test_evaluation_runs_in_inference_mode() -> None:
+    loader = Loader(workers=0, line=line_of(CELL, "# here"))
+    lines = added(diff_of("grad_in_inference", grad_in_inference.fires(), CELL, loaders=(loader,)))
+    assert lines[0] == "with torch.inference_mode():"
+    assert diff_of("grad_in_inference", grad_in_inference.fires(), CELL, loaders=(loader, loader)) is None
 
 
 @pytest.mark.parametrize("name", ["input_stall", "pageable_h2d_copy", "unfused_optimizer", "sync_in_step"])
