@@ -105,3 +105,21 @@ def test_a_device_that_was_lost_is_said_first() -> None:
     builder = TraceBuilder().kernel("gemm", 0, 100, launch_at_us=0)
     trace = builder.context(sampling={"static": [msgspec.to_builtins(facts)]}).build()
     assert finding("device_errors", trace).title == "A device stopped answering during the run"
+
+
+@pytest.mark.parametrize(
+    ("cpu_percent", "advice"), [(99, "every hundred steps"), (60, "every hundred steps"), (10, "read ahead")]
+)
+def test_a_host_that_waits_itself_is_told_apart(cpu_percent: float, advice: str) -> None:
+    builder = TraceBuilder()
+    for at in range(0, 50_000, 10_000):
+        builder.step(at, 10_000).kernel("gemm", at + 5000, 5000, launch_at_us=at + 5000)
+        builder.host_sample(at + 1_000, cpu_percent=cpu_percent)
+    found = finding("host_cpu_bound", builder.operator("aten::empty", 0, 1).build())
+    assert advice in found.change
+    assert ("waited itself" in found.explanation) == (cpu_percent == 10)
+
+
+def test_two_stalls_in_five_steps_are_no_habit(shared_trace: Callable[[str], Any]) -> None:
+    """That trace has two gaps of 40 ms in Python, 12 % of its steady steps."""
+    assert rule("host_cpu_bound").check(Results(shared_trace("v100-resnet50-workers4"))) is None

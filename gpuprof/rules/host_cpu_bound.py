@@ -1,0 +1,108 @@
+"""The device waits while the host does something else than launching work.
+
+What it finds
+    Stretches of at least 1 ms, in most steps, in which the device has nothing to do and the host is the cause: it runs
+    Python, or operators on the CPU. Waits for a DataLoader, for the device, garbage collection, compiling and memory
+    calls have rules of their own and do not count; nor does the first step.
+
+Why it costs
+    What the host does between two launches is free only while the device still has work in its queue.
+
+What to do
+    Take the work out of the step, or make it rare: metrics, logging, drawing, checks, building batches by hand. Move
+    what it computes to the device, or to a DataLoader's workers. A profile with `--stacks` names the functions.
+
+When to leave it
+    When the work belongs to the step (an environment of reinforcement learning, a simulation): then make it faster, or
+    let it run beside the training in another process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.host_gaps import HostGaps
+from gpuprof.analyses.result import Results
+from gpuprof.rules.absence import without_device
+from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.rule import Rule, threshold
+from gpuprof.rules.scope import Scope, graded, worst
+
+
+@dataclass(frozen=True)
+class HostCpuBound(Rule):
+    """See the module."""
+
+    yields_to = ("python_loop_over_batch",)
+
+    gap_share: float = threshold(0.10, "of the steady steps in such gaps: the cure is often some rewriting")
+    high_share: float = threshold(0.30, "of the steady steps: then it is the first thing to mend")
+    steps_share: float = threshold(0.5, "of the steady steps have one: a single stall is no habit")
+    steps: float = threshold(3, "steady steps: fewer do not show a habit")
+    waiting_percent: float = threshold(50, "CPU use: under it the host itself waits more than it works")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the long gaps."""
+        if results.get(DeviceActivity).primary is None:
+            return without_device(self.name, results, "the device’s idle time")
+        found = results.get(HostGaps)
+        share = found.gaps.total_ns / found.within.total_ns if found.within.total_ns else 0.0
+        if share < self.gap_share or found.steps < self.steps or found.steps_with < self.steps_share * found.steps:
+            return None
+        if found.cpu_percent is None:
+            return Abstention(
+                self.name,
+                "the CPU use of this process in the device’s long idle stretches",
+                "Profile the cell with `%%gpuprofile`; a trace file does not hold it.",
+            )
+        return self._finding(results, found, share, found.cpu_percent)
+
+    def _finding(self, results: Results, found: HostGaps, share: float, cpu_percent: float) -> Finding:
+        waiting = cpu_percent < self.waiting_percent
+        functions = ", ".join(f"`{name}`" for name, _ in found.functions)
+        operators = ", ".join(f"{name} ({units.duration(ns)})" for name, ns in found.operators)
+        mostly_python = found.python_ns >= found.operators_ns
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"The device waits for the host’s own work {units.percent(share)} of the steps’ time",
+            explanation=(
+                f"In {found.steps_with} of {units.plural(found.steps, 'steady step')} the device had nothing to do for "
+                f"at least 1 ms, {units.duration(found.gaps.total_ns)} in all. The main thread spent "
+                f"{units.duration(found.python_ns)} of it outside every operator and "
+                f"{units.duration(found.operators_ns)} inside{f': {operators}' if operators else ''}. This process "
+                f"used {cpu_percent:.0f} % of a core"
+                f"{': it mostly waited itself, for files, the network or another process' if waiting else ''}."
+                + (f" Python was in {functions}." if functions else "")
+            ),
+            evidence={
+                "gaps": len(found.gaps.starts),
+                "gaps_ms": units.milliseconds(found.gaps.total_ns),
+                "gap_share": round(share, 4),
+                "python_ms": units.milliseconds(found.python_ns),
+                "operators_ms": units.milliseconds(found.operators_ns),
+                "cpu_percent": round(cpu_percent, 1),
+                **({"functions": functions.replace("`", "")} if functions else {}),
+            },
+            where=Where(ranges_ns=worst(found.gaps)),
+            change=_change(mostly_python, waiting, bool(functions)),
+            saving=Scope.of(results).saving(
+                0, found.gaps.total_ns, found.gaps.total_ns, "upper bound: none of this work inside the step"
+            ),
+            leave_it="Leave it when the work belongs to the step and cannot run beside it.",
+        )
+
+
+def _change(mostly_python: bool, waiting: bool, named: bool) -> str:
+    if waiting:
+        text = "Let another process or thread read ahead what the step waits for (a DataLoader with workers does)"
+    elif mostly_python:
+        text = (
+            "Take Python’s work between the launches out of the step or make it rare (metrics, logging, checks: every "
+            "hundred steps), or give it to a DataLoader’s workers"
+        )
+    else:
+        text = "Put the tensors of these operators on the device, or take the operators out of the step"
+    return f"{text}." if named else f"{text}. `--stacks` names the Python functions."
