@@ -9,10 +9,12 @@ from typing import Any
 
 from gpuprof.capture import ownership
 from gpuprof.capture.loader_facts import loader_facts
+from gpuprof.capture.padding import Padding, padding_of
 from gpuprof.capture.source_lines import calling_line
 from gpuprof.model.context import Loader
 
 _MOST_WAITS = 200_000
+_MOST_MASKS = 200
 
 
 class _Watched:
@@ -25,6 +27,7 @@ class _Watched:
         self.batches = 0
         self.wait_ns: list[int] = []
         self.wait_start_ns: list[int] = []
+        self.padding = Padding()
 
     def read(self, start_ns: int, wait_ns: int) -> None:
         self.batches += 1
@@ -32,9 +35,14 @@ class _Watched:
             self.wait_start_ns.append(start_ns)
             self.wait_ns.append(wait_ns)
 
+    def look_at(self, batch: Any) -> None:
+        if self.batches <= _MOST_MASKS:
+            self.padding = self.padding.plus(padding_of(batch) or Padding())
+
     def loader(self) -> Loader:
         import msgspec
 
+        seen = self.padding if self.padding.positions else None
         return msgspec.structs.replace(
             self.facts or Loader(workers=0),
             line=self.line,
@@ -42,6 +50,9 @@ class _Watched:
             batches_read=self.batches,
             wait_ns=tuple(self.wait_ns),
             wait_start_ns=tuple(self.wait_start_ns),
+            tokens=seen.real if seen else None,
+            token_positions=seen.positions if seen else None,
+            longest_positions=seen.to_longest if seen else None,
         )
 
 
@@ -61,6 +72,7 @@ class LoaderWatch:
         self._originals: tuple[Any, Any] | None = None
         self._installed: tuple[Any, Any] | None = None
         self._watching = False
+        self._looking = True
 
     def install(self) -> None:
         """Wrap `DataLoader.__iter__` and the iterators' `__next__`; torch is imported here."""
@@ -79,6 +91,7 @@ class LoaderWatch:
             start_ns, began = time.time_ns(), time.perf_counter_ns()
             batch = advance(iterator)
             watched.read(start_ns, time.perf_counter_ns() - began)
+            self._read(watched, batch)
             return batch
 
         self._originals, self._installed, self._watching = (start, advance), (__iter__, __next__), True
@@ -127,6 +140,13 @@ class LoaderWatch:
             self._watching = False
             return None
         return watched
+
+    def _read(self, watched: _Watched, batch: Any) -> None:
+        try:
+            if self._looking:
+                watched.look_at(batch)
+        except Exception:  # noqa: BLE001  - the batch is the user's own object and may do anything
+            self._looking = False
 
     def _new(self) -> _Watched:
         watched = _Watched(calling_line(self._filename))

@@ -54,7 +54,11 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Loader(msgspec.Struct, frozen=True, kw_only=True):
-    """One DataLoader that the run iterated."""
+    """One DataLoader that the run iterated.
+
+    `tokens`, `token_positions`, `longest_positions`: real tokens, all positions, and the positions if every batch were
+    padded to its own longest sequence, over the first batches that had an attention mask; None where none had.
+    """
 
     workers: int
     batch_size: int | None = None
@@ -69,6 +73,9 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     batches_read: int = 0
     wait_ns: tuple[int, ...] = ()
     wait_start_ns: tuple[int, ...] = ()
+    tokens: int | None = None
+    token_positions: int | None = None
+    longest_positions: int | None = None
 
 
 class Optimizer(msgspec.Struct, frozen=True, kw_only=True):

@@ -97,7 +97,7 @@ class WeightsBoundInference(Rule):
                 during.total_ns * 0.2,
                 during.total_ns * 0.4,
                 during.total_ns * 0.7,
-                "estimate: half (int8) to a quarter (int4) of the bytes, at four fifths of the gain",
+                "estimate: half the bytes (int8) save 40 % of this time, a quarter (int4) up to 70 %",
             ),
             leave_it="Leave it when the answer comes fast enough, or when a loss in quality cannot be accepted.",
         )
