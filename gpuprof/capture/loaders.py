@@ -14,6 +14,7 @@ from gpuprof.capture.source_lines import calling_line
 from gpuprof.model.context import Loader
 
 _MOST_WAITS = 200_000
+_MOST_ITERATIONS = 10_000
 _MOST_MASKS = 200
 
 
@@ -24,6 +25,8 @@ class _Watched:
         self.line = line
         self.facts: Loader | None = None
         self.iterations = 0
+        self.iteration_start_ns: list[int] = []
+        self.iteration_set_up_ns: list[int] = []
         self.batches = 0
         self.wait_ns: list[int] = []
         self.wait_start_ns: list[int] = []
@@ -47,6 +50,8 @@ class _Watched:
             self.facts or Loader(workers=0),
             line=self.line,
             iterations_started=self.iterations,
+            iteration_start_ns=tuple(self.iteration_start_ns),
+            iteration_set_up_ns=tuple(self.iteration_set_up_ns),
             batches_read=self.batches,
             wait_ns=tuple(self.wait_ns),
             wait_start_ns=tuple(self.wait_start_ns),
@@ -80,8 +85,9 @@ class LoaderWatch:
         start, advance = dataloader.DataLoader.__iter__, dataloader._BaseDataLoaderIter.__next__
 
         def __iter__(loader: Any) -> Any:  # noqa: N807
+            start_ns, began = time.time_ns(), time.perf_counter_ns()
             iterator = start(loader)
-            self._started(loader, iterator)
+            self._started(loader, iterator, start_ns, time.perf_counter_ns() - began)
             return iterator
 
         def __next__(iterator: Any) -> Any:  # noqa: N807
@@ -114,7 +120,7 @@ class LoaderWatch:
         """Every DataLoader that was iterated, in the order of its first iteration."""
         return tuple(watched.loader() for watched in self._watched)
 
-    def _started(self, loader: Any, iterator: Any) -> None:
+    def _started(self, loader: Any, iterator: Any, start_ns: int, took_ns: int) -> None:
         if not self._watching or ownership.forked():
             return
         try:
@@ -123,6 +129,9 @@ class LoaderWatch:
                 self._loaders[loader] = watched = self._new()
                 watched.facts = loader_facts(loader, iterator)
             watched.iterations += 1
+            if len(watched.iteration_start_ns) < _MOST_ITERATIONS:
+                watched.iteration_start_ns.append(start_ns)
+                watched.iteration_set_up_ns.append(took_ns)
             self._iterators[iterator] = watched
         except Exception:  # noqa: BLE001  - inside the user's loop: whatever fails here is ours, and must not end it
             self._watching = False

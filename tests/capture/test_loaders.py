@@ -91,6 +91,17 @@ def test_workers_persist(watch: LoaderWatch) -> None:
     assert (found.iterations_started, found.batches_read) == (2, 8)
 
 
+def test_setting_up_an_iteration_is_timed(watch: LoaderWatch) -> None:
+    """GIVEN workers that are started anew for each pass: a process costs more than a batch of them."""
+    data = loader(4, num_workers=1)
+    for _ in range(2):
+        assert len(list(data)) == 4
+    (found,) = watch.facts()
+    assert len(found.iteration_start_ns) == len(found.iteration_set_up_ns) == 2
+    assert found.iteration_start_ns[0] < found.wait_start_ns[0] < found.iteration_start_ns[1] < found.wait_start_ns[4]
+    assert min(found.iteration_set_up_ns) > 200_000
+
+
 def test_an_error_of_the_dataset_passes(watch: LoaderWatch) -> None:
     class Broken(Slow):
         def __getitem__(self, index: int) -> torch.Tensor:
