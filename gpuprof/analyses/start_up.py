@@ -21,7 +21,8 @@ _WAITS = (CallKind.SYNCHRONIZE, CallKind.COPY, CallKind.GRAPH)
 @dataclass(frozen=True, eq=False)
 class StartUp(Result):
     """`warm_up_steps`: steps at the beginning that took more than twice the median (StepTime), `warm_up_ns` their
-    time, `warm_up_share` of all steps' time, 0..1; None without steps. `warm_up`: when they ran.
+    time, `warm_up_share` of all steps' time, 0..1; None without steps. `warm_up`: when
+    they ran, within the trace's span.
 
     `first_calls`: the host inside the first call of each runtime function that neither waits for the device nor copies,
     where the device did nothing: contexts, libraries, kernels are loaded there. `first_calls_share` of the span;
@@ -53,7 +54,7 @@ class StartUp(Result):
             warm_up_steps=len(cold),
             warm_up_ns=spent,
             warm_up_share=spent / total if total else None,
-            warm_up=intervals.union(intervals.of(cold)),
+            warm_up=intervals.clip(intervals.union(intervals.of(cold)), trace.span_start_ns, trace.span_end_ns),
             first_calls=loading,
             first_calls_share=loading.total_ns / trace.span_ns if len(trace.calls) and trace.span_ns else None,
             longest_call=None if longest is None else trace.names[longest],

@@ -57,7 +57,8 @@ class GradientsZeroedInPlace(Rule):
             zeroing, adding = compute.during(found.zeroing), compute.during(found.adding)
         else:
             zeroing, adding = _on_host(found, scope)
-        cost = intervals.union(_joined(zeroing, adding))
+        trace = results.trace
+        cost = intervals.clip(intervals.union(_joined(zeroing, adding)), trace.span_start_ns, trace.span_end_ns)
         bound = min(zeroing.total_ns + found.avoidable_share * adding.total_ns, cost.total_ns)
         if scope.share(bound) < self.cost_share:
             return None

@@ -28,6 +28,13 @@ def found(trace: Any) -> set[str]:
         ("a100-sam-many-syncs", "sync_in_step"),
         ("h100-transformer-tiny-kernels", "launch_bound"),
         ("v100-resnet50-workers0", "fp32_matmul"),
+        ("h100-owlv2-dataloader-stacks", "eager_attention"),
+        ("a100-sam-many-syncs", "float64_compute"),
+        ("a100-sam-fewer-syncs", "unfused_pointwise"),
+        ("mi300x-qwen-rocm", "unfused_pointwise"),
+        ("mi300x-resnet-checkpointing", "nchw_convolution"),
+        ("v100-ddp-memory-nccl", "gradients_zeroed_in_place"),
+        ("a100-alexnet-sync-events", "cold_start_dominates"),
     ],
 )
 def test_the_known_fault_is_found(shared_trace: Callable[[str], Any], name: str, rule: str) -> None:
@@ -44,6 +51,12 @@ def test_the_known_fault_is_found(shared_trace: Callable[[str], Any], name: str,
         ("a100-ddp-rank3-healthy", "input_stall"),
         ("a100-sam-fewer-syncs", "fp32_matmul"),
         ("no-gpu-activity", "unfused_optimizer"),
+        ("a100-sam-fewer-syncs", "float64_compute"),
+        ("h100-owlv2-dataloader-stacks", "unaligned_gemm_shape"),
+        ("torch-compile-triton", "unfused_pointwise"),
+        ("mi300x-qwen-rocm", "eager_attention"),
+        ("v100-resnet50-workers0", "conv_bias_before_norm"),
+        ("v100-resnet50-workers0", "cold_start_dominates"),
     ],
 )
 def test_the_cured_twin_is_left_in_peace(shared_trace: Callable[[str], Any], name: str, rule: str) -> None:
