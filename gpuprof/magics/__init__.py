@@ -1,4 +1,4 @@
-"""The notebook door: `%%gpuprofile`, `%gpuexplain`, `%gpuhistory`."""
+"""The notebook door: `%%gpuprofile`, `%gpufix`, `%gpuexplain`, `%gpuhistory`."""
 
 from __future__ import annotations
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.magics.cell_events import CellEvents
+from gpuprof.magics.fix import put_changed_cell
 from gpuprof.magics.messages import MagicUsageError
 from gpuprof.magics.options import with_arguments
 
-MAGICS = (("cell", "gpuprofile"), ("line", "gpuexplain"), ("line", "gpuhistory"))
+MAGICS = (("cell", "gpuprofile"), ("line", "gpuexplain"), ("line", "gpufix"), ("line", "gpuhistory"))
 
 
 def register(shell: Any, events: CellEvents) -> None:
@@ -22,7 +23,11 @@ def register(shell: Any, events: CellEvents) -> None:
         __tracebackhide__ = True
         return events.profile_body(line, cell)
 
-    for function, (kind, name) in zip((gpuprofile, gpuexplain, gpuhistory), MAGICS, strict=True):
+    def gpufix(line: str) -> None:
+        """Put the cell with the change of finding N of the last run below: `%gpufix 1`."""
+        put_changed_cell(shell, line)
+
+    for function, (kind, name) in zip((gpuprofile, gpuexplain, gpufix, gpuhistory), MAGICS, strict=True):
         shell.register_magic_function(function, kind, name)
 
 

@@ -86,7 +86,7 @@ def _finding(report: Report, number: int, finding: Finding) -> str:
         lines.append(textwrap.indent(finding.diff.rstrip("\n"), "      "))
     lines.append(_labelled("Where", wording.where_words(report, finding)))
     lines.append(_wrap(finding.leave_it, "    "))
-    lines.append(_labelled("More", f"%gpuexplain {finding.rule}"))
+    lines.append(_labelled("More", " · ".join(wording.commands(number, finding))))
     return "\n".join(line for line in lines if line)
 
 

@@ -115,6 +115,11 @@ def where_words(report: Report, finding: Finding) -> str:
     return "; ".join(parts)
 
 
+def commands(number: int, finding: Finding) -> list[str]:
+    """The magics that go on from a finding: its changed cell, where there is a diff, and its rule's page."""
+    return [*([f"%gpufix {number}"] if finding.diff else []), f"%gpuexplain {finding.rule}"]
+
+
 def grouped_abstentions(abstained: tuple[Abstention, ...]) -> list[tuple[str, str, str]]:
     """Abstentions with the same reason as one: `(rules, needs, how)`."""
     groups: dict[tuple[str, str], list[str]] = {}

@@ -23,11 +23,15 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass
 class Ran:
-    """What one cell left behind. `failed` is the kernel's reply: where it is set, Run All stops."""
+    """What one cell left behind. `failed` is the kernel's reply: where it is set, Run All stops.
+
+    `next_input` is the cell that it asks the front end to put below.
+    """
 
     outputs: list[Any] = field(default_factory=list)
     failed: bool = False
     count: int | None = None
+    next_input: str | None = None
 
     def stream(self, name: str) -> str:
         return "".join(o.text for o in self.outputs if o.output_type == "stream" and o.name == name)
@@ -65,12 +69,14 @@ class LiveKernel:
         self.client.kc.allow_stdin = live
         cell = nbformat.v4.new_code_cell(source)
         self.client.nb.cells.append(cell)
-        failed = False
+        failed, replies = False, list[dict[str, Any]]()
+        self.client.on_cell_executed = lambda **event: replies.append(event["execute_reply"]["content"])
         try:
             self.client.execute_cell(cell, len(self.client.nb.cells) - 1, store_history=store_history)
         except CellExecutionError:
             failed = True
-        return Ran(_joined(cell.outputs), failed, cell.execution_count)
+        texts = [each["text"] for reply in replies for each in reply.get("payload", ()) if "text" in each]
+        return Ran(_joined(cell.outputs), failed, cell.execution_count, texts[-1] if texts else None)
 
     def value(self, expression: str) -> str:
         """The repr of an expression; fails the test where it raises."""

@@ -1,0 +1,57 @@
+"""`%gpufix N`: the cell with the change of finding N, put below, to be run and compared."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.magics.messages import MagicUsageError, notice
+
+if TYPE_CHECKING:
+    from gpuprof.run import Run
+
+
+def put_changed_cell(shell: Any, line: str) -> None:
+    """Put the last run's cell with the change of the finding that `line` numbers below the calling one.
+
+    A line says so where that finding has no change to make. UsageError where there is no such finding.
+    """
+    from gpuprof.profiling import last
+
+    try:
+        run = last()
+        number = _number(run, line.strip())
+        changed = _changed_cell(run, number)
+    except GpuprofError as error:
+        raise MagicUsageError(str(error)) from None
+    name = f"finding {number} ({run.findings[number - 1].rule})"
+    if changed is None:
+        notice(f"{name} has no change to make for you; its advice: {run.findings[number - 1].change}")
+        return
+    shell.set_next_input(changed)
+    sys.stdout.write(f"gpuprof: the cell with the change of {name} is below; run it to compare it with this run\n")
+
+
+def _number(run: Run, text: str) -> int:
+    """From 1, as in the report."""
+    count = len(run.findings)
+    if not count:
+        raise UsageError(f"%gpufix: the last run ({run.details.title}) has no findings")
+    if not text.isdecimal() or not 1 <= int(text) <= count:
+        changes = [str(number) for number, finding in enumerate(run.findings, 1) if finding.diff is not None]
+        known = f"those with a change to make are {', '.join(changes)}" if changes else "none has a change to make"
+        given = f"%gpufix {text}".rstrip()
+        raise UsageError(f"{given}: expected the number of a finding of the last run, 1 to {count}; {known}")
+    return int(text)
+
+
+def _changed_cell(run: Run, number: int) -> str | None:
+    """The changed cell as it was typed, with `--compare last` on its magic line."""
+    from gpuprof.edits.diff import as_typed, changed, compared_with_last
+
+    diff, cell = run.findings[number - 1].diff, run.trace.context.cell
+    if diff is None or cell is None:
+        return None
+    after = changed(as_typed(cell.source), diff)
+    return None if after is None else compared_with_last(after).rstrip("\n")
