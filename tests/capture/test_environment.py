@@ -75,6 +75,15 @@ def test_devices_where_cuda_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.sync_debug_mode == "warn"
 
 
+def test_what_torch_was_compiled_for_is_known_where_cuda_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_environment().architectures is None
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_sync_debug_mode", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_80", "compute_90"])
+    assert read_environment().architectures == ("sm_80", "compute_90")
+
+
 def test_the_host_as_it_begins() -> None:
     found = host_start()
     assert found["resident_bytes"] > 2**20

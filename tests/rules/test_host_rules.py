@@ -123,3 +123,25 @@ def test_a_host_that_waits_itself_is_told_apart(cpu_percent: float, advice: str)
 def test_two_stalls_in_five_steps_are_no_habit(shared_trace: Callable[[str], Any]) -> None:
     """That trace has two gaps of 40 ms in Python, 12 % of its steady steps."""
     assert rule("host_cpu_bound").check(Results(shared_trace("v100-resnet50-workers4"))) is None
+
+
+def test_without_a_gpu_nobody_is_told_to_use_one() -> None:
+    """GIVEN heavy work on the CPU of a machine without a driver, which the sampler said."""
+    builder = (
+        TraceBuilder()
+        .operator("aten::mm", 0, 1000)
+        .context(environment=Environment(cuda_build="12.8"), sampling={"static": [], "unavailable": "no driver"})
+    )
+    assert rule("cpu_build_or_cpu_tensors").check(Results(builder.build())) is None
+
+
+def test_a_build_without_cuda_is_named() -> None:
+    static = [msgspec.to_builtins(DeviceFacts(name="Test GPU"))]
+    builder = TraceBuilder().operator("aten::mm", 0, 1000)
+    builder.context(environment=Environment(), sampling={"static": static})
+    found = finding("cpu_build_or_cpu_tensors", builder.build())
+    assert (found.title, found.evidence["cuda_build"]) == (
+        "This torch is built without CUDA, though there is a Test GPU",
+        "none",
+    )
+    assert "pytorch.org" in found.change
