@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 import libcst.matchers as m
 
@@ -12,15 +14,19 @@ from gpuprof.edits.tree import CellTree, Changes
 
 # dataset, batch_size, shuffle, sampler, batch_sampler: the next would be num_workers
 _MOST_POSITIONAL = 5
+_STARTS_OTHERWISE = re.compile(r"multiprocessing_context|set_start_method")
 _LOADERS = ("torch.utils.data",)
 
 
 def set_loader(source: str, line: int, **arguments: str) -> str | None:
     """The DataLoader that the statement at `line` iterates, made with these arguments (Python text).
 
-    None where it is not made in this cell, or is made anew in a loop (workers that outlive it would pile up).
+    None where it is not made in this cell, or is made anew in a loop (workers that outlive it would pile up), or where
+    the cell chooses how processes start: then the workers may not see the classes of the notebook.
     """
     tree = CellTree.of(source)
+    if "num_workers" in arguments and _STARTS_OTHERWISE.search(source):
+        return None
     changes = _loader_changes(tree, line, arguments) if tree else None
     return tree.changed(changes) if tree and changes else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
@@ -16,6 +17,9 @@ Changes = dict[cst.CSTNode, Callable[[Any], Any]]
 Loop = cst.For | cst.While
 Callee = cst.FunctionDef | cst.Lambda
 N = TypeVar("N", bound=cst.CSTNode)
+
+# about a second on a slow machine; a cell of fifty lines takes 0.03 s
+LONGEST_SOURCE = 30_000
 
 
 class CellTree:
@@ -35,8 +39,11 @@ class CellTree:
         self._scopes: Mapping[cst.CSTNode, Any] = wrapper.resolve(ScopeProvider)
 
     @classmethod
+    @functools.lru_cache(maxsize=2)  # the findings of one report change the same cell
     def of(cls, source: str) -> Self | None:
-        """The tree; None where the cell is no Python that can be read."""
+        """The tree; None where the cell is no Python that can be read, or is a whole program of over 30,000 signs."""
+        if len(source) > LONGEST_SOURCE:
+            return None
         masked = Masked.of(source)
         if masked is None:
             return None

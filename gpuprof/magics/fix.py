@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuprof.errors import GpuprofError, UsageError
@@ -29,8 +30,12 @@ def put_changed_cell(shell: Any, line: str) -> None:
     if changed is None:
         notice(f"{name} has no change to make for you; its advice: {run.findings[number - 1].change}")
         return
+    if (script := _script(run)) is not None:
+        notice(f"{name} changes {script}, which is no cell; apply the diff of the report there")
+        return
     shell.set_next_input(changed)
-    sys.stdout.write(f"gpuprof: the cell with the change of {name} is below; run it to compare it with this run\n")
+    then = "run it to compare it with this run" if "--compare last" in changed else "run it"
+    sys.stdout.write(f"gpuprof: the cell with the change of {name} is below; {then}\n")
 
 
 def _number(run: Run, text: str) -> int:
@@ -44,6 +49,13 @@ def _number(run: Run, text: str) -> int:
         given = f"%gpufix {text}".rstrip()
         raise UsageError(f"{given}: expected the number of a finding of the last run, 1 to {count}; {known}")
     return int(text)
+
+
+def _script(run: Run) -> Path | None:
+    """The file around `gpuprof.profile()`; the file names of cells are made up."""
+    cell = run.trace.context.cell
+    path = Path(cell.filename) if cell is not None and cell.filename else None
+    return path if path is not None and path.is_file() else None
 
 
 def _changed_cell(run: Run, number: int) -> str | None:

@@ -16,6 +16,7 @@ from gpuprof.edits.modules import checkpoint_module, compile_model, lay_out_chan
 from gpuprof.edits.optimizers import drop_zeroing_in_place, set_optimizer
 from gpuprof.edits.precision import add_autocast, set_matmul_precision
 from gpuprof.edits.reads import defer_reads
+from gpuprof.edits.tree import LONGEST_SOURCE
 from tests.edits import test_evaluation, test_modules
 from tests.edits.executed import TRAINING, assert_rest_is_kept, line_of
 
@@ -73,6 +74,11 @@ def test_what_cannot_be_read_is_left_alone(name: str, wrong: str) -> None:
     cell, edit = EDITS[name]
     source = wrong + cell if wrong.startswith("%%") else cell + wrong
     assert edit(source) is None
+
+
+def test_whole_programs_are_not_searched() -> None:
+    cell, edit = EDITS["drop_zeroing_in_place"]
+    assert edit(cell + "#" * LONGEST_SOURCE) is None
 
 
 @pytest.mark.parametrize("name", EDITS)

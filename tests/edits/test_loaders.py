@@ -62,6 +62,11 @@ def test_doubt_gives_no_change(cell: str) -> None:
     assert set_loader(cell, line_of(cell, "# here"), num_workers="2") is None
 
 
+def test_no_workers_where_the_cell_chooses_how_they_start() -> None:
+    for chosen in ("multiprocessing_context='spawn'", "drop_last=mp.set_start_method('spawn')"):
+        assert set_loader(TRAINING.replace("batch_size = 16 ,", chosen), LOOP, num_workers="2") is None
+
+
 def test_loader_and_copies_change_together() -> None:
     after = pin_batches(TRAINING, [LOOP])
     assert after is not None

@@ -66,3 +66,25 @@ def test_anything_but_the_number_of_a_finding_is_one_error(kernel: LiveKernel, a
     ran = kernel.run(f"%gpufix {argument}")
     assert ran.failed and "\n" not in ran.traceback
     assert "expected the number of a finding of the last run, 1 to" in ran.traceback
+
+
+BLOCK = "    " + CELL.split("\n", 2)[2].replace("!echo done", "pass").rstrip("\n ").replace("\n", "\n    ")
+NUMBER = "[f.rule for f in gpuprof.last().findings].index('unfused_optimizer') + 1"
+
+
+def test_a_script_is_changed_by_its_owner(kernel: LiveKernel) -> None:
+    head = "import torch, gpuprof\nweights = [torch.ones(8, requires_grad=True) for _ in range(20)]"
+    script = f"{head}\nwith gpuprof.profile():\n{BLOCK}"
+    kernel.run(f"open('script.py', 'w').write({script!r})")
+    ran = kernel.run("%run script.py")
+    assert not ran.failed, ran.traceback
+    ran = kernel.run(f"%gpufix {kernel.value(NUMBER)}")
+    assert ran.next_input is None and "script.py, which is no cell; apply the diff" in ran.stream("stderr")
+
+
+def test_a_cell_with_the_context_manager_keeps_it(kernel: LiveKernel) -> None:
+    cell = f"with gpuprof.profile():\n{BLOCK}"
+    ran = kernel.run(cell)
+    assert not ran.failed, ran.traceback
+    fixed = kernel.run(f"%gpufix {kernel.value(NUMBER)}")
+    assert fixed.next_input == cell.replace("foreach=False", "fused=True")
