@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.kernels import Kernels
@@ -29,13 +31,18 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.kernel_names import Precision
+from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded
+from gpuprof.whatif.changes import operations_scaled
+from gpuprof.whatif.predict import Range
 
 _TENSOR_CORES, _AMPERE = (7, 0), (8, 0)
+_SPEEDS = "these kernels 1.5×, 3× (a published case), 8× as fast"
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class Fp32Matmul(Rule):
             "`torch.amp.GradScaler`; this device has tensor cores for fp16 only."
         )
         wall = min(fp32_ns, device.compute.total_ns)
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"{units.percent(share)} of the kernel time is fp32 arithmetic without tensor cores",
@@ -107,11 +114,18 @@ class Fp32Matmul(Rule):
             },
             change=change,
             diff=_diff(results) if modern else None,
-            saving=scope.saving(
-                wall / 3, wall * 2 / 3, wall * 7 / 8, "estimate: these kernels 1.5×, 3× (a published case), 8× as fast"
-            ),
+            saving=scope.saving(wall / 3, wall * 2 / 3, wall * 7 / 8, f"estimate: {_SPEEDS}"),
             leave_it="Leave it when the result needs fp32’s precision; compare the loss after the change.",
         )
+        return retimed(results, found, _faster(results), f"re-timed with {_SPEEDS}")
+
+
+def _faster(results: Results) -> Range:
+    """The kernels in fp32 at three speeds."""
+    table, events = results.get(Kernels).table, results.trace.device_events
+    names = table["name"][table["precision"] == Precision.FP32]
+    rows = np.flatnonzero((events["kind"] == DeviceEventKind.KERNEL) & np.isin(events["name"], names))
+    return Range(*(operations_scaled(rows, 1 / times) for times in (1.5, 3, 8)))
 
 
 def _diff(results: Results) -> str | None:

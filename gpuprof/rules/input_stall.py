@@ -27,6 +27,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
@@ -39,8 +41,12 @@ from gpuprof.model.kinds import CallKind
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled, unchanged
+from gpuprof.whatif.loading import PREFETCH_FACTOR, waits_with_workers
+from gpuprof.whatif.predict import Range
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class InputStall(Rule):
         plan, batch = results.get(WorkerPlan), pipeline.batch
         who = "The training loop waits" if idle_ns is None else "The device waits"
         ranges = Intervals(pipeline.start_ns[batch], (pipeline.start_ns + pipeline.duration_ns)[batch])
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
@@ -79,6 +85,7 @@ class InputStall(Rule):
             leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
             "be read in parallel.",
         )
+        return found if idle_ns is None else _retimed(results, found, pipeline, plan, ranges)
 
 
 def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:
@@ -186,3 +193,26 @@ def _saving(scope: Scope, pipeline: InputPipeline, plan: WorkerPlan, stall_ns: i
     hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
     workers = units.plural(plan.suggested or 0, "worker")
     return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
+
+
+def _retimed(results: Results, found: Finding, pipeline: InputPipeline, plan: WorkerPlan, waits: Intervals) -> Finding:
+    """With the waits that the suggested workers leave; where none are, without any: that is then the most."""
+    if plan.suggested is None or plan.load_ns is None or plan.rest_ns is None:
+        gone = host_time_scaled(waits, 0.0)
+        basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
+        return retimed(results, found, Range(unchanged, gone, gone), basis, assumed=unknown)
+    waited = np.maximum(waits.ends - waits.starts, 1)
+    load = waited if plan.workers == 0 else np.full(len(waited), plan.load_ns)
+    prefetch = (plan.loader and plan.loader.prefetch_factor) or PREFETCH_FACTOR
+    left = np.minimum(waits_with_workers(load, plan.rest_ns, plan.suggested, prefetch=prefetch) / waited, 1.0)
+    better = host_time_scaled(waits, left)
+    # Loops that were bound by the CPU gained as little as a third of this where cores were shared (whatif.md).
+    worse = host_time_scaled(waits, 1 - (1 - left) / 3)
+    workers = units.plural(plan.suggested, "worker")
+    return retimed(
+        results,
+        found,
+        Range(worse, better, better),
+        f"re-timed with {workers} as fast as this thread, at worst a third of that",
+        assumed="how fast worker processes are is assumed, not recorded",
+    )

@@ -28,16 +28,22 @@ from gpuprof.analyses.blocking_launches import BlockingLaunches
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.device_idle import CAUSES, DeviceIdle
 from gpuprof.analyses.launches import Launches
+from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import launched_as_graphs, launching_scaled
+from gpuprof.whatif.predict import Range
 
 _HOST_CAUSES = tuple(CAUSES.index(cause) for cause in ("idle_host", "idle_launch"))
 _GRAPH_KERNEL_NS = 1_000
+# Of the host's time for launching: compiling without graphs saves that much at least where it is worth its while.
+_LEAST_SAVED_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -76,13 +82,28 @@ class LaunchBound(Rule):
         share = scope.share(gaps.total_ns)
         if launches.queue_depth_median > self.queue_depth or share < self.gap_share:
             return None
-        return self._finding(scope, device, launches, gaps, busy)
+        return self._retimed(results, scope, self._finding(scope, device, launches, gaps, busy))
 
     def _gaps(self, results: Results, scope: Scope) -> Intervals:
         gaps = results.get(DeviceIdle).gaps
         short = gaps["end_ns"] - gaps["start_ns"] <= self.gap_us * units.NS_PER_US
         chosen = gaps.take(short & np.isin(gaps["cause"], _HOST_CAUSES))
         return intervals.intersect(Intervals(chosen["start_ns"], chosen["end_ns"]), scope.within)
+
+    def _retimed(self, results: Results, scope: Scope, found: Finding) -> Finding:
+        """Forward and backward as graphs; at best the optimizer too, at worst a little less host time for each launch.
+
+        Longer pieces of host work than `gap_us` stay, as do the DataLoader's and every wait for the device.
+        """
+        phases, longest = results.get(Phases), round(self.gap_us * units.NS_PER_US)
+        whole = intervals.subtract(scope.within, phases.input)
+        model = intervals.subtract(whole, phases.optimizer)
+        strengths = Range(
+            launching_scaled(model, longest, 1 - _LEAST_SAVED_SHARE),
+            launched_as_graphs(model, longest),
+            launched_as_graphs(whole, longest),
+        )
+        return retimed(results, found, strengths, "upper bound: re-timed with forward and backward as CUDA graphs")
 
     def _finding(self, scope: Scope, device: DeviceUse, launches: Launches, gaps: Intervals, busy: float) -> Finding:
         share = scope.share(gaps.total_ns)
@@ -110,7 +131,9 @@ class LaunchBound(Rule):
             where=Where(ranges_ns=worst(gaps)),
             change='Use a larger batch if memory allows it; else `torch.compile(model, mode="reduce-overhead")` or '
             "CUDA graphs, which launch a whole step at once.",
-            saving=scope.saving(bound * 0.3, bound, bound, "upper bound: all short gaps closed, as a graph would"),
+            saving=scope.saving(
+                bound * _LEAST_SAVED_SHARE, bound, bound, "upper bound: all short gaps closed, as a graph would"
+            ),
             leave_it="Leave it when shapes change from step to step, or when the run is too short to pay for "
             "compiling.",
         )

@@ -26,19 +26,30 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.small_copies import SmallCopies
+from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import CopyKind, HostMemory
+from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device, without_host_memory
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.rules.waiting import cost_of_standing, joined
+from gpuprof.whatif.changes import copies_from_pinned
+from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.predict import Range
+
+# Of the bandwidth that is possible: pinned copies of a few MiB reach at least that.
+_LEAST_SHARE = 0.7
+# Where the link is not known: what pinned copies reach over PCIe 3.0 with 16 lanes.
+_USUAL_BYTES_PER_S = 12e9
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,7 @@ class PageableH2dCopy(Rule):
             if pinned and all(pinned)
             else "Use `pin_memory=True` for the DataLoader and `.to(device, non_blocking=True)` for its batches."
         )
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Copies from pageable memory hold up {units.percent(share)} of {scope.words}",
@@ -115,6 +126,30 @@ class PageableH2dCopy(Rule):
             leave_it="Leave it when the loop waits for its data anyway. Do not pin inside the loop "
             "(`x.pin_memory().to(...)`): that costs more than it saves.",
         )
+        return retimed(results, found, _pinned(results, copies, reference), _basis(reference))
+
+
+def _basis(reference: float | None) -> str:
+    speed = units.rate(reference or _USUAL_BYTES_PER_S)
+    return f"re-timed with copies from pinned memory, at {speed}, that the host does not wait for"
+
+
+def _pinned(results: Results, copies: Table, reference: float | None) -> Range:
+    """Copies at the bandwidth of pinned ones, never slower than now; at worst as now, or at _LEAST_SHARE of what this
+    device is known to reach."""
+    events, waits = results.trace.device_events, results.get(SyncWaits).table
+    issued = copies["call"][copies["call"] >= 0]
+    rows = np.flatnonzero((events["kind"] == DeviceEventKind.COPY) & np.isin(events["call"], issued))
+    waiting = waits["call"][np.isin(results.get(CopyWaits).copy_call, issued)]
+    waiting = waiting[~np.isin(waiting, issued)]
+    now, moved = events["duration_ns"][rows], np.maximum(events["bytes"][rows], 0) * units.NS_PER_S
+
+    def at(bytes_per_s: float) -> Edit:
+        possible = np.rint(moved / bytes_per_s).astype(np.int64)
+        return copies_from_pinned(rows, np.where(moved > 0, np.minimum(now, possible), now), waiting)
+
+    full = at(reference or _USUAL_BYTES_PER_S)
+    return Range(at(reference * _LEAST_SHARE) if reference else copies_from_pinned(rows, now, waiting), full, full)
 
 
 def _diff(results: Results) -> str | None:

@@ -41,9 +41,11 @@ from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.rules.waiting import idle_after_waits
+from gpuprof.whatif.changes import calls_gone
 
 _ADVICE = {
     "aten::item": "keep the value on the device (`total += loss.detach()`) and read it every hundred steps",
@@ -96,7 +98,7 @@ class SyncInStep(Rule):
         common = ", ".join(f"{name} ({units.count(times)}×)" for name, times in names.most_common(3))
         rate = number / scope.steps if scope.steps else None
         often = f" ({rate:.3g} a step)" if rate is not None else ""
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Reading from the device leaves it idle for {units.percent(share)} of {scope.words}",
@@ -121,6 +123,7 @@ class SyncInStep(Rule):
             ),
             leave_it=_LEAVE_IT,
         )
+        return retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
 
     def _without_device(self, results: Results) -> Finding | None:
         reads, scope = results.get(ItemReads), Scope.of(results)

@@ -87,19 +87,36 @@ def drop_edge(graph: Graph, nodes: Array, *kinds: EdgeKind) -> Graph:
     return graph.with_edges(graph.edges.take(~dropped)) if dropped.any() else graph
 
 
-def scale_host_time(graph: Graph, within: Intervals, factor: float) -> Graph:
+def scale_host_time(graph: Graph, within: Intervals, factor: float | Array) -> Graph:
     """What the main thread's chain did in the union `within` (ns of the trace) takes `factor` times as long.
 
-    For a part of the host's work that has no node of its own: a DataLoader's `__next__`, a source line.
+    One factor, or one for each interval. For a part of the host's work that has no node of its own: a DataLoader's
+    `__next__`, a source line.
     """
-    if not factor >= 0:
+    factors = np.broadcast_to(np.asarray(factor, np.float64), len(within.starts))
+    if not np.all(factors >= 0) or not np.all(np.asarray(factor) >= 0):
         raise UsageError(f"a duration cannot be scaled by {factor}; give a factor of 0 or more")
     nodes = np.flatnonzero((graph.nodes.chain == graph.host_chain) & ~graph.nodes.first)
     ends = graph.nodes.recorded_ns + graph.origin_ns
-    inside = np.minimum(covered(within, ends[nodes - 1], ends[nodes]), graph.duration_ns[nodes])
+    inside = covered(within, ends[nodes - 1], ends[nodes])
+    # What a call waited is in its edges; only its own work can be scaled.
+    own = np.minimum(inside, graph.duration_ns[nodes]) / np.maximum(inside, 1)
+    more = _weighted(within, factors - 1, ends[nodes]) - _weighted(within, factors - 1, ends[nodes - 1])
     duration = graph.duration_ns.copy()
-    duration[nodes] += np.rint(inside * (factor - 1)).astype(np.int64)
+    duration[nodes] += np.rint(more * own).astype(np.int64)
     return _lasting(graph, duration)
+
+
+def _weighted(within: Intervals, weights: Array, times: Array) -> Array:
+    """Integral of the intervals' weights up to each time, float ns."""
+    if not len(within.starts):
+        return np.zeros(len(times))
+    corners = np.stack([within.starts, within.ends], axis=1).ravel()
+    grown = (within.ends - within.starts) * weights
+    heights = np.stack([np.cumsum(grown) - grown, np.cumsum(grown)], axis=1).ravel()
+    # From the first corner on: floats are exact to the ns only for some months of ns.
+    grown_until: Array = np.interp(times - corners[0], corners - corners[0], heights)
+    return grown_until
 
 
 def unblock_copies(graph: Graph, operations: Array, duration_ns: Array | int) -> Graph:

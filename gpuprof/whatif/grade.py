@@ -31,10 +31,14 @@ class Grade:
 
 @dataclass(frozen=True)
 class Nature:
-    """What an edit did: `removes_only`, nothing but take things away; `models_kernels`, give operations new times."""
+    """What an edit did: `removes_only`, nothing but take things away; `models_kernels`, give operations new times.
+
+    `assumed`: what it takes for granted that no record can show, in words; empty for nothing.
+    """
 
     removes_only: bool
     models_kernels: bool
+    assumed: str = ""
 
 
 REMOVAL = Nature(removes_only=True, models_kernels=False)
@@ -58,7 +62,9 @@ def grade(facts: Fidelity, change: Nature = REMOVAL) -> Grade:
     found = [*_missing(facts), *_measured(facts)]
     if change.models_kernels:
         found.append(("C", "the new times of device operations are modelled, not recorded"))
-    elif not change.removes_only:
+    if change.assumed:
+        found.append(("C", change.assumed))
+    if not (change.removes_only or change.models_kernels):
         found.append(("B", "the change does more than take recorded work away"))
     letter = max((each for each, _ in found), default="A", key=_ORDER.index)
     return Grade(letter, tuple(reason for _, reason in sorted(found, key=lambda each: -_ORDER.index(each[0]))))

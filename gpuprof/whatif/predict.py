@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.result import Result, Results
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.build import build
 from gpuprof.whatif.edits import Edit
@@ -16,20 +19,40 @@ from gpuprof.whatif.retime import frozen, span_ns
 
 # A gain that may be smaller than this share of the run is listed as minor (design/whatif.md).
 MINOR_SHARE = 0.03
+# Where more operations than this have no known launch, what the host does has next to no effect in the graph.
+MOST_UNLAUNCHED_SHARE = 0.5
 
 
-@dataclass(frozen=True)
-class Replay:
+@dataclass(frozen=True, eq=False)
+class Replay(Result):
     """A trace's graph and how well it replays: made once, asked for many changes."""
 
     graph: Graph
     facts: Fidelity
 
     @classmethod
-    def of(cls, trace: Trace, start_ns: int | None = None, end_ns: int | None = None) -> Replay:
+    def of(
+        cls, trace: Trace, results: Results | None = None, start_ns: int | None = None, end_ns: int | None = None
+    ) -> Self:
         """Build the graph of the trace, or of what was called in [start_ns, end_ns), and replay it."""
         graph = build(trace, start_ns, end_ns)
         return cls(graph, fidelity(trace, graph))
+
+    @property
+    def possible(self) -> bool:
+        """Whether host and device were both recorded, and most operations with their launch."""
+        facts = self.facts
+        return bool(facts.operations and facts.calls) and facts.unlaunched_share <= MOST_UNLAUNCHED_SHARE
+
+    @cached_property
+    def baseline_ns(self) -> int:
+        """The replayed span, in ns."""
+        return span_ns(self.graph)
+
+    @cached_property
+    def frozen_ns(self) -> int:
+        """The replayed span with the unexplained delays kept as recorded, in ns."""
+        return span_ns(frozen(self.graph))
 
 
 @dataclass(frozen=True)
@@ -67,29 +90,32 @@ class Prediction:
         return self.baseline_ns / self.changed_ns if self.share is not None and self.changed_ns else None
 
 
-def predict(source: Trace | Replay, edit: Edit | Range, *, basis: str = "") -> Prediction:
+def predict(source: Trace | Replay, edit: Edit | Range, *, basis: str = "", assumed: str = "") -> Prediction:
     """Re-time with the change: unexplained delays left out (central, optimistic) or kept as recorded (pessimistic).
 
     The range spans the three results, widened by the replay error, and never promises more than the busiest chain
-    leaves. Give a Replay to ask for several changes of one trace.
+    leaves. `assumed` says what of the change no record can show (how fast workers are), and makes the grade C at best.
+    Give a Replay to ask for several changes of one trace.
     """
     replay = source if isinstance(source, Replay) else Replay.of(source)
-    graph = replay.graph
     strengths = edit if isinstance(edit, Range) else Range(edit, edit, edit)
-    worse, changed, better = (each(graph) for each in (strengths.pessimistic, strengths.central, strengths.optimistic))
-    kinds = [nature(graph, each) for each in (worse, changed, better)]
-    found = grade(replay.facts, Nature(all(k.removes_only for k in kinds), any(k.models_kernels for k in kinds)))
-    baseline, after = span_ns(graph), span_ns(changed)
+    made = {each: each(replay.graph) for each in (strengths.pessimistic, strengths.central, strengths.optimistic)}
+    kinds = [nature(replay.graph, each) for each in made.values()]
+    kind = Nature(all(k.removes_only for k in kinds), any(k.models_kernels for k in kinds), assumed)
+    found = grade(replay.facts, kind)
+    worse, changed, better = made[strengths.pessimistic], made[strengths.central], made[strengths.optimistic]
+    baseline, after = replay.baseline_ns, span_ns(changed)
     if found.letter == "D" or not baseline:
         return Prediction(None, None, None, None, "D", found.reasons, basis, baseline, after, minor=True)
     central = after / baseline
-    others = (central, span_ns(frozen(worse)) / max(span_ns(frozen(graph)), 1), span_ns(better) / baseline)
+    most_left = after if better is changed else span_ns(better)
+    others = (central, span_ns(frozen(worse)) / max(replay.frozen_ns, 1), most_left / baseline)
     error = replay.facts.error if any(other != 1 for other in others) else 0.0
-    most = 1 - min(busy_bound_ns(each) for each in (worse, changed, better)) / baseline
+    most = 1 - min(busy_bound_ns(each) for each in made.values()) / baseline
     gains = [1 - max(others) * (1 + error), 1 - central, min(1 - min(others) * (1 - error), max(most, 1 - central))]
     if max(others) <= 1:
         gains[0] = max(gains[0], 0.0)
-    low, middle, high = (gain * graph.recorded_span_ns for gain in gains)
+    low, middle, high = (gain * replay.graph.recorded_span_ns for gain in gains)
     return Prediction(
         low, middle, high, 1 - central, found.letter, found.reasons, basis, baseline, after, gains[0] < MINOR_SHARE
     )

@@ -7,6 +7,8 @@ from dataclasses import replace as with_fields
 import numpy as np
 
 from gpuprof.errors import UsageError
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.whatif.edits import remove, set_duration
 from gpuprof.whatif.graph import HOST_WAITS, ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
@@ -133,3 +135,48 @@ def collapse_to_graph(
     duration[gaps] = np.minimum(duration[gaps], gap_ns)
     queue = (edges.kind == EdgeKind.QUEUE) & inside[edges.dst]
     return with_fields(graph.with_edges(edges.take(~queue)), duration_ns=duration)
+
+
+def launch_together(
+    graph: Graph,
+    within: Intervals,
+    longest_ns: int,
+    *,
+    gap_ns: int = GRAPH_KERNEL_GAP_NS,
+    launch_ns: int = GRAPH_LAUNCH_NS,
+) -> Graph:
+    """What host chains launch in the union `within` (ns of the trace), as one CUDA graph for each stretch of calls.
+
+    A stretch ends at a call that waits for the device and at a host gap of more than `longest_ns`: both stay. It costs
+    `launch_ns`, or what it cost before where that was less.
+    """
+    calls, starts = stretches(graph, within, longest_ns)
+    duration = graph.duration_ns.copy()
+    if not len(calls):
+        return graph
+    number = np.cumsum(starts) - 1
+    before = np.bincount(number, duration[calls] + np.where(starts, 0, duration[calls - 1]))
+    duration[calls] = 0
+    duration[calls[~starts] - 1] = 0
+    duration[calls[starts]] = np.minimum(before, launch_ns).astype(np.int64)
+    inside = np.zeros(len(graph.nodes), bool)
+    inside[calls] = True
+    edges = graph.edges
+    gaps = edges.dst[(edges.kind == EdgeKind.LAUNCH) & inside[np.minimum(edges.src + 1, len(inside) - 1)]]
+    duration[gaps] = np.minimum(duration[gaps], gap_ns)
+    queue = (edges.kind == EdgeKind.QUEUE) & inside[edges.dst]
+    return with_fields(graph.with_edges(edges.take(~queue)), duration_ns=duration)
+
+
+def stretches(graph: Graph, within: Intervals, longest_ns: int) -> tuple[Array, Array]:
+    """CALL nodes begun in `within` that wait for nothing, in order, and a mask of those that begin a stretch: the first
+    of a chain, or after a call that waits, is not in `within`, or lies more than `longest_ns` of host work back."""
+    nodes = graph.nodes
+    every = graph.select(NodeKind.CALL)
+    waits = np.zeros(len(nodes), bool)
+    waits[graph.edges.dst[np.isin(graph.edges.kind, HOST_WAITS)]] = True
+    free = ~waits[every] & intervals.contains(within, nodes.recorded_ns[every - 1] + graph.origin_ns)
+    after_free = np.concatenate(([False], free[:-1] & (np.diff(nodes.chain[every]) == 0)))[: len(every)]
+    joined = after_free & (graph.duration_ns[every - 1] <= longest_ns)
+    mask: Array = ~joined[free]
+    return every[free], mask

@@ -40,6 +40,7 @@ def test_fires_as_expected(name: str) -> None:
     if expected.saving_share is not None:
         assert found.saving is not None
         assert found.saving.share == pytest.approx(expected.saving_share, rel=0.01)
+        assert expected.basis in found.saving.basis
 
 
 @pytest.mark.parametrize("name", NAMES)

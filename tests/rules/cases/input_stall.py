@@ -12,6 +12,7 @@ EXPECTED = Expected(
     {"wait_ms": 300, "device_idle_in_wait_ms": 300, "batches": 10, "workers": 0, "workers_needed": 1, "cores": 4},
     lines=(3,),
     saving_share=0.3,
+    basis="re-timed with 1 worker",
     change="num_workers=1",
 )
 
@@ -20,7 +21,8 @@ def _loop(wait_us: float) -> TraceBuilder:
     builder = TraceBuilder().context(loaders=(Loader(workers=0, line=3),), environment=Environment(cores_allowed=4))
     for at in range(0, 1_000_000, 100_000):
         builder.step(at, 100_000).data_wait(at, wait_us).operator("aten::stack", at, wait_us)
-        builder.kernel("gemm", at + wait_us, 100_000 - wait_us, launch_at_us=at + wait_us)
+        builder.kernel("gemm", at + wait_us + 6, 100_000 - wait_us - 20, launch_at_us=at + wait_us)
+        builder.sync(at + wait_us + 10, 100_000 - wait_us - 20)
     return builder
 
 

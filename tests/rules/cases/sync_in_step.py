@@ -15,7 +15,8 @@ EXPECTED = Expected(
         "idle_ms": 1.1,
         "operators": "aten::item (10×)",
     },
-    saving_share=0.101,
+    saving_share=0.116,
+    basis="re-timed without these waits",
     change="Keep the value on the device",
 )
 
@@ -26,7 +27,7 @@ def _reads(idle_us: float, *, device: bool = True) -> Trace:
     for at in range(0, 11_000, 1000):
         builder.step(at, 1000)
         if device:
-            builder.kernel("gemm", at, work, launch_at_us=at)
+            builder.kernel("gemm", at + 6, work - 10, launch_at_us=at)
         else:
             builder.call("cudaLaunchKernel", at, 5)
         if at < 10_000:
@@ -36,11 +37,11 @@ def _reads(idle_us: float, *, device: bool = True) -> Trace:
 
 
 def fires() -> Trace:
-    return _reads(110)
+    return _reads(106)
 
 
 def stays_quiet() -> Trace:
-    return _reads(32)
+    return _reads(28)
 
 
 def abstains() -> Trace:

@@ -1,0 +1,36 @@
+"""Puts a predicted saving into a finding: the run, re-timed with the change that the finding advises."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpuprof import units
+from gpuprof.analyses.result import Results
+from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.scope import Scope
+from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.predict import MINOR_SHARE, Range, Replay, predict
+
+
+def retimed(results: Results, finding: Finding, edit: Edit | Range, basis: str, *, assumed: str = "") -> Finding:
+    """The finding with the saving that re-timing gives, `basis` in words; as it is where no graph can be made.
+
+    Under grade D it has no saving, and its explanation says why. Where the saving is small it matters little (LOW),
+    whatever the cause looks like: then something else holds the run up.
+    """
+    replay, scope = results.get(Replay), Scope.of(results)
+    if not replay.possible:
+        return finding
+    found = predict(replay, edit, basis=basis, assumed=assumed)
+    if found.low_ns is None or found.central_ns is None or found.high_ns is None:
+        return _saying(finding, f"What the change saves cannot be said: {found.reasons[0]}.")
+    saving = scope.saving(found.low_ns, found.central_ns, found.high_ns, basis, found.grade)
+    if scope.share(found.central_ns) >= MINOR_SHARE:
+        return replace(finding, saving=saving, edit=edit if isinstance(edit, Range) else Range(edit, edit, edit))
+    gain = f"only {units.duration(found.central_ns)}" if found.central_ns > 0 else "nothing"
+    minor = _saying(finding, f"By itself the change saves {gain}: the run then waits for something else.")
+    return replace(minor, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)
+
+
+def _saying(finding: Finding, more: str) -> Finding:
+    return replace(finding, saving=None, explanation=f"{finding.explanation} {more}")

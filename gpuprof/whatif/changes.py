@@ -1,0 +1,63 @@
+"""Edits on what a trace's tables name: rows of calls, rows of device_events, times of the trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
+from gpuprof.whatif import edits
+from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.graph import Graph
+from gpuprof.whatif.restructure import launch_together, stretches
+
+
+def unchanged(graph: Graph) -> Graph:
+    """The edit that changes nothing: the low end where a change may be without effect."""
+    return graph
+
+
+def calls_gone(rows: Array) -> Edit:
+    """Without these calls, so that nobody waits in them. What they enqueue stays."""
+    return lambda graph: edits.remove(graph, _known(graph.call_node[rows]))
+
+
+def operations_scaled(rows: Array, factor: float) -> Edit:
+    """These device events take `factor` times as long."""
+    return lambda graph: edits.scale(graph, _known(graph.event_node[rows]), factor)
+
+
+def host_time_scaled(within: Intervals, factor: float | Array) -> Edit:
+    """The main thread's chain takes `factor` times as long (one for each interval) in the union `within`."""
+    return lambda graph: edits.scale_host_time(graph, within, factor)
+
+
+def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array) -> Edit:
+    """These copies (device events) from pinned memory with non_blocking, so that they last `duration_ns`; the
+    synchronising calls that belonged to them, rows `waiting_calls`, go."""
+
+    def edit(graph: Graph) -> Graph:
+        nodes = graph.event_node[rows]
+        copied = edits.unblock_copies(graph, nodes[nodes >= 0], duration_ns[nodes >= 0])
+        return edits.remove(copied, _known(graph.call_node[waiting_calls]))
+
+    return edit
+
+
+def launched_as_graphs(within: Intervals, longest_ns: int) -> Edit:
+    """Each stretch of calls in the union `within` as one CUDA graph (see `restructure.launch_together`)."""
+    return lambda graph: launch_together(graph, within, longest_ns)
+
+
+def launching_scaled(within: Intervals, longest_ns: int, factor: float) -> Edit:
+    """The host takes `factor` times as long for what `launched_as_graphs` would replace."""
+
+    def edit(graph: Graph) -> Graph:
+        calls, starts = stretches(graph, within, longest_ns)
+        return edits.scale(graph, np.concatenate([calls, calls[~starts] - 1]), factor)
+
+    return edit
+
+
+def _known(nodes: Array) -> Array:
+    return nodes[nodes >= 0]

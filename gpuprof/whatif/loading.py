@@ -1,0 +1,31 @@
+"""How long a loop waits for batches that worker processes make ahead of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.model.table import Array
+
+# torch's default: batches that each worker keeps ready.
+PREFETCH_FACTOR = 2
+# To hand one batch over, as measured for small ones (see analyses/worker_plan.py for larger ones).
+HAND_OVER_NS = 700_000
+
+
+def waits_with_workers(load_ns: Array, rest_ns: float, workers: int, *, prefetch: int = PREFETCH_FACTOR) -> Array:
+    """The wait before each batch with `workers` >= 1 that are already running, ns, shape `(batches,)`.
+
+    `load_ns`: what each batch takes to make, shape `(batches,)`; `rest_ns`: the loop's own work between two waits.
+    Formula 1 of design/whatif.md: worker i mod N begins batch i when it is free and when batch i − prefetch·N has been
+    taken. The batches are gone through twice, and the second time counts: a run is recorded in its middle.
+    """
+    load = np.tile(np.asarray(load_ns, np.float64), 2)
+    finish, taken, waits = np.zeros(len(load)), np.zeros(len(load)), np.zeros(len(load))
+    for at, cost in enumerate(load.tolist()):
+        free = finish[at - workers] if at >= workers else 0.0
+        room = taken[at - prefetch * workers] if at >= prefetch * workers else 0.0
+        finish[at] = max(free, room) + cost
+        asked = taken[at - 1] + rest_ns if at else 0.0
+        taken[at] = max(finish[at] + HAND_OVER_NS, asked)
+        waits[at] = taken[at] - asked
+    return waits[len(load_ns) :]
