@@ -9,7 +9,9 @@ import libcst.matchers as m
 
 from gpuprof.edits.tree import CellTree
 
-_MOST_HOPS = 4
+_MOST_HOPS = 6
+# they give what they iterate, one by one
+_WRAPPERS = ("enumerate", "islice", "iter", "tqdm", "track")
 Expressions = list[cst.BaseExpression]
 
 
@@ -37,7 +39,7 @@ def values_of(tree: CellTree, used: cst.CSTNode, hops: int = _MOST_HOPS) -> Expr
     if hops == 0:
         return []
     if isinstance(used, cst.Attribute):
-        return _values_of_attribute(tree, used)
+        return _values_of_attribute(tree, used, hops - 1)
     if not isinstance(used, cst.Name) or tree.scope(used) is None:
         return []
     values: Expressions = []
@@ -52,7 +54,22 @@ def values_of(tree: CellTree, used: cst.CSTNode, hops: int = _MOST_HOPS) -> Expr
         if not given:
             return []
         values += given
-    return values
+    return [inner for value in values for inner in _unwrapped(tree, value, hops - 1)]
+
+
+def _unwrapped(tree: CellTree, value: cst.BaseExpression, hops: int) -> Expressions:
+    """What a progress bar or `enumerate` iterates; any other value itself."""
+    if not (isinstance(value, cst.Call) and value.args and _last_name(value.func) in _WRAPPERS):
+        return [value]
+    inner = value.args[0].value
+    if value.args[0].star or value.args[0].keyword is not None:
+        return []
+    return values_of(tree, inner, hops) if _is_name(inner) else _unwrapped(tree, inner, hops)
+
+
+def _last_name(node: cst.CSTNode) -> str:
+    last = node.attr if isinstance(node, cst.Attribute) else node
+    return last.value if isinstance(last, cst.Name) else ""
 
 
 def assigned(tree: CellTree, name: cst.Name) -> Expressions:
@@ -112,25 +129,33 @@ def _is_of(tree: CellTree, call: cst.Call, classes: Sequence[str], modules: Sequ
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in classes
 
 
-def _values_of_attribute(tree: CellTree, used: cst.Attribute) -> Expressions:
+def _values_of_attribute(tree: CellTree, used: cst.Attribute, hops: int) -> Expressions:
     """`self.loader`, where the cell assigns an attribute of that text exactly once."""
     text = tree.code(used)
     targets = [each for each in tree.all(m.AssignTarget(m.Attribute())) if tree.code(each.target) == text]
     assign = tree.parent(targets[0]) if len(targets) == 1 else None
-    return [assign.value] if isinstance(assign, cst.Assign) else []
+    if not isinstance(assign, cst.Assign):
+        return []
+    return values_of(tree, assign.value, hops) if _is_name(assign.value) else [assign.value]
 
 
 def _values_of_parameter(tree: CellTree, parameter: cst.Param, hops: int) -> Expressions:
-    """What the calls in this cell give to a parameter of one of its functions, if every one of them is plain."""
+    """What the calls in this cell give to a parameter of one of its functions, if every one of them is plain.
+
+    The calls of a class are those of its `__init__`; other methods are not followed.
+    """
     function = tree.nearest(parameter, cst.FunctionDef)
-    if function is None or not isinstance(tree.function(function), cst.FunctionDef | None):
+    home = tree.function(function) if function is not None else None
+    if function is None or (isinstance(home, cst.ClassDef) and function.name.value != "__init__"):
         return []
-    names = [each.name.value for each in function.params.params]
-    if parameter.name.value not in names:
+    called: cst.CSTNode = home.name if isinstance(home, cst.ClassDef) else function.name
+    names = [each.name.value for each in function.params.params][isinstance(home, cst.ClassDef) :]
+    if parameter.name.value not in names or isinstance(home, cst.Lambda):
         return []
     position, values = names.index(parameter.name.value), list[cst.BaseExpression]()
-    mentions = [name for name in tree.names() if name.value == function.name.value and name is not function.name]
-    for name in mentions:
+    for name in tree.names():
+        if name.value != tree.code(called) or name is called:
+            continue
         call = tree.parent(name)
         if not isinstance(call, cst.Call) or call.func is not name or any(arg.star for arg in call.args):
             return []

@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import libcst as cst
 import libcst.matchers as m
 
-from gpuprof.edits.origin import assigned, values_of
-from gpuprof.edits.statements import after, block_of
-from gpuprof.edits.tree import CellTree, Changes, Loop
+from gpuprof.edits.accumulators import Accumulator, is_rare
+from gpuprof.edits.origin import values_of
+from gpuprof.edits.statements import after
+from gpuprof.edits.tree import CellTree, Changes
 
 _ITEM = m.Call(m.Attribute(attr=m.Name("item")), args=[])
 _READS = m.Call(m.Attribute(attr=m.OneOf(*(m.Name(each) for each in ("item", "tolist", "cpu", "numpy")))))
 _CONVERTS = m.Call(m.Name("float") | m.Name("int") | m.Name("bool"))
 _LOSS_OF_TORCH = re.compile(r"(?:^|\.)(?:F|functional|torch|nn)\.|criterion|loss", re.IGNORECASE)
+_EMPTY = m.List(elements=[]) | m.Call(m.Name("list"), args=[])
 _EQUAL = m.Comparison() | m.Call(m.Attribute(attr=m.Name("eq")))
 
 
 @dataclass(frozen=True)
 class _Deferral:
-    """One read, what it becomes, and the statement to put after the outermost loop between it and its beginning."""
+    """One read, the text that stands instead, and how the sum or list is read once after the loop."""
 
     read: cst.Call
-    instead: cst.BaseExpression
-    loop: Loop
-    then: str
+    instead: str
+    into: Accumulator
+    number: str
 
-    def becomes(self, _: cst.Call) -> cst.BaseExpression:
-        return self.instead
+    @property
+    def changes(self) -> Changes:
+        """But for the statement after the loop."""
+        shown: Changes = {each: self._puts(f"{self.number}({each.value})") for each in self.into.shown}
+        return {self.read: self._puts(self.instead), **shown}
+
+    @property
+    def then(self) -> str:
+        name = self.into.name
+        of = f"[value.item() for value in {name}]" if self.number == "list" else f"{self.number}({name})"
+        return f"{name} = {of}"
+
+    @staticmethod
+    def _puts(code: str) -> Callable[[Any], Any]:
+        return lambda _: cst.parse_expression(code)
 
 
 def defer_reads(source: str, reads_per_step: float) -> str | None:
@@ -44,7 +61,7 @@ def defer_reads(source: str, reads_per_step: float) -> str | None:
         return None
     deferrals, changes = list[_Deferral](), Changes()
     for read in tree.all(_READS | _CONVERTS):
-        if not tree.loops(read) or _is_rare(tree, read):
+        if not tree.loops(read) or is_rare(tree, read):
             continue
         found = _sum(tree, read) or _list(tree, read) if m.matches(read, _ITEM) else None
         if found is None:
@@ -52,16 +69,11 @@ def defer_reads(source: str, reads_per_step: float) -> str | None:
         deferrals.append(found)
     if reads_per_step > len(deferrals) + 0.1:
         return None
-    for loop in {each.loop for each in deferrals}:
-        changes |= after(loop, *dict.fromkeys(each.then for each in deferrals if each.loop is loop))
-    changes |= {each.read: each.becomes for each in deferrals}
+    for loop in {each.into.loop for each in deferrals}:
+        changes |= after(loop, *dict.fromkeys(each.then for each in deferrals if each.into.loop is loop))
+    for each in deferrals:
+        changes |= each.changes
     return tree.changed(changes)
-
-
-def _is_rare(tree: CellTree, read: cst.Call) -> bool:
-    """Under `if step % n`: read every so often only."""
-    inner = [node for node in tree.around(read) if isinstance(node, cst.If)]
-    return any(tree.all(m.BinaryOperation(operator=m.Modulo()), each.test) for each in inner)
 
 
 def _sum(tree: CellTree, read: cst.Call) -> _Deferral | None:
@@ -69,23 +81,19 @@ def _sum(tree: CellTree, read: cst.Call) -> _Deferral | None:
     added = tree.nearest(read, cst.AugAssign)
     if added is None or not isinstance(added.target, cst.Name) or not isinstance(added.operator, cst.AddAssign):
         return None
-    name, value = added.target, _read_of(read)
-    begin = _beginning(tree, name, added)
-    loop = _outermost(tree, added, begin) if begin is not None else None
-    if begin is None or loop is None:
+    value, into = _read_of(read), Accumulator.of(tree, added.target, added)
+    if into is None or not m.matches(into.begin, m.Integer() | m.Float()):
         return None
-    integer = m.matches(value, m.Call(m.Attribute(attr=m.Name("sum"))))
-    integer = integer and bool(tree.all(_EQUAL, value)) and m.matches(begin, m.Integer())
-    if integer and added.value is read:
-        return _Deferral(read, value, loop, f"{name.value} = int({name.value})")
+    integer = m.matches(value, m.Call(m.Attribute(attr=m.Name("sum")))) and bool(tree.all(_EQUAL, value))
+    if integer and added.value is read and not any(m.findall(each, m.Float()) for each in (into.begin, *into.resets)):
+        return _Deferral(read, tree.code(value), into, "int")
     if not (_is_loss(tree, value) and _is_scaled(tree, added.value, read)):
         return None
-    kept = cst.parse_expression(f"{tree.code(value)}.detach().double()")
-    return _Deferral(read, kept, loop, f"{name.value} = float({name.value})")
+    return _Deferral(read, f"{tree.code(value)}.detach().double()", into, "float")
 
 
 def _list(tree: CellTree, read: cst.Call) -> _Deferral | None:
-    """`losses.append(loss.item())`, where nothing else is done with the list in the loop."""
+    """`losses.append(loss.item())`, where nothing else is done with the list in the loop, shown or not."""
     outer = tree.parent(tree.parent(read) or read)
     append = m.Call(
         m.Attribute(value=m.Name(), attr=m.Name("append")), args=[m.Arg(m.MatchIfTrue(lambda v: v is read))]
@@ -95,46 +103,15 @@ def _list(tree: CellTree, read: cst.Call) -> _Deferral | None:
         return None
     name = cst.ensure_type(_read_of(outer), cst.Name)
     line = tree.nearest(outer, cst.SimpleStatementLine)
-    begin = _beginning(tree, name, line) if line is not None else None
-    loop = _outermost(tree, line, begin) if line is not None and begin is not None else None
-    if begin is None or loop is None or not m.matches(begin, m.List(elements=[]) | m.Call(m.Name("list"), args=[])):
+    into = Accumulator.of(tree, name, line) if line is not None else None
+    if into is None or into.shown or into.resets or not m.matches(into.begin, _EMPTY):
         return None
-    kept = cst.parse_expression(f"{tree.code(value)}.detach()")
-    return _Deferral(read, kept, loop, f"{name.value} = [value.item() for value in {name.value}]")
+    return _Deferral(read, f"{tree.code(value)}.detach()", into, "list")
 
 
 def _read_of(call: cst.Call) -> cst.BaseExpression:
     """`x` of `x.method()`."""
     return cst.ensure_type(call.func, cst.Attribute).value
-
-
-def _beginning(tree: CellTree, name: cst.Name, use: cst.CSTNode) -> cst.BaseExpression | None:
-    """What the name is before the loop: bound once in the same function, otherwise only changed at `use`."""
-    scope = tree.scope(name)
-    assignments = [getattr(each, "node", None) for each in scope[name.value]] if scope is not None else []
-    bound = [node for node in assignments if isinstance(node, cst.Name) and not _is_within(tree, node, use)]
-    if len(bound) != 1 or len(bound) + sum(_is_within(tree, node, use) for node in assignments) != len(assignments):
-        return None
-    values = assigned(tree, bound[0])
-    if len(values) != 1 or tree.function(bound[0]) is not tree.function(use):
-        return None
-    loop = _outermost(tree, use, values[0])
-    if loop is None or not isinstance(block_of(tree, loop), cst.Module | cst.IndentedBlock):
-        return None
-    mentions = [each for each in tree.names() if each.value == name.value and each is not bound[0]]
-    others = [each for each in mentions if not _is_within(tree, each, use)]
-    misused = any(_is_within(tree, each, loop) or tree.function(each) is not tree.function(use) for each in others)
-    return None if misused or tree.all(m.Global() | m.Nonlocal()) else values[0]
-
-
-def _outermost(tree: CellTree, use: cst.CSTNode, begin: cst.CSTNode) -> Loop | None:
-    """The outermost loop around `use` that is not around `begin`."""
-    outside = tree.loops(begin)
-    return next((loop for loop in reversed(tree.loops(use)) if loop not in outside), None)
-
-
-def _is_within(tree: CellTree, node: cst.CSTNode | None, outer: cst.CSTNode) -> bool:
-    return node is not None and (node is outer or outer in tree.around(node))
 
 
 def _is_loss(tree: CellTree, value: cst.CSTNode, *, own: bool = False) -> bool:

@@ -27,6 +27,10 @@ def test_workers_are_set_and_the_cell_gives_the_same() -> None:
         "def epoch(n, l=None):\n    for x, y in l:  # here\n        pass\nq = DataLoader(data)\nepoch(1, l=q)\n",
         "class T:\n  def go(self):\n    self.l = DataLoader(data)\n    for x in self.l: pass  # here\nT().go()\n",
         "loader = DataLoader(data)\nx, y = next(iter(loader))  # here\n",
+        "tqdm = list\nbar = tqdm(DataLoader(data))\nfor x, y in bar:  # here\n    pass\n",
+        "l = DataLoader(data)\nbar = enumerate(iter(l))\nfor i, (x, y) in bar:  # here\n    pass\n",
+        "class T:\n  def __init__(self, l):\n    self.l = l\n  def go(self):\n    for x in self.l: pass  # here\n"
+        "T(DataLoader(data)).go()\n",
     ],
 )
 def test_the_loader_is_found_from_the_line_that_iterates_it(cell: str) -> None:

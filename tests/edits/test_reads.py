@@ -45,6 +45,63 @@ def test_in_a_function_with_epochs_the_read_comes_after_the_outermost_loop() -> 
     assert run(after)["result"] == run(EPOCHS)["result"]
 
 
+EVERY_SO_OFTEN = """\
+model = nn.Linear(8, 4)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+shown = []
+for epoch in range(2):
+    running_loss = 0.0
+    for i, (x, y) in enumerate(DataLoader(data, 8)):
+        opt.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        opt.step()
+        running_loss += loss.item()
+        if i % 4 == 3:
+            shown.append(f"[{epoch + 1}, {i + 1}] loss: {running_loss / 4}")
+            running_loss = 0.0
+"""
+
+
+def test_what_is_shown_every_so_often_is_read_there() -> None:
+    after = defer_reads(EVERY_SO_OFTEN, 1)
+    assert after is not None
+    assert "running_loss += loss.detach().double()" in after
+    assert "loss: {float(running_loss) / 4}" in after and "            running_loss = 0.0\n" in after
+    assert run(after)["shown"] == run(EVERY_SO_OFTEN)["shown"]
+    assert defer_reads(EVERY_SO_OFTEN.replace("if i % 4 == 3", "if i > 3"), 1) is None
+    assert defer_reads(EVERY_SO_OFTEN.replace("{running_loss / 4}", "{running_loss=}"), 1) is None
+    assert (
+        defer_reads(EVERY_SO_OFTEN.replace("        running_loss = 0.0", "        running_loss = start()"), 1) is None
+    )
+
+
+NAMESAKES = """\
+def evaluate(model):
+    total = 0
+    correct = 0
+    with torch.no_grad():
+        for x, y in DataLoader(data, 16):
+            out = model(x)
+            total += F.nll_loss(out.log_softmax(1), y, reduction="sum").item()
+            pred = out.argmax(dim=1, keepdim=True)
+            correct += pred.eq(y.view_as(pred)).sum().item()
+    total /= len(data)
+    return total, correct
+def count(total):
+    total += 1
+    return total
+result = evaluate(nn.Linear(8, 4))
+"""
+
+
+def test_namesakes_in_other_functions_are_others() -> None:
+    after = defer_reads(NAMESAKES, 2)
+    assert after is not None and "correct = int(correct)\n    total /= len(data)" in after
+    assert run(after)["result"] == run(NAMESAKES)["result"]
+    assert [type(each) for each in run(after)["result"]] == [float, int]
+
+
 def test_an_empty_loop_still_gives_the_beginning() -> None:
     after = defer_reads(EPOCHS.replace("evaluate(2)", "evaluate(0) if 0 else 0"), 1)
     assert after is not None
