@@ -27,7 +27,6 @@ from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
-from gpuprof.analyses.small_copies import SmallCopies
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -38,7 +37,7 @@ from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.rules.waiting import cost_of_standing
+from gpuprof.rules.waiting import avoidable, cost_of_standing
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class BlockingH2dCopy(Rule):
         device, scope = results.get(DeviceActivity).primary, Scope.of(results)
         if device is None:
             return without_device(self.name, results, "the copies to the device")
-        copies, small = results.get(Copies).table, results.get(SmallCopies)
-        mine = (copies["direction"] == CopyKind.H2D) & ~(small.chosen & small.many) & scope.inside(copies["start_ns"])
+        copies = results.get(Copies).table
+        mine = (copies["direction"] == CopyKind.H2D) & ~avoidable(results) & scope.inside(copies["start_ns"])
         if (copies["host_memory"][mine] == HostMemory.UNKNOWN).any():
             return without_host_memory(self.name)
         waited = np.isin(copies["call"], results.get(CopyWaits).copy_call) & (copies["call"] >= 0)

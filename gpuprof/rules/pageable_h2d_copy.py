@@ -29,7 +29,6 @@ from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
-from gpuprof.analyses.small_copies import SmallCopies
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -41,7 +40,7 @@ from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.rules.waiting import cost_of_standing, joined
+from gpuprof.rules.waiting import avoidable, cost_of_standing, joined
 from gpuprof.whatif.changes import copies_from_pinned
 from gpuprof.whatif.edits import Edit
 from gpuprof.whatif.predict import Range
@@ -65,9 +64,8 @@ class PageableH2dCopy(Rule):
         activity, scope = results.get(DeviceActivity), Scope.of(results)
         if activity.primary is None:
             return without_device(self.name, results, "the copies to the device")
-        copies, small = results.get(Copies).table, results.get(SmallCopies)
-        # where a step makes many small ones, their number is the cause: small_h2d_copies
-        mine = (copies["direction"] == CopyKind.H2D) & ~(small.chosen & small.many)
+        copies = results.get(Copies).table
+        mine = (copies["direction"] == CopyKind.H2D) & ~avoidable(results)
         copies = copies.take(mine & scope.inside(copies["start_ns"]))
         pageable = copies.take(copies["host_memory"] == HostMemory.PAGEABLE)
         unknown = copies.take(copies["host_memory"] == HostMemory.UNKNOWN)

@@ -44,7 +44,7 @@ from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.rules.waiting import idle_after_waits
+from gpuprof.rules.waiting import avoidable, idle_after_waits
 from gpuprof.whatif.changes import calls_gone
 
 _ADVICE = {
@@ -155,9 +155,9 @@ class SyncInStep(Rule):
 
 
 def _user_waits(results: Results) -> Table:
-    """Waits inside operators, but for copies to the device: those are `pageable_h2d_copy`."""
-    waits = results.get(SyncWaits).table
-    copies = results.get(Copies).of_direction(CopyKind.H2D)
+    """Waits inside operators, but for copies to the device (`pageable_h2d_copy`) and avoidable ones."""
+    waits, copies = results.get(SyncWaits).table, results.get(Copies).table
+    copies = copies.take((copies["direction"] == CopyKind.H2D) | avoidable(results))
     to_device = np.isin(results.get(CopyWaits).copy_call, copies["call"][copies["call"] >= 0])
     return waits.take((waits["kind"] == SyncKind.IMPLICIT) & ~to_device)
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.copy_round_trips import CopyRoundTrips
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_idle import DeviceIdle
+from gpuprof.analyses.host_fills import HostFills
 from gpuprof.analyses.result import Results
+from gpuprof.analyses.small_copies import SmallCopies
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Table
+from gpuprof.model.table import Array, Table
 from gpuprof.rules.scope import Scope
 
 
@@ -25,6 +28,18 @@ def idle_after_waits(results: Results, scope: Scope, waits: Table) -> tuple[Inte
     held_ns = int(every["duration_ns"][scope.inside(every["start_ns"])].sum())
     idle = intervals.intersect(results.get(DeviceIdle).parts.get("idle_sync", intervals.EMPTY), scope.within)
     return idle, idle.total_ns * int(waits["duration_ns"].sum()) / held_ns if held_ns else 0.0
+
+
+def avoidable(results: Results) -> Array:
+    """Mask over `Copies.table`: copies that need not be there at all, or not one by one, and have rules of their own.
+
+    To make such a copy faster would mend the wrong thing.
+    """
+    small, trips, fills = results.get(SmallCopies), results.get(CopyRoundTrips), results.get(HostFills)
+    mask: Array = small.chosen & small.many
+    for rows in ((trips.out, trips.back) if trips.habit else ()) + ((fills.copies,) if fills.habit else ()):
+        mask[rows] = True
+    return mask
 
 
 def cost_of_standing(results: Results, copies: Table, compute: Intervals) -> Intervals:

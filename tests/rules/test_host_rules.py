@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,6 @@ from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
 from gpuprof.rules.registry import judge, rule
-from tests.rules.cases.small_h2d_copies import fires as small_copies
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -77,10 +77,12 @@ def test_flags_count_where_they_cost(flags: dict[str, Any], device: bool, severi
     assert (answer.severity if isinstance(answer, Finding) else answer) == severity
 
 
-def test_many_small_copies_are_one_finding() -> None:
+@pytest.mark.parametrize("name", ["small_h2d_copies", "copy_round_trip", "host_filled_then_copied"])
+def test_copies_that_need_not_be_are_one_finding(name: str) -> None:
     """They come from pageable memory and are waited for, which is not the cause here."""
-    findings = judge(Results(small_copies()), strict=True).findings
-    assert [each.rule for each in findings] == ["small_h2d_copies"]
+    case = importlib.import_module(f"tests.rules.cases.{name}")
+    found = {each.rule for each in judge(Results(case.fires()), strict=True).findings}
+    assert name in found and not found & {"pageable_h2d_copy", "blocking_h2d_copy", "sync_in_step"}
 
 
 def test_a_run_of_copies_alone_has_nothing_to_hide_them_under(shared_trace: Callable[[str], Any]) -> None:

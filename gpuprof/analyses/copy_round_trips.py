@@ -1,0 +1,78 @@
+"""Tensors that leave the device and come back in the same step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.copy_waits import CopyWaits
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.phases import Phases
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CopyKind
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+# smaller ones are numbers that happen to have the same size
+LEAST_BYTES = 64 << 10
+_HABIT = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class CopyRoundTrips(Result):
+    """A copy from the device that the host waits for, and the next copy of exactly as many bytes to the same device.
+
+    Both lie in one step, the second begins after the first ended, and no batch is loaded between. Steps that begin at
+    an optimizer's step are not looked at: there the end of one iteration and the next batch share a step.
+
+    `out` and `back`: rows of `Copies.table`, int64 of shape `(trips,)`. `steps_with`: steps that have one, of `steps`.
+    `cost`: from the begin of the first copy to the end of the second, as far as the device computes nothing; a union.
+    """
+
+    out: Array
+    back: Array
+    steps: int
+    steps_with: int
+    cost: Intervals
+
+    @property
+    def habit(self) -> bool:
+        """Whether nearly all steps have one."""
+        return self.steps_with >= max(_HABIT * self.steps, 1)
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the copies in order of time."""
+        copies, device = results.get(Copies).table, results.get(DeviceActivity).primary
+        if device is None or trace.steps_from == "Optimizer":
+            nothing = np.empty(0, np.int64)
+            return cls(nothing, nothing, len(trace.steps), 0, intervals.EMPTY)
+        ends = copies["start_ns"] + copies["duration_ns"]
+        large = (copies["bytes"] >= LEAST_BYTES) & (copies["step"] >= 0)
+        waited = np.isin(copies["call"], results.get(CopyWaits).copy_call) & (copies["call"] >= 0)
+        leaving = np.flatnonzero(large & waited & (copies["direction"] == CopyKind.D2H))
+        coming = np.flatnonzero(large & (copies["direction"] == CopyKind.H2D))
+        taken, pairs = set(), []
+        for row in leaving.tolist():
+            same = copies["bytes"][coming] == copies["bytes"][row]
+            same &= (copies["step"][coming] == copies["step"][row]) & (copies["start_ns"][coming] >= ends[row])
+            same &= copies["device"][coming] == copies["device"][row]
+            match = next((back for back in coming[same].tolist() if back not in taken), None)
+            if match is not None and not _loads(results, ends[row], copies["start_ns"][match]):
+                taken.add(match)
+                pairs.append((row, match))
+        out, back = (np.array(rows, np.int64) for rows in (zip(*pairs, strict=True) if pairs else ((), ())))
+        whole = intervals.union(Intervals(copies["start_ns"][out], ends[back]))
+        return cls(
+            out, back, len(trace.steps), len(np.unique(copies["step"][out])), intervals.subtract(whole, device.compute)
+        )
+
+
+def _loads(results: Results, start_ns: int, end_ns: int) -> bool:
+    loading = results.get(Phases).input
+    return intervals.clip(loading, int(start_ns), int(end_ns)).total_ns > 0
