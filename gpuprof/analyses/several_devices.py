@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_health import DeviceHealth, DeviceVitals
+from gpuprof.analyses.device_health import DeviceHealth, DeviceVitals, device_facts
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -21,15 +21,16 @@ _DISTRIBUTED = ("DistributedDataParallel", "nccl:", "c10d::", "FullyShardedDataP
 class Peer:
     """A visible device on which this run recorded nothing. None: the driver was not asked, or did not say.
 
-    `idle_share`: its readings with no kernel of anybody resident, 0..1, over `samples` of them. `other_processes`:
-    compute processes that the driver listed on it beside this one's own context, at most.
+    `idle_share`: its readings with no kernel of anybody resident, 0..1, over `samples` of them. `processes`: how many
+    compute processes the driver listed on it at most; `used_bytes`: of its memory, by anybody, at most.
     """
 
     device: int
     name: str | None
     samples: int
     idle_share: float | None
-    other_processes: int | None
+    processes: int | None
+    used_bytes: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,16 @@ def _distributed(trace: Trace) -> bool:
 
 def _peer(trace: Trace, device: int, name: str | None, vitals: DeviceVitals | None) -> Peer:
     if vitals is None:
-        return Peer(device, name, 0, None, None)
-    samples = trace.device_samples
+        return Peer(device, name, 0, None, None, None)
+    samples, facts = trace.device_samples, device_facts(trace)[vitals.device]
     read = samples["utilisation_percent"][samples["device"] == vitals.device]
     read = read[~np.isnan(read)]
-    return Peer(device, name, len(read), float((read == 0).mean()) if len(read) else None, vitals.other_processes)
+    listed = [len(each) for each in (facts.processes_start, facts.processes_end) if each is not None]
+    return Peer(
+        device=device,
+        name=name,
+        samples=len(read),
+        idle_share=float((read == 0).mean()) if len(read) else None,
+        processes=max(listed, default=None),
+        used_bytes=vitals.used_max_bytes,
+    )

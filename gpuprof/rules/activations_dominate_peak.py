@@ -34,6 +34,8 @@ from gpuprof.rules.rule import Rule, threshold
 class ActivationsDominatePeak(Rule):
     """See the module."""
 
+    yields_to = ("logits_dominate_peak",)
+
     activation_share: float = threshold(0.5, "of the peak: then they are what to reduce")
     peak_share: float = threshold(0.6, "of the device: below it memory is not what limits the run")
     near_limit_share: float = threshold(0.9, "of the device: the next larger batch will not fit")

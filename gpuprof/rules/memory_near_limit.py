@@ -35,7 +35,13 @@ from gpuprof.rules.rule import Rule, threshold
 class MemoryNearLimit(Rule):
     """See the module."""
 
-    yields_to = ("activations_dominate_peak",)
+    yields_to = (
+        "activations_dominate_peak",
+        "fragmented_memory",
+        "logits_dominate_peak",
+        "model_exceeds_device",
+        "optimizer_state_dominates",
+    )
 
     reserved_share: float = threshold(0.9, "of the device: the next larger allocation may fail")
     retries: float = threshold(1, "each one synchronises the device and empties the cache")

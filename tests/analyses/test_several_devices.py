@@ -30,17 +30,18 @@ def test_a_peer_is_known_by_torchs_number() -> None:
     builder = TraceBuilder().context(environment=Environment(devices=devices), sampling=log.facts_dict())
     builder.kernel("gemm", 0, 10, device=0)
     for at in range(4):
-        builder.sample(at, device=0, utilisation_percent=50.0 if at == 0 else 0.0)
+        builder.sample(at, device=0, utilisation_percent=50.0 if at == 0 else 0.0, memory_used_bytes=5000)
         builder.sample(at, device=1, utilisation_percent=90.0)
     found = several(builder)
     (peer,) = found.peers
     assert (found.visible, found.used, found.distributed) == (2, (0,), False)
-    assert (peer.device, peer.name, peer.samples, peer.idle_share, peer.other_processes) == (1, "B", 4, 0.75, 1)
+    assert (peer.device, peer.name, peer.samples, peer.idle_share) == (1, "B", 4, 0.75)
+    assert (peer.processes, peer.used_bytes) == (2, 5000)
 
 
 def test_without_samples_nothing_is_known_of_a_peer() -> None:
     (peer,) = several(TraceBuilder().device(0).device(1).kernel("gemm", 0, 10)).peers
-    assert (peer.samples, peer.idle_share, peer.other_processes) == (0, None, None)
+    assert (peer.samples, peer.idle_share, peer.processes) == (0, None, None)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ from tests.support.kernel import LiveKernel
 
 pytestmark = pytest.mark.kernel
 
+# as the rule tensors_held_by_notebook advises
+CURES = {"left": "%xdel left", "output": "%xdel _{}", "big": "1/0"}
+
 TRAINING = """%%gpuprofile --display none
 for i in range(40):
     loss = net(torch.randn(4, 600)).sum()
@@ -33,3 +36,17 @@ def test_globals_outputs_and_the_last_traceback_are_listed(kernel: LiveKernel) -
     assert kernel.value("[(c.parameter_bytes, c.gradient_bytes) for c in context.compositions]") == str(
         [(4 * 600 * 601, 4 * 600 * 601)]
     )
+
+
+def test_the_advice_frees_what_it_names(kernel: LiveKernel) -> None:
+    """`del` and `%reset out` leave references of IPython's own."""
+    kernel.run("import gc, torch, weakref\nalive = {}\nleft = torch.ones(4)\nalive['left'] = weakref.ref(left)")
+    kernel.run("left")
+    kernel.run("torch.ones(5)")
+    kernel.run("alive['output'] = weakref.ref(_)")
+    kernel.run("def bad():\n    big = torch.ones(4)\n    alive['big'] = weakref.ref(big)\n    raise ValueError\nbad()")
+    number = kernel.value("max(Out)")
+    for name, cure in CURES.items():
+        assert kernel.value(f"alive[{name!r}]() is None") == "False"
+        kernel.run(cure.format(number))
+        assert kernel.value(f"(gc.collect(), alive[{name!r}]() is None)[1]") == "True"

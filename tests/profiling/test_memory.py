@@ -9,6 +9,7 @@ import torch
 
 import gpuprof
 from gpuprof.analyses.memory_composition import MemoryComposition
+from gpuprof.analyses.memory_growth import MemoryGrowth
 
 F32 = 4
 BATCH, IN, HIDDEN, OUT = 512, 128, 256, 64
@@ -54,3 +55,38 @@ def test_the_peak_of_a_training_run_is_made_of_known_parts(zeroed: str, tmp_path
     assert found.peak_bytes == found.kept_bytes + found.live_gradient_bytes + found.rest_low_bytes
     # the hidden layer, its gradients after and before the relu; the loss and its gradient are one value each
     assert found.rest_low_bytes == pytest.approx(3 * F32 * BATCH * HIDDEN, abs=64)
+
+
+class Doubling(torch.nn.Module):
+    """Its graph keeps 4 MiB."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x * self.weight).square()
+
+
+@pytest.mark.parametrize("leaks", [True, False])
+def test_a_list_of_losses_with_their_graphs_grows(leaks: bool, tmp_path: Path) -> None:
+    net = Doubling()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+    losses = []
+    with gpuprof.profile(memory=True, folder=tmp_path, no_nvml=True) as run:
+        for _ in range(14):
+            loss = net(torch.ones(1 << 20)).sum()
+            optimizer.zero_grad()
+            loss.backward(retain_graph=True)
+            optimizer.step()
+            if leaks:
+                losses.append(loss)
+    growth = run.details.results.get(MemoryGrowth)
+    found = [each for each in run.findings if each.rule == "memory_grows_per_step"]
+    if not leaks:
+        assert growth.per_step_bytes == 0 and not found
+        return
+    assert growth.per_step_bytes == pytest.approx(2 * 4 * (1 << 20), rel=0.01)
+    (grows,) = found
+    source = Path(__file__).read_text().splitlines()
+    assert [source[line - 1].strip() for line in grows.where.lines] == ["losses.append(loss)"]

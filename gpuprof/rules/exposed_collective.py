@@ -1,0 +1,144 @@
+"""The device exchanges data with other devices while it computes nothing.
+
+What it finds
+    Collectives (all-reduce, all-gather, all-to-all, as NCCL's or RCCL's kernels) with no compute on the same device
+    beside them, for at least 5 % of the step.
+
+Why it costs
+    Gradients can travel while backward still computes the earlier layers. What is exposed makes the step longer by its
+    whole length, on every device.
+
+What to do
+    First see whether this rank transfers or waits: a collective ends when the slowest rank has arrived. Compare the
+    ranks' traces. If it transfers: with DDP `bucket_cap_mb` (many small buckets cost latency, a single large one
+    cannot overlap), `gradient_as_bucket_view=True`, `static_graph=True`, `model.no_sync()` in all but the last
+    micro-batch, and bf16 gradients (`bf16_compress_hook`), half the bytes. With FSDP prefetch, and keep parameters
+    gathered (`reshard_after_forward=False`).
+
+When to leave it
+    When the last bucket is all that is exposed, or when the link between the devices is the limit and the batch cannot
+    grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kernel_names import KernelCategory
+from gpuprof.model.table import Table
+from gpuprof.rules.absence import without_device
+from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.rule import Rule, threshold
+from gpuprof.rules.scope import Scope, graded, worst
+
+_REDUCES = ("allreduce", "all_reduce")
+# by experience with NCCL: a call takes some 10 to 30 µs whatever it carries
+MANY_A_STEP, SHORT_NS = 100, 50_000
+_GATHERS = ("allgather", "all_gather", "reducescatter", "reduce_scatter")
+
+
+@dataclass(frozen=True)
+class ExposedCollective(Rule):
+    """See the module."""
+
+    exposed_share: float = threshold(0.05, "of the step: the last bucket is always exposed, and is less than that")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the collectives that nothing hides."""
+        if results.get(DeviceActivity).primary is None:
+            return without_device(self.name, results, "the device’s collectives")
+        scope = Scope.of(results)
+        exposed = intervals.intersect(
+            results.get(TimeBudget).parts.get("exposed_collective", intervals.EMPTY), scope.within
+        )
+        share = scope.share(exposed.total_ns)
+        return self._finding(results, scope, exposed, share) if share >= self.exposed_share else None
+
+    def _finding(self, results: Results, scope: Scope, exposed: Intervals, share: float) -> Finding:
+        table = results.get(Kernels).table
+        table = table.take(table["category"] == KernelCategory.COLLECTIVE)
+        number, name = int(table["count"].sum()), _longest(results, table)
+        longest = int((exposed.ends - exposed.starts).max())
+        each = f", {units.duration(exposed.total_ns / scope.steps)} a step" if scope.steps else ""
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"Collectives that nothing hides take {units.percent(share)} of {scope.words}",
+            explanation=(
+                f"{units.plural(number, 'collective kernel')}, most of the time `{name}`: for "
+                f"{units.duration(exposed.total_ns)}{each} the device computes nothing beside them (at most "
+                f"{units.duration(longest)} at once).{_latency(table, scope)} One rank alone does not show whether it "
+                "transfers or waits for a slower rank."
+            ),
+            evidence={
+                "exposed_ms": units.milliseconds(exposed.total_ns),
+                "exposed_share": round(share, 4),
+                "longest_exposed_ms": units.milliseconds(longest),
+                "collective_kernels": number,
+                "collective_ms": units.milliseconds(int(table["total_ns"].sum())),
+                "median_kernel_us": round(_median(table) / units.NS_PER_US, 3),
+                "longest_kind": name,
+            },
+            where=Where(ranges_ns=worst(exposed)),
+            change=_change(name),
+            saving=scope.saving(
+                0,
+                exposed.total_ns / 2,
+                exposed.total_ns,
+                "upper bound: all of it hidden under compute; nothing, where it is a wait for another rank",
+            ),
+            leave_it="Leave it when only the last bucket is exposed, or when the link between devices is the limit.",
+        )
+
+
+def _longest(results: Results, collectives: Table) -> str:
+    if not len(collectives):
+        return ""
+    spoken = results.trace.names[int(collectives["name"][np.argmax(collectives["total_ns"])])]
+    return spoken.partition("(")[0]
+
+
+def _median(collectives: Table) -> float:
+    """Of the kind that takes most time, ns."""
+    return float(collectives["median_ns"][np.argmax(collectives["total_ns"])]) if len(collectives) else 0.0
+
+
+def _latency(collectives: Table, scope: Scope) -> str:
+    """Said where they are so many and short that starting them costs more than the bytes they carry."""
+    each = int(collectives["count"].sum()) / scope.steps if scope.steps else 0.0
+    if each < MANY_A_STEP or _median(collectives) > SHORT_NS:
+        return ""
+    return (
+        f" They are many and short ({each:.0f} a step, half of them under {units.duration(_median(collectives))}): "
+        "what counts is their number, not their bytes."
+    )
+
+
+def _change(name: str) -> str:
+    kind = name.lower()
+    first = "Compare the ranks first: if the others arrive later, mend what delays them."
+    if any(mark in kind for mark in _REDUCES):
+        return (
+            f"{first} Else, with DDP: try `bucket_cap_mb` larger where kernels are many and short, smaller where one "
+            "comes last; `gradient_as_bucket_view=True`; `with model.no_sync():` for all but the last micro-batch; "
+            "`bf16_compress_hook` (`model.register_comm_hook`) halves the bytes."
+        )
+    if any(mark in kind for mark in _GATHERS):
+        return (
+            f"{first} Else, with FSDP: prefetch the next layer (`set_modules_to_forward_prefetch`), and keep "
+            "parameters gathered between forward and backward where memory allows (`reshard_after_forward=False`)."
+        )
+    return (
+        f"{first} Else let independent work run beside the exchange: start it with `async_op=True` as soon as its "
+        "input is there, and wait for it where its result is used; send fewer bytes (bf16)."
+    )
