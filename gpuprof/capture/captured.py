@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuprof.model.context import RunContext
 from gpuprof.model.samples import DeviceSample, SampleLog
-from gpuprof.model.schema import HOST_SAMPLES
+from gpuprof.model.schema import HOST_SAMPLES, LINE_EVENTS
 from gpuprof.model.table import Table
 
 
@@ -25,6 +25,7 @@ class Captured:
     kineto: Path | None = None
     device_samples: SampleLog = field(default_factory=SampleLog)
     host_samples: Table = field(default_factory=lambda: Table(HOST_SAMPLES))
+    line_events: Table = field(default_factory=lambda: Table(LINE_EVENTS))
     unsaved: str | None = None
 
 

@@ -26,8 +26,9 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     20, or more until a second of them has been recorded), then the kernel recording ends and the cell runs on.
     `max_seconds` (None: 60) bounds it in time. `memory`, `stacks` and `shapes` switch on what the profiler can record
     beside the default, at a cost.
-    `nvml_hz` is how often the devices are sampled, in readings a second; `no_nvml` leaves that out. `folder` is
-    where run folders go (None: the environment variable GPUPROF_FOLDER, else `.gpuprof` in the working directory).
+    `nvml_hz` is how often the devices are sampled, in readings a second; `no_nvml` leaves that out, `no_lines` the
+    following of lines. `folder` is where run folders go (None: the environment variable GPUPROF_FOLDER, else
+    `.gpuprof` in the working directory).
     """
 
     name: str | None = None
@@ -39,6 +40,7 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     shapes: bool = False
     nvml_hz: float = 10.0
     no_nvml: bool = False
+    no_lines: bool = False
     folder: Path | None = None
 
     def __post_init__(self) -> None:

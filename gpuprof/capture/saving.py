@@ -9,7 +9,7 @@ from pathlib import Path
 from gpuprof.capture.store import make_run_folder, prune, runs_folder
 from gpuprof.capture.trace_file import temporary_folder
 from gpuprof.model.context import RunContext
-from gpuprof.model.recording import write_context, write_table
+from gpuprof.model.recording import write_context, write_large_table, write_table
 from gpuprof.model.table import Table
 
 _REASONS = {
@@ -45,13 +45,15 @@ class RunFolder:
         at = f" ({error.filename})" if error.filename else ""
         self.unsaved = self.unsaved or f"{what}: {reason}{at}; set GPUPROF_FOLDER to a folder with room"
 
-    def write(self, context: RunContext, tables: tuple[Table, ...]) -> None:
+    def write(self, context: RunContext, tables: tuple[Table, ...], lines: Table | None = None) -> None:
         """Write everything but the trace, the manifest last; where that fails `path` is None afterwards."""
         if self.path is None:
             return
         try:
             for table in tables:
                 write_table(self.path, table)
+            if lines:
+                write_large_table(self.path, lines)
             write_context(self.path, context)
         except OSError as error:
             self.path = self.unsaved = None

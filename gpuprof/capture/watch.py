@@ -22,6 +22,7 @@ from gpuprof.capture.garbage import GarbageWatch
 from gpuprof.capture.held import held_tensors
 from gpuprof.capture.host_samples import HostSampler
 from gpuprof.capture.limits import EventLimit
+from gpuprof.capture.lines import LineWatch
 from gpuprof.capture.loaders import LoaderWatch
 from gpuprof.capture.optimizers import OptimizerWatch
 from gpuprof.capture.options import CaptureOptions
@@ -44,7 +45,8 @@ class Watch:
         self._step_memory = StepMemoryWatch()
         self._steps = StepCount()
         self._clock = ClockMarks()
-        self._window = RecordingWindow(options, self._steps, self._recording_began, self._clock.mark)
+        self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
+        self._window = RecordingWindow(options, self._steps, self._recording_began, self._recording_ends)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._garbage = GarbageWatch()
@@ -67,6 +69,7 @@ class Watch:
         self._loaders.install()
         self._compiling.begin()
         self._garbage.install()
+        self._lines.install()
         if self._devices is not None:
             self._devices.start()
         self._begin_limit()
@@ -80,7 +83,7 @@ class Watch:
     def abandon(self) -> None:
         """End everything and keep nothing; never raises."""
         ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._garbage.remove)
-        for end in (*ends, self._host.stop):
+        for end in (*ends, self._host.stop, self._lines.remove):
             with contextlib.suppress(Exception):
                 end()
         if self._devices is not None:
@@ -94,6 +97,7 @@ class Watch:
         self._window.close(failed=failed)
         self._optimizers.remove()
         self._loaders.remove()
+        followed, line_events = self._lines.finish()
         compositions, held = self._composition.facts(), self._held(context)
         log = SampleLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
@@ -113,9 +117,10 @@ class Watch:
             held=held,
             garbage=self._garbage.facts(),
             compiling=self._compiling.facts(),
+            lines=followed,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
-            notes=(*self._notes, *about_peaks, *log.notes),
+            notes=(*self._notes, *about_peaks, *log.notes, *self._lines.notes),
             cost=Cost(
                 start_ns=self._start_cost_ns,
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
@@ -123,9 +128,9 @@ class Watch:
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
             ),
         )
-        folder.write(context, (log.table, host))
+        folder.write(context, (log.table, host), line_events)
         kineto = folder.keep(None if trace is None else trace.path)
-        return Captured(context, folder.path, kineto, log, host, folder.unsaved)
+        return Captured(context, folder.path, kineto, log, host, line_events, folder.unsaved)
 
     def live(self, elapsed_ns: int) -> Live:
         """A glance, from any thread."""
@@ -168,6 +173,11 @@ class Watch:
     def _recording_began(self) -> None:
         self._clock.mark()
         self._begin_limit()
+        self._lines.begin()
+
+    def _recording_ends(self) -> None:
+        self._lines.pause()
+        self._clock.mark()
 
     def _begin_limit(self) -> None:
         memory = psutil.virtual_memory()

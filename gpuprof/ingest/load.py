@@ -15,9 +15,9 @@ from gpuprof.ingest.snapshot import is_pickle, load_snapshot
 from gpuprof.ingest.stream import KINETO
 from gpuprof.model.context import RunContext
 from gpuprof.model.recording import KINETO as RECORDED
-from gpuprof.model.recording import is_recording, read_context, read_table
+from gpuprof.model.recording import is_recording, read_context, read_large_table, read_table
 from gpuprof.model.samples import SampleLog
-from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES
+from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace, empty_tables
 
@@ -47,6 +47,10 @@ class Captured(Protocol):
     @property
     def host_samples(self) -> Table:
         """Readings of the process."""
+
+    @property
+    def line_events(self) -> Table:
+        """Which line ran when."""
 
 
 def load_trace(path: Path | str, *, rank: int | None = None) -> Trace:
@@ -84,7 +88,11 @@ def load_ranks(path: Path | str) -> list[Trace]:
 def load_captured(captured: Captured) -> Trace:
     """The Trace of what a capture session brought back, whether it could be saved or not."""
     folder = captured.folder or Path("unsaved recording")
-    samples = {"device_samples": captured.device_samples.table, "host_samples": captured.host_samples}
+    samples = {
+        "device_samples": captured.device_samples.table,
+        "host_samples": captured.host_samples,
+        "line_events": captured.line_events,
+    }
     return _recorded(folder, captured.kineto, captured.context, samples)
 
 
@@ -116,6 +124,7 @@ def _load_one(path: Path) -> Trace:
     if path.is_dir():
         kineto = path / RECORDED
         samples = {schema.name: read_table(path, schema) for schema in (DEVICE_SAMPLES, HOST_SAMPLES)}
+        samples["line_events"] = read_large_table(path, LINE_EVENTS)
         return _recorded(path, kineto if kineto.exists() else None, read_context(path), samples)
     return load_snapshot(path) if is_pickle(path) else read_trace_file(path)
 

@@ -36,6 +36,7 @@ _ARGUMENTS = (
     argument("--shapes", action="store_true", help="record the shapes of operators' inputs; keeps tensors alive"),
     argument("--nvml-hz", type=float, metavar="HZ", help="device readings a second (default 10, at most 50)"),
     argument("--no-nvml", action="store_true", help="leave device sampling out"),
+    argument("--no-lines", action="store_true", help="leave out which line of the cell runs when"),
     argument(
         "--compare",
         type=_unquoted,

@@ -226,6 +226,32 @@ class Compiling(msgspec.Struct, frozen=True, kw_only=True):
     earlier_breaks: int = 0
 
 
+class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file whose lines were followed. `source` is empty for the profiled cell, which is in `Cell`.
+
+    `execution_count`: the number of the other cell that it is, where the notebook's history has it.
+    """
+
+    filename: str
+    source: str = ""
+    execution_count: int | None = None
+
+
+class FollowedLines(msgspec.Struct, frozen=True, kw_only=True):
+    """How lines were followed from `start_ns` to `end_ns` (Unix times); the table `line_events` has what was seen.
+
+    `how` is `monitoring` (every line of the notebook's code, Python 3.12 and newer) or `calls` (only the lines of
+    certain calls, for as long as the call takes). `files[0]` is the profiled cell. `cost_share`: about what the
+    following took of that time, 0..1.
+    """
+
+    how: str
+    start_ns: int
+    end_ns: int
+    files: tuple[SourceFile, ...] = ()
+    cost_share: float | None = None
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """How the cell ended. `error` is None for a cell that ran through, else the exception's class name."""
 
@@ -260,6 +286,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     held: tuple[HeldTensors, ...] | None = None
     garbage: Garbage | None = None
     compiling: Compiling | None = None
+    lines: FollowedLines | None = None
     outcome: Outcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}

@@ -5,6 +5,7 @@
       kineto.json.gz       the profiler's own trace, unchanged
       device_samples.json  NVML readings, by column
       host_samples.json    readings of the process, by column
+      line_events.npz      which line ran when, by column; absent where no line was followed
 
 A folder without `kineto.json.gz` is a run whose kernel recording failed; the rest still counts.
 """
@@ -12,10 +13,12 @@ A folder without `kineto.json.gz` is a run whose kernel recording failed; the re
 from __future__ import annotations
 
 import math
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from gpuprof.errors import RecordingError
 from gpuprof.model.context import RunContext
@@ -95,6 +98,25 @@ def read_table(folder: Path, table_schema: TableSchema) -> Table:
         raise RecordingError(f"{path}: {error}; expected the columns of {table_schema.name}") from error
 
 
+def write_large_table(folder: Path, table: Table) -> None:
+    """Write a table as `<name>.npz`, by column; OSError where the folder cannot be written."""
+    columns: dict[str, Any] = {column.name: table[column.name] for column in table.schema.columns}
+    np.savez(folder / f"{table.schema.name}.npz", **columns)
+
+
+def read_large_table(folder: Path, table_schema: TableSchema) -> Table:
+    """Read what `write_large_table` wrote; an absent file is an empty table. RecordingError where it is no such one."""
+    path = folder / f"{table_schema.name}.npz"
+    if not path.exists():
+        return Table(table_schema)
+    known = {column.name for column in table_schema.columns}
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return Table(table_schema, {name: stored[name] for name in stored.files if name in known})
+    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        raise RecordingError(f"{path}: {error}; expected the columns of {table_schema.name}") from error
+
+
 __all__ = [
     "CLOCK_MARK",
     "FORMAT",
@@ -102,7 +124,9 @@ __all__ = [
     "MANIFEST",
     "is_recording",
     "read_context",
+    "read_large_table",
     "read_table",
     "write_context",
+    "write_large_table",
     "write_table",
 ]

@@ -201,6 +201,19 @@ HOST_SAMPLES = TableSchema(
     ),
 )
 
+LINE_EVENTS = TableSchema(
+    "line_events",
+    "one change of the line that runs on a host thread; it holds until the thread's next row",
+    (
+        Column("time_ns", "int64", "ns", "when, Unix time"),
+        Column("tid", "int64", "thread id", "the thread's id as the system gives it: tid in threads"),
+        Column("source_file", "int32", "row of the followed files", "0: the profiled cell; -1: no followed code runs"),
+        Column("line", "int32", "line", "the line, from 1; -1: no followed code runs"),
+        Column("cell_line", "int32", "line", "the line of the profiled cell that led here; -1 if none"),
+        Column("begins", "bool", "", "whether the line begins; False where a call in it has returned"),
+    ),
+)
+
 TABLES: dict[str, TableSchema] = {
     schema.name: schema
     for schema in (
@@ -215,5 +228,6 @@ TABLES: dict[str, TableSchema] = {
         THREADS,
         DEVICE_SAMPLES,
         HOST_SAMPLES,
+        LINE_EVENTS,
     )
 }

@@ -113,6 +113,11 @@ class Trace:
         return self.tables["host_samples"]
 
     @property
+    def line_events(self) -> Table:
+        """Which line ran when."""
+        return self.tables["line_events"]
+
+    @property
     def span_ns(self) -> int:
         """Length of the trace in ns."""
         return self.span_end_ns - self.span_start_ns

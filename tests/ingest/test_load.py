@@ -12,7 +12,7 @@ from gpuprof.model.context import Environment, RunContext, Window
 from gpuprof.model.device import Device
 from gpuprof.model.recording import KINETO, write_context, write_table
 from gpuprof.model.samples import SampleLog
-from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES
+from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
 from gpuprof.model.table import Table
 from tests.ingest.kineto_text import EVENTS, call, compact, operator, save, span
 from tests.support.shared import ABSENT, FOLDER
@@ -72,6 +72,7 @@ class Captured:
     context: RunContext = CONTEXT
     device_samples: SampleLog = field(default_factory=lambda: SampleLog(table=Table(DEVICE_SAMPLES, {"time_ns": [3]})))
     host_samples: Table = field(default_factory=lambda: Table(HOST_SAMPLES))
+    line_events: Table = field(default_factory=lambda: Table(LINE_EVENTS))
 
 
 def test_what_could_not_be_saved_is_read_all_the_same(tmp_path: Path) -> None:

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gpuprof.capture.line_log import LineLog
+from gpuprof.capture.line_monitor import LineMonitor, monitoring
+from gpuprof.model.table import Table
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
+
+CELL = "ipykernel_1/100.py"
+OTHER = "ipykernel_1/200.py"
+
+
+class Follower:
+    """A monitor around pieces of code, run as the cell or another cell."""
+
+    def __init__(self) -> None:
+        self.monitor = LineMonitor(LineLog(CELL))
+        self.names: dict[str, Any] = {"sleep": time.sleep}
+
+    def define(self, source: str, filename: str = OTHER) -> None:
+        exec(compile(source, filename, "exec"), self.names)
+
+    def run(self, source: str, filename: str = CELL) -> Table:
+        self.monitor.install()
+        try:
+            self.monitor.begin()
+            exec(compile(source, filename, "exec"), self.names)
+        finally:
+            self.monitor.remove()
+        return self.monitor.log.table()
+
+
+@pytest.fixture
+def follower() -> Iterator[Follower]:
+    made = Follower()
+    yield made
+    made.monitor.remove()
+
+
+def own_ms(table: Table) -> dict[tuple[int, int], float]:
+    lengths = (table["time_ns"][1:] - table["time_ns"][:-1]) / 1e6
+    spent: dict[tuple[int, int], float] = {}
+    for file, line, length in zip(table["source_file"], table["line"], lengths, strict=False):
+        spent[int(file), int(line)] = spent.get((int(file), int(line)), 0.0) + float(length)
+    return spent
+
+
+def test_every_line_of_the_cell_has_its_own_time(follower: Follower) -> None:
+    spent = own_ms(follower.run("for _ in range(3):\n    sleep(0.02)\n    sleep(0.001)\n"))
+
+    assert spent[0, 2] == pytest.approx(60, rel=0.25)
+    assert spent[0, 2] > 5 * spent[0, 3] > spent[0, 1]
+
+
+def test_what_follows_a_call_on_its_line_counts_for_the_line(follower: Follower) -> None:
+    follower.define("def short():\n    sleep(0.002)\n    return 1\n")
+
+    table = follower.run("x = [short(), sleep(0.05)]\n")
+
+    spent = own_ms(table)
+    assert spent[0, 1] > 45
+    assert 1 < spent[1, 2] < 20
+    assert follower.monitor.log.files == [CELL, OTHER]
+    inside = table["source_file"] == 1
+    assert set(table["cell_line"][inside]) == {1}
+
+
+def test_generators_and_exceptions_leave_their_lines(follower: Follower) -> None:
+    follower.define(
+        "def numbers():\n    sleep(0.01)\n    yield 1\n    sleep(0.01)\n    yield 2\n"
+        "def fails():\n    sleep(0.01)\n    raise ValueError\n"
+    )
+
+    spent = own_ms(
+        follower.run("for n in numbers():\n    sleep(0.03)\ntry:\n    fails()\nexcept ValueError:\n    sleep(0.03)\n")
+    )
+
+    assert spent[0, 2] > 55 and spent[0, 6] > 28
+    assert spent[1, 2] < 25 and spent[1, 4] < 25 and spent[1, 7] < 25
+
+
+def test_library_code_is_not_followed(follower: Follower) -> None:
+    follower.define("def helper():\n    sleep(0.01)\n", filename="/somewhere/library.py")
+
+    table = follower.run("helper()\n")
+
+    assert set(table["source_file"]) == {0, -1}
+    assert own_ms(table)[0, 1] > 9
+
+
+def test_lines_that_come_too_often_are_dropped_and_the_rest_is_followed(follower: Follower) -> None:
+    follower.define("def dense():\n    total = 0\n    for n in range(200_000):\n        total += n\n    return total\n")
+
+    began = time.perf_counter()
+    table = follower.run("dense()\nsleep(0.05)\n")
+    took = time.perf_counter() - began
+
+    assert took < 1.0
+    assert any("`dense`" in note for note in follower.monitor.notes)
+    assert len(table) < 100_000
+    assert own_ms(table)[0, 2] > 45
+
+
+def test_tool_id_is_given_back_and_taken_ids_are_left_alone(follower: Follower) -> None:
+    before = set(follower.run("x = 1\n")["time_ns"])
+    assert monitoring.get_tool(4) is None and monitoring.get_tool(2) is None
+
+    monitoring.use_tool_id(3, "one")
+    monitoring.use_tool_id(4, "another")
+    try:
+        table = follower.run("x = 1\n")
+    finally:
+        monitoring.free_tool_id(3)
+        monitoring.free_tool_id(4)
+    assert set(table["time_ns"]) == before
+    assert "other tools" in follower.monitor.notes[-1]
+
+
+def test_a_frame_that_runs_already_is_followed(follower: Follower) -> None:
+    follower.names["monitor"] = follower.monitor
+    source = "monitor.install()\nmonitor.begin()\nsleep(0.02)\nmonitor.pause()\nsleep(0.02)\n"
+
+    exec(compile(source, CELL, "exec"), follower.names)
+
+    spent = own_ms(follower.monitor.log.table())
+    assert spent[0, 3] == pytest.approx(20, rel=0.4)
+    assert (0, 5) not in spent
+
+
+def test_following_a_second_time_works(follower: Follower) -> None:
+    follower.define("def again():\n    sleep(0.01)\n")
+    follower.run("again()\n")
+    second = Follower()
+    second.names = follower.names
+
+    assert own_ms(second.run("again()\n"))[1, 2] > 9
