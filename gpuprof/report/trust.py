@@ -10,6 +10,8 @@ from gpuprof.analyses.launches import Launches
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
+from gpuprof.whatif.grade import grade
+from gpuprof.whatif.predict import Replay
 
 LAUNCHES_MATCHED_SHARE = 0.99  # below it, kernels were lost (pytorch#192021): say so
 
@@ -28,7 +30,8 @@ class Trust:
     """The trust line.
 
     `launches_with_kernel_share`: launches whose device work was recorded, 0..1. `clock_ok`: no device work begins
-    before its launch. `replay_error`: what-if's error on the unchanged run. None: unknown. `notes`: plain sentences.
+    before its launch. `replay_error`: how far the worst step (the run, where no step is known) is off when it is
+    re-timed without any change, 0..; None: unknown, or nothing could be re-timed. `notes`: plain sentences.
     """
 
     launches_with_kernel_share: float | None
@@ -39,12 +42,12 @@ class Trust:
     @classmethod
     def of(cls, trace: Trace, results: Results, ranks: tuple[int, ...] = ()) -> Self:
         """Gather what is known; `ranks` are those that were loaded together."""
-        launches = results.get(Launches)
+        launches, replay = results.get(Launches), results.get(Replay)
         return cls(
             launches_with_kernel_share=launches.launches_with_kernel_share,
             clock_ok=launches.clock_ok,
-            replay_error=None,
-            notes=(*_rank_notes(trace, ranks), *_notes(trace, launches)),
+            replay_error=replay.facts.error if replay.possible else None,
+            notes=(*_rank_notes(trace, ranks), *_notes(trace, launches), *_replay_notes(replay)),
         )
 
 
@@ -79,6 +82,21 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
         )
     notes.extend(note for note in context.notes if note not in notes)
     return notes
+
+
+def _replay_notes(replay: Replay) -> tuple[str, ...]:
+    if not replay.possible:
+        return ()
+    found = grade(replay.facts)
+    if found.letter == "D":
+        return (f"No saving could be found by re-timing this run: {found.reasons[0]}.",)
+    why = f": {'; '.join(found.reasons)}" if found.reasons else ""
+    whole = "the worst step" if replay.facts.step_errors else "the run"
+    best = f"; savings found by re-timing are graded {found.letter} at best{why}" if why else ""
+    return (
+        f"Re-timed without any change, {whole} is {units.percent(replay.facts.error)} off{best}.",
+        "Recording slows the host: without it, a saving on the host is smaller and one on the device may be larger.",
+    )
 
 
 def _window_note(window: Window) -> str:

@@ -12,6 +12,7 @@ from gpuprof.analyses.step_time import StepTime
 from gpuprof.analyses.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
+from gpuprof.report.joint import Joint
 from gpuprof.rules.finding import Finding, Severity
 
 _PHRASES = {
@@ -47,8 +48,7 @@ class Verdict:
     @classmethod
     def of(cls, trace: Trace, results: Results, findings: tuple[Finding, ...]) -> Self:
         """Put it in words."""
-        budget = results.get(TimeBudget)
-        return cls(_headline(trace, results), _advice(trace, budget, findings))
+        return cls(_headline(trace, results), _advice(trace, results, findings))
 
 
 def _headline(trace: Trace, results: Results) -> str:
@@ -103,12 +103,12 @@ class _Told:
         return cls(whole, ns.get("compute", 0) / total, tuple(named[:3]), rest)
 
 
-def _advice(trace: Trace, budget: TimeBudget, findings: tuple[Finding, ...]) -> str:
-    outcome = trace.context.outcome
+def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> str:
+    outcome, budget = trace.context.outcome, results.get(TimeBudget)
     prefix = (
         f"The cell raised {outcome.error}; this is what was recorded until then. " if outcome and outcome.error else ""
     )
-    worth = [finding for finding in findings if finding.severity > Severity.LOW]
+    worth = tuple(finding for finding in findings if finding.severity > Severity.LOW)
     lost = max((e for e in budget.entries if e.category not in _WORK), key=lambda e: e.ns, default=None)
     unexplained = lost is not None and lost.share >= _WORTH_EXPLAINING
     if unexplained and not worth:
@@ -121,7 +121,9 @@ def _advice(trace: Trace, budget: TimeBudget, findings: tuple[Finding, ...]) -> 
     title = worth[0].title.rstrip(".")
     if len(worth) == 1:
         return prefix + f"Worth changing: {title}{gain}."
-    return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}."
+    joint = Joint.of(results, worth)
+    together = f" {joint}." if joint else ""
+    return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}.{together}"
 
 
 def _gain(finding: Finding) -> str:

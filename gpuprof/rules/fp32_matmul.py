@@ -42,6 +42,7 @@ from gpuprof.whatif.changes import operations_scaled
 from gpuprof.whatif.predict import Range
 
 _TENSOR_CORES, _AMPERE = (7, 0), (8, 0)
+_REST = "the run then waits for something else, as a rule for the host, which recording slows"
 _SPEEDS = "these kernels 1.5×, 3× (a published case), 8× as fast"
 
 
@@ -117,7 +118,7 @@ class Fp32Matmul(Rule):
             saving=scope.saving(wall / 3, wall * 2 / 3, wall * 7 / 8, f"estimate: {_SPEEDS}"),
             leave_it="Leave it when the result needs fp32’s precision; compare the loss after the change.",
         )
-        return retimed(results, found, _faster(results), f"re-timed with {_SPEEDS}")
+        return retimed(results, found, _faster(results), f"re-timed with {_SPEEDS}", rest=_REST)
 
 
 def _faster(results: Results) -> Range:

@@ -11,12 +11,24 @@ from gpuprof.rules.scope import Scope
 from gpuprof.whatif.edits import Edit
 from gpuprof.whatif.predict import MINOR_SHARE, Range, Replay, predict
 
+# Of what the finding itself would expect: below it the reader is told what becomes of the rest.
+_SMALL = 0.5
+_ELSEWHERE = "the run then waits for something else"
 
-def retimed(results: Results, finding: Finding, edit: Edit | Range, basis: str, *, assumed: str = "") -> Finding:
+
+def retimed(
+    results: Results,
+    finding: Finding,
+    edit: Edit | Range,
+    basis: str,
+    *,
+    assumed: str = "",
+    rest: str = _ELSEWHERE,
+) -> Finding:
     """The finding with the saving that re-timing gives, `basis` in words; as it is where no graph can be made.
 
     Under grade D it has no saving, and its explanation says why. Where the saving is small it matters little (LOW),
-    whatever the cause looks like: then something else holds the run up.
+    whatever the cause looks like: then something else holds the run up, and `rest` says what.
     """
     replay, scope = results.get(Replay), Scope.of(results)
     if not replay.possible:
@@ -27,9 +39,11 @@ def retimed(results: Results, finding: Finding, edit: Edit | Range, basis: str, 
     saving = scope.saving(found.low_ns, found.central_ns, found.high_ns, basis, found.grade)
     if scope.share(found.central_ns) >= MINOR_SHARE:
         return replace(finding, saving=saving, edit=edit if isinstance(edit, Range) else Range(edit, edit, edit))
-    gain = f"only {units.duration(found.central_ns)}" if found.central_ns > 0 else "nothing"
-    minor = _saying(finding, f"By itself the change saves {gain}: the run then waits for something else.")
-    return replace(minor, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)
+    expected = finding.saving.central_ns if finding.saving else 0.0
+    if found.central_ns < _SMALL * expected:
+        gain = f"only {units.duration(found.central_ns)}" if found.central_ns > 0 else "nothing"
+        finding = _saying(finding, f"As recorded, the change alone saves {gain}: {rest}.")
+    return replace(finding, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)
 
 
 def _saying(finding: Finding, more: str) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuprof.model.context import Cost, Window
 from gpuprof.report import Report
 from tests.support.trace_builder import TraceBuilder
+from tests.whatif.programs import run
 
 
 def test_counts_launches_without_a_kernel():
@@ -41,3 +42,22 @@ def test_says_what_the_window_covers():
 def test_says_why_nothing_was_sampled():
     trace = TraceBuilder().operator("aten::mm", 0, 9).context(sampling={"unavailable": "no NVIDIA driver."}).build()
     assert "No device sampling: no NVIDIA driver." in Report.of(trace).trust.notes
+
+
+def test_says_how_well_the_run_can_be_re_timed():
+    # GIVEN a run whose every wait is recorded
+    report = Report.of(run([("work", 100), ("kernel", 7, 300), ("sync_all",)] * 10))
+    assert report.trust.replay_error is not None and report.trust.replay_error < 0.02
+    assert any(note.startswith("Re-timed without any change, the run is") for note in report.trust.notes)
+
+
+def test_says_why_nothing_could_be_re_timed():
+    # GIVEN a run in which no wait was recorded at all
+    notes = Report.of(run([("work", 100), ("kernel", 7, 300)] * 10 + [("work", 1)])).trust.notes
+    assert any("No saving could be found by re-timing" in note and "no synchronising call" in note for note in notes)
+
+
+def test_the_replay_error_of_a_run_without_device_is_unknown():
+    report = Report.of(TraceBuilder().operator("aten::mm", 0, 9).build())
+    assert report.trust.replay_error is None
+    assert not any("e-timed" in note for note in report.trust.notes)

@@ -1,0 +1,50 @@
+"""What the changes of several findings gain together: re-timed as one change, never multiplied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from gpuprof import units
+from gpuprof.analyses.result import Results
+from gpuprof.rules.finding import Finding
+from gpuprof.whatif.edits import together
+from gpuprof.whatif.predict import Range, Replay, predict
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Recorded span ÷ what re-timing leaves of it: `low` ≤ `central` ≤ `high`.
+
+    `most`: among the changes is one of which only the most that it can save is known.
+    """
+
+    low: float
+    central: float
+    high: float
+    most: bool
+
+    @classmethod
+    def of(cls, results: Results, findings: tuple[Finding, ...]) -> Self | None:
+        """Of all these findings; None for fewer than two, or where one of them was not re-timed (grades A to C)."""
+        changes = [finding.edit for finding in findings if finding.edit and finding.saving]
+        if len(changes) < 2 or len(changes) < len(findings):
+            return None
+        replay = results.get(Replay)
+        strengths = zip(*((each.pessimistic, each.central, each.optimistic) for each in changes), strict=True)
+        found = predict(replay, Range(*(together(*edits) for edits in strengths)))
+        if found.low_ns is None or found.central_ns is None or found.high_ns is None:
+            return None
+        span = replay.graph.recorded_span_ns
+        gains = [span / max(span - saved, 1) for saved in (found.low_ns, found.central_ns, found.high_ns)]
+        if gains[1] <= 1:
+            return None
+        most = any(f.saving is not None and f.saving.basis.startswith("upper bound") for f in findings)
+        return cls(gains[0], gains[1], gains[2], most)
+
+    def __str__(self) -> str:
+        reach = "at most" if self.most else "about"
+        return (
+            f"Re-timed together, they make the recorded run {reach} {units.factor(self.central)} as fast "
+            f"({units.factor(self.low)} to {units.factor(self.high)})"
+        )

@@ -1,0 +1,64 @@
+"""What several changes gain together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpuprof.analyses.result import Results
+from gpuprof.report.joint import Joint
+from gpuprof.rules.finding import Finding, Saving, Severity
+from gpuprof.whatif import edits
+from gpuprof.whatif.graph import Graph, NodeKind
+from gpuprof.whatif.predict import Range
+from tests.whatif.programs import Program, run
+
+STEP: Program = [("work", 300), ("kernel", 7, 300), ("sync_all",)]
+
+
+def found(edit: edits.Edit, basis: str = "re-timed") -> Finding:
+    saving = Saving(1, 1, 1, 0.1, "B", basis)
+    return Finding("some_rule", Severity.HIGH, "", "", {}, "", saving=saving, edit=Range(edit, edit, edit))
+
+
+def no_work(graph: Graph) -> Graph:
+    return edits.remove(graph, graph.select(NodeKind.HOST_GAP))
+
+
+def no_kernels(graph: Graph) -> Graph:
+    return edits.remove(graph, graph.select(NodeKind.DEVICE_OP))
+
+
+def no_more_waits(graph: Graph) -> Graph:
+    return edits.remove(graph, graph.select(NodeKind.CALL))
+
+
+def test_two_cures_of_the_same_time_are_not_multiplied() -> None:
+    # GIVEN work and kernels that alternate because of a wait: each cure hides the one behind the other
+    results = Results(run(STEP * 10))
+    hidden = Joint.of(results, (found(no_more_waits), found(no_more_waits)))
+    # THEN twice the same cure is no better than once
+    assert hidden is not None
+    assert hidden.central == pytest.approx(2, rel=0.1)
+    assert hidden.low <= hidden.central <= hidden.high
+
+
+def test_cures_of_different_times_add_up() -> None:
+    results = Results(run(STEP * 10))
+    both = Joint.of(results, (found(no_work), found(no_kernels)))
+    assert both is not None and both.central > 10
+    assert str(both).startswith("Re-timed together, they make the recorded run about")
+
+
+def test_an_upper_bound_stays_one() -> None:
+    joint = Joint.of(Results(run(STEP * 10)), (found(no_work), found(no_more_waits, "upper bound: re-timed")))
+    assert joint is not None and joint.most
+    assert "at most" in str(joint)
+
+
+def test_nothing_is_said_where_a_finding_was_not_re_timed() -> None:
+    results, one = Results(run(STEP * 10)), found(no_work)
+    assert Joint.of(results, (one,)) is None
+    assert Joint.of(results, (one, replace(one, edit=None))) is None
+    assert Joint.of(results, (one, replace(one, saving=None))) is None
