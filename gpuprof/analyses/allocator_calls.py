@@ -25,13 +25,15 @@ class AllocatorCalls(Result):
 
     `everywhere_ns`: host time in all of them. The rest is over the steady steps: all but the first and those that
     StepTime calls warm-up. `steps`: how many those are, `within` their union, `steps_with` how many of them hold such
-    a call, `allocations` and `frees` how many calls, `host` the union of their times on the host.
+    a call, `rows` those calls (rows of calls), `allocations` and `frees` how many they are, `host` the union of their
+    times on the host.
     Of the frees, `frees_outside` lie outside every operator, in `bursts` (runs without a launch or an allocation
     between), and `frees_alone` inside an operator that had allocated nothing before: torch's caching allocator only
     frees there to make room for an allocation.
     """
 
     everywhere_ns: int
+    rows: Array
     steps: int
     steps_with: int
     within: Intervals
@@ -55,6 +57,7 @@ class AllocatorCalls(Result):
         within = intervals.union(intervals.of(trace.steps.take(steady)))
         return cls(
             everywhere_ns=int(calls["duration_ns"][allocating | freeing].sum()),
+            rows=np.flatnonzero((allocating | freeing) & judged),
             steps=len(steady),
             steps_with=len(np.unique(chosen["step"])),
             within=within,

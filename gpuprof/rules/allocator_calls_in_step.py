@@ -30,8 +30,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import calls_gone
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class AllocatorCallsInStep(Rule):
         if share < self.idle_share:
             return None
         host_ns = calls.host.total_ns
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Fetching memory from the driver and giving it back costs {units.percent(share)} of the steps’ time",
@@ -92,6 +94,7 @@ class AllocatorCallsInStep(Rule):
             ),
             leave_it="Leave it when the shapes are still settling and later steps are free of it.",
         )
+        return retimed(results, found, calls_gone(calls.rows), "re-timed without these calls")
 
     def _change(self, results: Results, calls: AllocatorCalls) -> str:
         if self._cache_off(calls):

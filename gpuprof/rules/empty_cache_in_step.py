@@ -28,8 +28,10 @@ from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import calls_gone
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class EmptyCacheInStep(Rule):
         if share < self.idle_share:
             return None
         host_ns = calls.host.total_ns
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Emptying the memory cache in every step costs {units.percent(share)} of the steps’ time",
@@ -83,3 +85,4 @@ class EmptyCacheInStep(Rule):
             ),
             leave_it="Leave it when another process on the same device needs the memory between two steps.",
         )
+        return retimed(results, found, calls_gone(calls.rows), "re-timed without these calls")

@@ -29,9 +29,11 @@ from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.rules.waiting import idle_after_waits
+from gpuprof.whatif.changes import calls_gone
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class ExplicitSynchronize(Rule):
         idle, lost_ns = idle_after_waits(results, scope, waits)
         if scope.share(lost_ns) < self.idle_share:
             return None
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(scope.share(lost_ns), self.high_share),
             title=f"Synchronising by hand leaves the device idle for {units.percent(scope.share(lost_ns))} of "
@@ -77,6 +79,7 @@ class ExplicitSynchronize(Rule):
             ),
             leave_it="Leave it when something outside torch has to see the work finished.",
         )
+        return retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
 
 
 def _explanation(results: Results, scope: Scope, waits: Table, lost_ns: float) -> str:

@@ -26,8 +26,10 @@ from gpuprof.analyses.gc_pauses import GcPauses as Pauses
 from gpuprof.analyses.result import Results
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class GcPauses(Rule):
         if share < self.pause_share:
             return None
         idle = "" if found.idle_ns is None else f"; the device was idle in {units.duration(found.idle_ns)} of it"
-        return Finding(
+        finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Python’s garbage collector stops the loop for {units.percent(share)} of {scope.words}",
@@ -73,6 +75,7 @@ class GcPauses(Rule):
             leave_it="Leave it when the loop makes reference cycles that hold tensors; then collect every hundred "
             "steps.",
         )
+        return retimed(results, finding, host_time_scaled(found.pauses, 0.0), "re-timed without these pauses")
 
     def _change(self, results: Results, found: Pauses, scope: Scope) -> str:
         freeze = "`gc.collect(); gc.freeze()` once before the loop, so that what lives on is not looked at again"

@@ -27,8 +27,10 @@ from gpuprof.analyses.host_gaps import HostGaps
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class HostCpuBound(Rule):
         functions = ", ".join(f"`{name}`" for name, _ in found.functions)
         operators = ", ".join(f"{name} ({units.duration(ns)})" for name, ns in found.operators)
         mostly_python = found.python_ns >= found.operators_ns
-        return Finding(
+        finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"The device waits for the host’s own work {units.percent(share)} of the steps’ time",
@@ -93,6 +95,8 @@ class HostCpuBound(Rule):
             ),
             leave_it="Leave it when the work belongs to the step and cannot run beside it.",
         )
+        gone = host_time_scaled(found.gaps, 0.0)
+        return retimed(results, finding, gone, "upper bound: re-timed without this work inside the step")
 
 
 def _change(mostly_python: bool, waiting: bool, named: bool) -> str:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
-from gpuprof.model.context import Environment
+from gpuprof.model.context import Environment, Garbage
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
@@ -147,3 +147,20 @@ def test_a_build_without_cuda_is_named() -> None:
         "none",
     )
     assert "pytorch.org" in found.change
+
+
+def test_a_pause_that_the_device_feels_is_retimed() -> None:
+    """GIVEN steps whose host reads a value, collects garbage for 2 of 10 ms, and launches the next kernel."""
+    builder = TraceBuilder()
+    for at in range(0, 50_000, 10_000):
+        builder.step(at, 10_000).operator("aten::mm", at + 2100, 20)
+        builder.kernel("gemm", at + 2110, 7000, launch_at_us=at + 2100)
+        builder.operator("aten::item", at + 2200, 6920).sync(at + 2210, 6905)
+    starts = tuple(range(50_000, 50_000_000, 10_000_000))
+    garbage = Garbage(collections=5, start_ns=starts, duration_ns=(2_000_000,) * 5, generation=(1,) * 5)
+    found = finding("gc_pauses", builder.operator("aten::empty", 0, 1).context(garbage=garbage).build())
+    assert found.evidence["idle_ms"] == pytest.approx(10)
+    assert found.saving is not None
+    assert found.saving.basis.startswith("re-timed")
+    assert found.saving.central_ns == pytest.approx(10_000_000, rel=0.01)
+    assert "gc.freeze()" in found.change

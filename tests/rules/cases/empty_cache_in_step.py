@@ -24,6 +24,7 @@ def _steps(each_us: float) -> TraceBuilder:
         for number in range(2):
             builder.call("cudaMalloc", at + 100 * number, each_us)
         builder.kernel("gemm", at + 400, 400, launch_at_us=at + 390)
+        builder.operator("aten::item", at + 610, 205).sync(at + 620, 190)
         for number in range(2):
             builder.call("cudaFree", at + 850 + number * (each_us + 1), each_us)
     return builder.operator("aten::mm", 9_990, 10)
