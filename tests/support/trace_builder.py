@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from gpuprof.ingest.linking import link
 from gpuprof.ingest.vocabulary import call_kind, is_collective
-from gpuprof.model.context import RunContext
+from gpuprof.model.context import FollowedLines, RunContext
 from gpuprof.model.device import Device
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
 from gpuprof.model.schema import TABLES
@@ -204,6 +204,15 @@ class TraceBuilder:
         """A reading of the process; `columns` as in schema.HOST_SAMPLES."""
         return self._add("host_samples", {"time_ns": self._at(at_us), **columns})
 
+    def line(
+        self, line: int, at_us: float, *, source_file: int = 0, cell_line: int | None = None, begins: bool = True
+    ) -> Self:
+        """From there on the current thread is in that line; -1: in none that is followed."""
+        tid = self._rows["threads"][self._current()]["tid"]
+        place = {"source_file": source_file if line > 0 else -1, "line": line, "begins": begins}
+        cell = line if cell_line is None else cell_line
+        return self._add("line_events", {"time_ns": self._at(at_us), "tid": tid, "cell_line": cell, **place})
+
     def device(self, id: int = 0, name: str = "Test GPU", **facts: Any) -> Self:
         """What is known of a device; `facts` as in model.device.Device."""
         self._devices.append(Device(id=id, name=name, **facts))
@@ -229,6 +238,8 @@ class TraceBuilder:
         tables = {name: self._table(name) for name in TABLES}
         linked = link(tables)
         timed = [row for name in ("operators", "calls", "device_events") for row in self._rows[name]]
+        if self._rows["line_events"]:
+            self._context.setdefault("lines", FollowedLines(how="monitoring", start_ns=0, end_ns=1 << 62))
         fields: dict[str, Any] = {
             "span_start_ns": min((row["start_ns"] for row in timed), default=self._start_ns),
             "span_end_ns": max((row["start_ns"] + row["duration_ns"] for row in timed), default=self._start_ns),

@@ -1,0 +1,113 @@
+"""Which line of the notebook a thread was in at any instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.phases import backward_mask
+from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+_MOST_LINES = 3
+_LEAST_SHARE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class LinePlaces(Result):
+    """The line events of the recorded span, by thread and then by time, each with its end.
+
+    `events` has the rows of `line_events`; `thread` (row of `threads`) and `end_ns` have its shape. `how` is as in
+    `FollowedLines`, None where no line was followed; `within` is the part of the span in which they were. `borrowed`:
+    threads of autograd, which work while the main thread waits in `backward()`: what they do counts for its line.
+    """
+
+    how: str | None
+    within: Intervals
+    events: Table
+    thread: Array
+    end_ns: Array
+    main_thread: int
+    borrowed: Array
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the line events, on the trace's clock."""
+        followed, events = trace.context.lines, trace.line_events
+        threads = _thread_rows(trace, events)
+        if followed is None:
+            events, threads = events.take(np.zeros(len(events), bool)), threads[:0]
+        order = np.lexsort((events["time_ns"], threads))
+        ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
+        events, threads = events.take(order), threads[order]
+        events = events.replace(time_ns=events["time_ns"] + ahead_ns)
+        end_ns = followed.end_ns + ahead_ns if followed else 0
+        ends = np.append(events["time_ns"][1:], end_ns)[: len(events)]
+        ends[np.flatnonzero(np.diff(threads, append=-2) != 0)] = end_ns
+        start_ns = max(trace.span_start_ns, followed.start_ns + ahead_ns) if followed else 0
+        stop_ns = min(trace.span_end_ns, end_ns)
+        return cls(
+            how=followed.how if followed and len(events) else None,
+            within=intervals.single(start_ns, stop_ns) if len(events) and start_ns < stop_ns else intervals.EMPTY,
+            events=events,
+            thread=threads,
+            end_ns=np.maximum(ends, events["time_ns"]),
+            main_thread=trace.main_thread,
+            borrowed=_autograd_threads(trace),
+        )
+
+    def at(self, threads: Array, times: Array) -> Array:
+        """The row of `events` that holds on each thread at each instant; int64 of `times`' shape, -1 where none does.
+
+        Rows outside every followed line (`line` -1) count as none.
+        """
+        threads = np.where(np.isin(threads, self.borrowed), self.main_thread, threads)
+        found = np.full(len(times), -1, np.int64)
+        for thread in np.unique(self.thread):
+            rows, mine = np.flatnonzero(self.thread == thread), np.flatnonzero(threads == thread)
+            at = np.searchsorted(self.events["time_ns"][rows], times[mine], side="right") - 1
+            at = np.where(at >= 0, rows[np.maximum(at, 0)], -1)
+            inside = (at >= 0) & (times[mine] < self.end_ns[at]) & (self.events["line"][at] > 0)
+            found[mine] = np.where(inside, at, -1)
+        return found
+
+    def own_ns(self, ranges: Intervals) -> Array:
+        """How long each row of `events` held on the main thread inside the union `ranges`, ns, shape `(events,)`."""
+        held = intervals.covered(ranges, self.events["time_ns"], self.end_ns) if len(ranges.starts) else 0
+        mine: Array = np.where((self.thread == self.main_thread) & (self.events["line"] > 0), held, 0)
+        return mine
+
+    def cell_lines(self, ranges: Intervals) -> tuple[int, ...]:
+        """The lines of the profiled cell in which the main thread was in `ranges`: the three longest at most.
+
+        A function of the notebook counts for the line of the cell that called it. Lines with less than a tenth of the
+        time are left out; nothing where no line is known.
+        """
+        spent, lines = self.own_ns(intervals.union(ranges)), self.events["cell_line"]
+        spent = np.where(lines > 0, spent, 0)
+        if not spent.any():
+            return ()
+        total = np.bincount(np.maximum(lines, 0), weights=spent)
+        longest = np.argsort(-total, kind="stable")[:_MOST_LINES]
+        return tuple(sorted(int(line) for line in longest if total[line] >= _LEAST_SHARE * total.sum()))
+
+
+def _thread_rows(trace: Trace, events: Table) -> Array:
+    """The row of `threads` of each event; -1 for a thread of which the trace shows nothing."""
+    tids = trace.threads["tid"]
+    rows = np.full(len(events), -1, np.int64)
+    for tid in np.unique(events["tid"]):
+        known = np.flatnonzero(tids == tid)
+        if len(known):
+            rows[events["tid"] == tid] = known[0]
+    return rows
+
+
+def _autograd_threads(trace: Trace) -> Array:
+    threads: Array = np.unique(trace.operators["thread"][backward_mask(trace)])
+    return np.setdiff1d(threads, [trace.main_thread])

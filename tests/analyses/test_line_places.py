@@ -1,0 +1,77 @@
+"""Which line a thread is in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.result import Results
+from gpuprof.model.context import FollowedLines
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.trace import Trace
+from tests.support.trace_builder import TraceBuilder
+
+
+def places_of(builder: TraceBuilder) -> LinePlaces:
+    return Results(builder.build()).get(LinePlaces)
+
+
+def lines_at(places: LinePlaces, thread: int, *times_us: int) -> list[int]:
+    rows = places.at(np.full(len(times_us), thread), np.array(times_us) * 1000)
+    return [int(places.events["line"][row]) if row >= 0 else -1 for row in rows]
+
+
+def ranges(*pairs_us: tuple[int, int]) -> Intervals:
+    pairs = np.array(pairs_us, np.int64).reshape(-1, 2) * 1000
+    return Intervals(pairs[:, 0], pairs[:, 1])
+
+
+def test_a_line_holds_until_the_next_one() -> None:
+    places = places_of(TraceBuilder().operator("aten::mm", 0, 100).line(1, 10).line(2, 40).line(-1, 60))
+
+    assert lines_at(places, 0, 5, 10, 39, 40, 59, 60, 90) == [-1, 1, 1, 2, 2, -1, -1]
+    assert places.own_ns(places.within).tolist() == [30_000, 20_000, 0]
+
+
+def test_each_thread_has_its_own_lines_and_autograd_those_of_the_main_thread() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 100).line(1, 0).line(4, 50)
+    builder.thread("worker").line(7, 20).operator("aten::add", 20, 5)
+    builder.thread("autograd").operator("autograd::engine::evaluate_function: MmBackward0", 60, 20)
+    builder.thread("somebody").operator("aten::add", 20, 5)
+    places = places_of(builder)
+
+    assert [lines_at(places, thread, 30, 70) for thread in range(4)] == [[1, 4], [7, 7], [1, 4], [-1, -1]]
+    assert places.own_ns(places.within).tolist() == [50_000, 50_000, 0]
+
+
+def test_nothing_is_known_outside_the_time_that_was_followed() -> None:
+    followed = FollowedLines(how="monitoring", start_ns=0, end_ns=50_000)
+    places = places_of(TraceBuilder().operator("aten::mm", 0, 100).line(3, 10).context(lines=followed))
+
+    assert lines_at(places, 0, 20, 49, 50) == [3, 3, -1]
+    assert places.within.total_ns == 50_000
+
+
+def test_the_clocks_offset_is_taken_into_account() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 100).line(3, 10).line(4, 30)
+    places = places_of(builder.context(sampling={"clock_offset_ns": 5_000}))
+
+    assert lines_at(places, 0, 12, 34, 35) == [-1, 3, 4]
+
+
+def test_lines_of_ranges_are_those_of_the_cell_that_take_a_tenth_or_more() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1000).line(5, 0).line(2, 100, source_file=1, cell_line=5)
+    builder.line(6, 500).line(7, 510).line(8, 900)
+    places = places_of(builder)
+
+    assert places.cell_lines(ranges((0, 900))) == (5, 7)
+    assert places.cell_lines(ranges((495, 505))) == (5, 6)
+    assert places.cell_lines(ranges()) == ()
+
+
+def test_without_lines_nothing_is_known(empty_trace: Trace) -> None:
+    for trace in (empty_trace, TraceBuilder().operator("aten::mm", 0, 100).build()):
+        places = Results(trace).get(LinePlaces)
+        assert places.how is None and places.within.total_ns == 0
+        assert places.at(np.array([0]), np.array([5])).tolist() == [-1]
+        assert places.cell_lines(ranges((0, 50))) == ()
