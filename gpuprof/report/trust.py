@@ -64,7 +64,7 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
         notes.append(_window_note(context.window))
     if trace.device_recorded is False:
         notes.append("Kernels were launched, but device activity was not captured: nothing can be said of the device.")
-    elif trace.device_recorded is None:
+    elif trace.device_recorded is None and source.kind != "snapshot":
         notes.append("No device was recorded: times are the host's.")
     share = launches.launches_with_kernel_share
     if share is not None:

@@ -13,6 +13,7 @@ from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array
 from gpuprof.units import UNKNOWN, count, duration, size
+from gpuprof.views import memory_parts
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -106,6 +107,17 @@ def memory_rows(report: Report, uses: list[tuple[str, MemoryUse]]) -> list[tuple
     ]
     rows = [(label, [read(use) for _, use in uses]) for label, read in figures]
     return [(label, [UNKNOWN if value is None else value for value in values]) for label, values in rows if any(values)]
+
+
+def composition_rows(report: Report) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+    """`(place, rows)` for each known composition: one row a part, with its bytes and its share of the peak."""
+    return [
+        (
+            memory_parts.place(parts),
+            [(row.label, [row.text, memory_parts.share_text(row)]) for row in memory_parts.part_rows(parts)],
+        )
+        for parts in memory_parts.known_parts(report.results)
+    ]
 
 
 def _size(value: float | None, more: str = "") -> str | None:

@@ -54,12 +54,17 @@ def transfers(report: Report) -> ipywidgets.Widget:
 
 
 def memory(report: Report) -> ipywidgets.Widget:
-    """Peaks and limits of every device and of the host, then the curve."""
+    """The curve, what the peak is made of, then peaks and limits of every device and of the host."""
+    parts: list[Any] = [_chart(report, "memory")]
+    for place, rows in tables.composition_rows(report):
+        names = [f"at the peak of the {place}" if place == "host" else f"at the peak of {place}", "share"]
+        parts.append(ipywidgets.HTML(fragment("memory", report, names=names, rows=rows)))
     uses = tables.memory_uses(report)
-    if not uses:
-        return _chart(report, "memory")
-    table = fragment("memory", report, names=[name for name, _ in uses], rows=tables.memory_rows(report, uses))
-    return ipywidgets.VBox([_chart(report, "memory"), ipywidgets.HTML(table)])
+    if uses:
+        rows = tables.memory_rows(report, uses)
+        table = fragment("memory", report, names=[name for name, _ in uses], rows=rows)
+        parts.append(ipywidgets.HTML(table))
+    return ipywidgets.VBox(parts) if len(parts) > 1 else parts[0]
 
 
 def operators(report: Report) -> ipywidgets.Widget:

@@ -5,21 +5,74 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.memory_composition import PeakParts
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.result import Results
+from gpuprof.views import memory_parts
 from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block
 
 
 def section(results: Results) -> Section:
-    """A table of peaks and a curve for each device, and for the host."""
+    """What the peak is made of, a table of peaks, a curve for each device and for the host, what the notebook holds."""
     peak = results.get(MemoryPeak)
     uses = [*peak.devices, *([peak.host] if peak.host else [])]
-    if not uses:
-        text = "Memory was not recorded in this run; profile with --memory to see it."
-        return Section("memory", "Memory", (Sentence(text),))
-    blocks: list[Block] = [_table(uses)]
-    blocks += [block for use in uses if (block := _curve(use)) is not None]
+    blocks = [block for parts in memory_parts.known_parts(results) for block in _composition(parts)]
+    if uses:
+        blocks.append(_table(uses))
+        blocks += [block for use in uses if (block := _curve(use)) is not None]
+    else:
+        blocks.append(Sentence("Allocations were not recorded in this run; profile with --memory to see the peak."))
+    blocks += _held(results)
     return Section("memory", "Memory", tuple(blocks))
+
+
+def _composition(parts: PeakParts) -> list[Block]:
+    rows = memory_parts.part_rows(parts)
+    table = TableBlock(
+        f"What the peak is made of: {memory_parts.place(parts)}",
+        ("part", "bytes", "share of the peak"),
+        tuple((row.label, Cell(row.text, row.bytes), Cell(memory_parts.share_text(row), row.share)) for row in rows),
+        "Parameters, gradients, optimizer state and buffers by storage: memory that is shared counts once. Activations "
+        "and temporaries: all else that was allocated at the peak.",
+    )
+    modules = memory_parts.module_rows(parts)
+    if len(modules) < 2:
+        return [table]
+    by_module = TableBlock(
+        "By part of the model",
+        ("part", "parameters", "gradients", "optimizer state", "buffers"),
+        tuple(
+            (
+                row.name,
+                _size(row.parameter_bytes),
+                _size(row.gradient_bytes),
+                _size(row.state_bytes),
+                _size(row.buffer_bytes),
+            )
+            for row in modules
+        ),
+        "Gradients: those that are there at the end of a step.",
+    )
+    return [table, by_module]
+
+
+def _held(results: Results) -> list[Block]:
+    held = memory_parts.held_rows(results)
+    if not held:
+        return []
+    rows = tuple(
+        (
+            row.name,
+            memory_parts.KINDS.get(row.kind, row.kind),
+            row.device,
+            _size(row.bytes),
+            Cell(units.count(row.tensors), row.tensors),
+            "" if row.used else "not mentioned in this cell",
+        )
+        for row in held
+    )
+    note = "At the end of the cell; memory that several names share stands under the first."
+    return [TableBlock("What the notebook holds", ("name", "kind", "device", "bytes", "tensors", ""), rows, note)]
 
 
 def _where(use: MemoryUse) -> str:

@@ -12,6 +12,7 @@ import jinja2
 
 from gpuprof.units import duration, percent, plural
 from gpuprof.views import wording
+from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.paper.diff import diff_lines
 from gpuprof.views.picture.draw import render_picture
 from gpuprof.views.prose import prose
@@ -62,6 +63,7 @@ def render_paper(
     return _template().render(
         report=report,
         rows=wording.budget_rows(report),
+        memory=memory_line(report.results),
         picture=None if picture is None else "data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         page=page_html if page_html is not None and len(page_html.encode()) <= MOST_PAGE_BYTES else None,
         page_too_large=page_html is not None and len(page_html.encode()) > MOST_PAGE_BYTES,
