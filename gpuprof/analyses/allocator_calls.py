@@ -65,13 +65,15 @@ class AllocatorCalls(Result):
             frees=int((freeing & judged).sum()),
             frees_outside=int(outside.sum()),
             frees_alone=_alone(calls, allocating, freeing & judged),
-            bursts=_bursts(calls, outside, launching(calls) | allocating),
+            bursts=_bursts(calls, outside, launching(calls) | allocating) if outside.any() else 0,
             host=intervals.intersect(intervals.union(intervals.of(chosen)), within),
         )
 
 
 def _device_memory(trace: Trace, kind: CallKind) -> Array:
     calls = trace.calls
+    if not (calls["kind"] == kind).any():
+        return np.zeros(len(calls), bool)
     mine = (calls["kind"] == kind) & np.isin(calls["thread"], driving_threads(trace))
     mask: Array = mine & ~named(trace, calls, "Host") & ~named(trace, calls, "Async")
     return mask

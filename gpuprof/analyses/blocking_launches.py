@@ -38,12 +38,12 @@ class BlockingLaunches(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the launches and their kernels."""
         calls, events = trace.calls, trace.device_events
-        kernels = events.take((events["kind"] == DeviceEventKind.KERNEL) & (events["call"] >= 0))
-        kernels = kernels.take(calls["kind"][kernels["call"]] == CallKind.KERNEL)
-        call = kernels["call"]
+        kernels = np.flatnonzero((events["kind"] == DeviceEventKind.KERNEL) & (events["call"] >= 0))
+        kernels = kernels[calls["kind"][events["call"][kernels]] == CallKind.KERNEL]
+        call = events["call"][kernels]
         begins = calls["start_ns"][call]
         returns = begins + calls["duration_ns"][call]
-        blocking = returns >= kernels["start_ns"] + kernels["duration_ns"]
+        blocking = returns >= events["start_ns"][kernels] + events["duration_ns"][kernels]
         order = np.argsort(begins[blocking], kind="stable")
         return cls(
             launches=len(kernels),

@@ -62,7 +62,8 @@ class HostGaps(Result):
             idle = intervals.subtract(idle, other)
         long = idle.ends - idle.starts >= LONG_NS
         gaps = Intervals(idle.starts[long], idle.ends[long])
-        inside = intervals.intersect(gaps, intervals.union(_both(main_operators(trace), autograd_threads(trace))))
+        working = intervals.union(_both(main_operators(trace), autograd_threads(trace))) if long.any() else gaps
+        inside = intervals.intersect(gaps, working)
         return cls(
             within=within,
             steps=int(steady.sum()),
@@ -82,6 +83,8 @@ def _both(left: Intervals, right: Intervals) -> Intervals:
 
 def _operators(trace: Trace, gaps: Intervals) -> tuple[tuple[str, int], ...]:
     """By name, the time of the main thread's outermost operators in the gaps."""
+    if not len(gaps.starts):
+        return ()
     table = trace.operators
     top = table.take((table["thread"] == trace.main_thread) & (table["parent"] < 0))
     spent = intervals.covered(gaps, *intervals.of(top))

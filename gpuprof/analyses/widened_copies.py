@@ -38,6 +38,8 @@ class WidenedCopies(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the input types of the conversions."""
         copies, operators = results.get(Copies).table, trace.operators
+        if not (operators["input_types"] >= 0).any():
+            return cls(False, np.empty(0, np.int64), np.empty(0), "", "")
         called = np.unique(trace.calls["operator"])
         converting = np.flatnonzero(trace.name_mask(operators, "aten::copy_") & (operators["step"] >= 0))
         converted: dict[tuple[int, str, str], int] = {}
@@ -59,7 +61,7 @@ class WidenedCopies(Result):
             found += [(int(row), less / more, old, new) for row in rows[:1]]
         found.sort()
         return cls(
-            shapes=bool((operators["input_types"] >= 0).any()),
+            shapes=True,
             copies=np.array([each[0] for each in found], np.int64),
             narrower=np.array([each[1] for each in found], np.float64),
             from_type=found[0][2] if found else "",

@@ -44,7 +44,7 @@ class PcieLinkDegraded(Rule):
 
     below_share: float = threshold(0.9, "of the readings under load: a link that only wakes up late is no fault")
     exposed_share: float = threshold(0.03, "of the step in copies with no compute: from there on it matters here")
-    readings: float = threshold(10, "under load: fewer say too little")
+    readings: float = threshold(5, "under load (the link is read once a second): fewer say too little")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the links."""

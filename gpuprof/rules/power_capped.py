@@ -36,7 +36,10 @@ class PowerCapped(Rule):
     yields_to = ("thermal_throttle",)
 
     capped_share: float = threshold(0.20, "of the readings under load: less is a passing peak")
-    clock_share: float = threshold(0.90, "of the clock otherwise: above it the board’s own limit is not worth a word")
+    clock_share: float = threshold(
+        0.80, "of the clock otherwise: heavy kernels at the board’s own limit often get so far"
+    )
+    lowered_share: float = threshold(0.97, "of the clock otherwise: above it a lowered limit costs nothing to speak of")
     readings: float = threshold(10, "under load: fewer say too little")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -50,19 +53,18 @@ class PowerCapped(Rule):
             return None
         limit, default = most.facts.power_limit_mw, most.facts.power_limit_default_mw
         free = most.clock_free_mhz or most.facts.sm_clock_max_mhz
-        if limit is not None and default is not None and limit < default:
-            return self._finding(results, most, share, slow, free, lowered=True)
-        if slow and free and slow < self.clock_share * free:
-            return self._finding(results, most, share, slow, free, lowered=False)
-        return None
+        lowered = limit is not None and default is not None and limit < default
+        if not slow or not free or slow >= (self.lowered_share if lowered else self.clock_share) * free:
+            return None
+        return self._finding(results, most, share, slow, free, lowered=lowered)
 
     def _finding(
         self,
         results: Results,
         device: DeviceCondition,
         share: float,
-        slow: float | None,
-        free: float | None,
+        slow: float,
+        free: float,
         *,
         lowered: bool,
     ) -> Finding:
@@ -77,7 +79,6 @@ class PowerCapped(Rule):
         }
         of = f" of {limit / 1000:.0f} W" if limit else ""
         board = f", which the board comes with {default / 1000:.0f} W for" if lowered and default else ""
-        clocks = f" The SM clock was {slow:.0f} MHz then, {free:.0f} MHz otherwise." if slow and free else ""
         return Finding(
             rule=self.name,
             severity=Severity.MEDIUM if lowered else Severity.LOW,
@@ -85,7 +86,8 @@ class PowerCapped(Rule):
             explanation=(
                 f"NVML named the power limit{of}{board}, as the reason for lowered clocks in {units.percent(share)} of "
                 f"{units.plural(device.readings, 'reading')} under load, on {device.facts.name or 'the device'}."
-                f"{clocks}"
+                f" The SM clock was {slow:.0f} MHz then, {free:.0f} MHz "
+                f"{'otherwise' if device.clock_free_mhz else 'at most'}."
             ),
             evidence={name: value for name, value in facts.items() if value is not None},
             change=(

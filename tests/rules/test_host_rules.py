@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
 from gpuprof.rules.registry import judge, rule
+from tests.rules.cases import sync_in_step
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -89,7 +91,7 @@ def test_a_run_of_copies_alone_has_nothing_to_hide_them_under(shared_trace: Call
     assert rule("exposed_h2d_copy").check(Results(shared_trace("a100-copies-pinned"))) is None
 
 
-@pytest.mark.parametrize(("free_mhz", "severity"), [(1500, Severity.LOW), (1300, None)])
+@pytest.mark.parametrize(("free_mhz", "severity"), [(1600, Severity.LOW), (1400, None)])
 def test_the_boards_own_power_limit_is_mentioned_only_where_it_costs(free_mhz: int, severity: Severity | None) -> None:
     builder = TraceBuilder().kernel("gemm", 0, 4000, launch_at_us=0)
     for tick in range(40):
@@ -164,3 +166,12 @@ def test_a_pause_that_the_device_feels_is_retimed() -> None:
     assert found.saving.basis.startswith("re-timed")
     assert found.saving.central_ns == pytest.approx(10_000_000, rel=0.01)
     assert "gc.freeze()" in found.change
+
+
+def test_reads_of_anomaly_detection_are_not_the_cells() -> None:
+    """It checks every gradient for NaN with a `.item()` of its own."""
+    trace = sync_in_step.fires()
+    on = msgspec.structs.replace(trace.context, environment=Environment(anomaly_mode=True))
+    assert [each.rule for each in judge(Results(dataclasses.replace(trace, context=on)), strict=True).findings] == [
+        "debug_mode_on"
+    ]
