@@ -31,10 +31,10 @@ def after(node: cst.CSTNode, *codes: str) -> Changes:
 
 def at_head(tree: CellTree, *codes: str) -> Changes | None:
     """These statements after the imports and magics with which the cell begins; None for a cell without any other."""
-    at = next((row for row, each in enumerate(tree.module.body) if not _is_prelude(each)), None)
+    at = next((row for row, each in enumerate(tree.statements) if not _is_prelude(each)), None)
     if at is None:
         return None
-    first = tree.module.body[at]
+    first = tree.statements[at]
     added: list[Any] = [cst.parse_statement(code) for code in codes]
     above = getattr(first, "leading_lines", ())
     if at > 0 and above and above[0].comment is None and not codes[0].startswith(("import ", "from ")):
@@ -72,7 +72,7 @@ def binds_torch_at_head(tree: CellTree) -> bool | None:
     if _is_other(tree):
         return None
     imports = _imports_of_torch(tree)
-    prelude = list(itertools.takewhile(_is_prelude, tree.module.body))
+    prelude = list(itertools.takewhile(_is_prelude, tree.statements))
     return any(tree.parent(each) in prelude for each in imports) if imports else _says_torch(tree)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar, cast
 
 import libcst as cst
 import libcst.matchers as m
@@ -26,11 +26,9 @@ class CellTree:
     """A parsed cell."""
 
     def __init__(self, source: str, masked: Masked):
-        # libcst drops an empty line above a last one of mere spaces
-        text = masked.code.rstrip(" \t")
-        text = text if text.endswith("\n") else masked.code
-        self._tail = masked.code[len(text) :]
-        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        # libcst loses some empty lines and comments at the end of a text, none above a last statement
+        self._end = "pass\n" if masked.code.endswith("\n") else "\npass\n"
+        wrapper = MetadataWrapper(cst.parse_module(masked.code + self._end), unsafe_skip_copy=True)
         self.module = wrapper.module
         self._source = source
         self._masked = masked
@@ -51,13 +49,18 @@ class CellTree:
             tree = cls(source, masked)
         except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, UnicodeError):
             return None
-        return tree if tree.module.code + tree._tail == masked.code else None
+        return tree if tree.module.code == masked.code + tree._end else None
+
+    @property
+    def statements(self) -> Sequence[cst.BaseStatement]:
+        """Those of the first level."""
+        return cast(Sequence[cst.BaseStatement], self.module.body)[:-1]
 
     def changed(self, changes: Changes) -> str | None:
         """The cell's text with the changes; None without any, or where the result would be no Python."""
         if not changes:
             return None
-        code = self.module.visit(_Changer(changes)).code + self._tail
+        code = self.module.visit(_Changer(changes)).code.removesuffix(self._end)
         try:
             compile(code, "<cell>", "exec", _TOP_LEVEL_AWAIT, dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 import libcst.matchers as m
+import pytest
 
 from gpuprof.edits.tree import CellTree
 
@@ -46,6 +47,13 @@ def test_imported_names_are_known_in_full() -> None:
     (call,) = cell.all(m.Call(m.Attribute(attr=m.Name("SGD"))))
     assert cell.imported_as(call.func) == "torch.optim.SGD"
     assert cell.imported_as(cell.all(m.Name("again"))[0]) is None
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n   # c", "\n\n  \n# c\n", "\n\n   ", "\r\n\r\n", "\nfor x in y:\n  z"])
+def test_the_end_of_the_text_is_kept(end: str) -> None:
+    cell = CellTree.of(f"x = 1{end}")
+    assert cell is not None and len(cell.statements) == 1 + ("for" in end)
+    assert cell.changed({cell.all(m.Integer())[0]: lambda _: cst.Integer("2")}) == f"x = 2{end}"
 
 
 def test_a_change_that_would_be_no_python_is_none() -> None:

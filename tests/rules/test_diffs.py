@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from typing import Any
 
@@ -17,12 +18,16 @@ from gpuprof.rules.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.edits.executed import TRAINING, line_of, run
 from tests.edits.test_evaluation import CELL
-from tests.rules.cases import blocking_h2d_copy, grad_in_inference, gradients_zeroed_in_place
-from tests.rules.cases.fp32_matmul import _kernels
-from tests.rules.cases.input_stall import _loop
-from tests.rules.cases.pageable_h2d_copy import _copies
-from tests.rules.cases.sync_in_step import _reads
-from tests.rules.cases.unfused_optimizer import _steps
+from tests.rules.cases import (
+    blocking_h2d_copy,
+    fp32_matmul,
+    grad_in_inference,
+    gradients_zeroed_in_place,
+    input_stall,
+    pageable_h2d_copy,
+    sync_in_step,
+    unfused_optimizer,
+)
 from tests.support.trace_builder import TraceBuilder
 
 LOOP = line_of(TRAINING, "for x, y in loader")
@@ -53,7 +58,7 @@ def added(diff: str | None) -> list[str]:
 
 def stalled(**loader: Any) -> str | None:
     mine = msgspec.structs.replace(LOADER, **loader)
-    return diff_of("input_stall", _loop(30_000).build(), loaders=(mine,), environment=LINUX)
+    return diff_of("input_stall", input_stall.fires(), loaders=(mine,), environment=LINUX)
 
 
 def test_workers_for_the_loader() -> None:
@@ -76,13 +81,18 @@ def test_no_workers_for_a_loader_of_elsewhere_or_an_iterable_dataset(loader: dic
     ],
 )
 def test_no_workers_where_they_may_not_start_or_fit(environment: Environment | None) -> None:
-    trace = _loop(30_000).build()
+    trace = input_stall.fires()
     assert diff_of("input_stall", trace, loaders=(LOADER,), environment=environment) is None
 
 
 def test_no_workers_where_batches_are_made_on_the_device() -> None:
-    trace = _loop(30_000).call("cudaLaunchKernel", 10_000, 5).build()
-    assert diff_of("input_stall", trace, loaders=(LOADER,), environment=LINUX) is None
+    builder = TraceBuilder()
+    for at in range(0, 1_000_000, 100_000):
+        builder.step(at, 100_000).data_wait(at, 30_000).operator("aten::stack", at, 30_000)
+        builder.kernel("gemm", at + 30_000, 70_000, launch_at_us=at + 30_000)
+    making = copy.deepcopy(builder).call("cudaLaunchKernel", 10_000, 5)
+    assert diff_of("input_stall", builder.build(), loaders=(LOADER,), environment=LINUX) is not None
+    assert diff_of("input_stall", making.build(), loaders=(LOADER,), environment=LINUX) is None
 
 
 def test_no_workers_where_nothing_but_the_host_was_recorded() -> None:
@@ -94,7 +104,7 @@ def test_no_workers_where_nothing_but_the_host_was_recorded() -> None:
 
 
 def test_loader_and_copies_in_one_diff() -> None:
-    lines = added(diff_of("pageable_h2d_copy", _copies(100, "pageable"), loaders=(LOADER,)))
+    lines = added(diff_of("pageable_h2d_copy", pageable_h2d_copy.fires(), loaders=(LOADER,)))
     assert len(lines) == 2 and "pin_memory=True" in lines[0] and lines[1].count("non_blocking=True") == 2
 
 
@@ -108,7 +118,7 @@ def test_loader_and_copies_in_one_diff() -> None:
     ],
 )
 def test_no_half_of_a_cure_for_copies(loaders: tuple[Loader, ...]) -> None:
-    assert diff_of("pageable_h2d_copy", _copies(100, "pageable"), loaders=loaders) is None
+    assert diff_of("pageable_h2d_copy", pageable_h2d_copy.fires(), loaders=loaders) is None
 
 
 def adam(**facts: Any) -> Optimizer:
@@ -117,22 +127,22 @@ def adam(**facts: Any) -> Optimizer:
 
 
 def test_the_optimizer_is_fused() -> None:
-    diff = diff_of("unfused_optimizer", _steps(2), optimizers=(adam(),))
+    diff = diff_of("unfused_optimizer", unfused_optimizer.fires(), optimizers=(adam(),))
     assert added(diff) == ["opt = torch.optim.Adam(model.parameters(), lr=1e-2, fused=True)  # the optimizer"]
 
 
 @pytest.mark.parametrize("facts", [{"line": None}, {"line": 1}, {"device": None}, {"device": "mps:0"}])
 def test_no_fusing_of_an_optimizer_of_elsewhere(facts: dict[str, Any]) -> None:
-    assert diff_of("unfused_optimizer", _steps(2), optimizers=(adam(**facts),)) is None
+    assert diff_of("unfused_optimizer", unfused_optimizer.fires(), optimizers=(adam(**facts),)) is None
 
 
 def test_the_read_is_put_off() -> None:
-    lines = added(diff_of("sync_in_step", _reads(110), ONE_READ.replace(", losses[-1]", "")))
+    lines = added(diff_of("sync_in_step", sync_in_step.fires(), ONE_READ.replace(", losses[-1]", "")))
     assert lines == ["total += loss.detach().double()", "total = float(total)"]
 
 
 def test_reads_that_the_cell_does_not_show_are_left_to_words() -> None:
-    assert diff_of("sync_in_step", _reads(110), TRAINING.split("    total +=")[0] + "    z = 1\n") is None
+    assert diff_of("sync_in_step", sync_in_step.fires(), TRAINING.split("    total +=")[0] + "    z = 1\n") is None
 
 
 @pytest.mark.parametrize(("setting", "given"), [("highest", True), ("high", False), (None, False)])
@@ -141,9 +151,7 @@ def test_the_precision_is_set_where_it_is_known_to_be_the_full_one(setting: str 
 
     before = torch.get_float32_matmul_precision()
     try:
-        diff = diff_of(
-            "fp32_matmul", _kernels("ampere_sgemm_128x64_tn", 600), environment=Environment(matmul_precision=setting)
-        )
+        diff = diff_of("fp32_matmul", fp32_matmul.fires(), environment=Environment(matmul_precision=setting))
     finally:
         torch.set_float32_matmul_precision(before)
     assert (diff is not None and added(diff) == ['torch.set_float32_matmul_precision("high")']) is given
@@ -171,10 +179,10 @@ def test_evaluation_runs_in_inference_mode() -> None:
 @pytest.mark.parametrize("name", ["input_stall", "pageable_h2d_copy", "unfused_optimizer", "sync_in_step"])
 def test_without_a_cell_there_is_no_diff(name: str) -> None:
     traces = {
-        "input_stall": _loop(30_000).build(),
-        "pageable_h2d_copy": _copies(100, "pageable"),
-        "unfused_optimizer": _steps(2),
-        "sync_in_step": _reads(110),
+        "input_stall": input_stall.fires(),
+        "pageable_h2d_copy": pageable_h2d_copy.fires(),
+        "unfused_optimizer": unfused_optimizer.fires(),
+        "sync_in_step": sync_in_step.fires(),
     }
     assert diff_of(name, traces[name], None, loaders=(LOADER,), optimizers=(adam(),), environment=LINUX) is None
 
