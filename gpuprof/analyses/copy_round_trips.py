@@ -15,7 +15,7 @@ from gpuprof.analyses.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind
-from gpuprof.model.table import Array
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 # smaller ones are numbers that happen to have the same size
@@ -57,20 +57,27 @@ class CopyRoundTrips(Result):
         waited = np.isin(copies["call"], results.get(CopyWaits).copy_call) & (copies["call"] >= 0)
         leaving = np.flatnonzero(large & waited & (copies["direction"] == CopyKind.D2H))
         coming = np.flatnonzero(large & (copies["direction"] == CopyKind.H2D))
-        taken, pairs = set(), []
-        for row in leaving.tolist():
-            same = copies["bytes"][coming] == copies["bytes"][row]
-            same &= (copies["step"][coming] == copies["step"][row]) & (copies["start_ns"][coming] >= ends[row])
-            same &= copies["device"][coming] == copies["device"][row]
-            match = next((back for back in coming[same].tolist() if back not in taken), None)
-            if match is not None and not _loads(results, ends[row], copies["start_ns"][match]):
-                taken.add(match)
-                pairs.append((row, match))
+        candidates: dict[tuple[int, ...], list[int]] = {}
+        for key, row in zip(_alike(copies, coming), coming.tolist(), strict=True):
+            candidates.setdefault(key, []).append(row)
+        pairs = []
+        for key, row in zip(_alike(copies, leaving), leaving.tolist(), strict=True):
+            rows = candidates.get(key, [])
+            while rows and copies["start_ns"][rows[0]] < ends[row]:
+                rows.pop(0)
+            if rows and not _loads(results, ends[row], copies["start_ns"][rows[0]]):
+                pairs.append((row, rows.pop(0)))
         out, back = (np.array(rows, np.int64) for rows in (zip(*pairs, strict=True) if pairs else ((), ())))
         whole = intervals.union(Intervals(copies["start_ns"][out], ends[back]))
         return cls(
             out, back, len(trace.steps), len(np.unique(copies["step"][out])), intervals.subtract(whole, device.compute)
         )
+
+
+def _alike(copies: Table, rows: Array) -> list[tuple[int, ...]]:
+    """Step, bytes and device of each: what both copies of a trip have in common."""
+    columns = (copies[name][rows].tolist() for name in ("step", "bytes", "device"))
+    return list(zip(*columns, strict=True))
 
 
 def _loads(results: Results, start_ns: int, end_ns: int) -> bool:

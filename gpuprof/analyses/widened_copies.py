@@ -44,14 +44,14 @@ class WidenedCopies(Result):
         converting = np.flatnonzero(trace.name_mask(operators, "aten::copy_") & (operators["step"] >= 0))
         converted: dict[tuple[int, str, str], int] = {}
         sizes: dict[tuple[str, str], tuple[int, int]] = {}
-        for row in converting[~np.isin(converting, called)].tolist():
+        for row, times in _alike(trace, converting[~np.isin(converting, called)]):
             inputs = inputs_of(trace, row)
             after, before = (inputs[0], inputs[1]) if len(inputs) > 1 else (None, None)
             if after is None or before is None or not after.element_bytes or not before.element_bytes:
                 continue
             if before.element_bytes < after.element_bytes and after.dims == before.dims:
                 key = (int(operators["step"][row]), before.type, after.type)
-                converted[key] = converted.get(key, 0) + after.elements * after.element_bytes
+                converted[key] = converted.get(key, 0) + times * after.elements * after.element_bytes
                 sizes[key[1:]] = (before.element_bytes, after.element_bytes)
         found: list[tuple[int, float, str, str]] = []
         large = (copies["direction"] == CopyKind.H2D) & (copies["bytes"] >= LEAST_BYTES)
@@ -67,3 +67,11 @@ class WidenedCopies(Result):
             from_type=found[0][2] if found else "",
             to_type=found[0][3] if found else "",
         )
+
+
+def _alike(trace: Trace, rows: Array) -> list[tuple[int, int]]:
+    """One row for each step, shapes and types that occur, and how often: samples are converted by the thousand."""
+    names = ("step", "input_dims", "input_types")
+    columns = np.stack([trace.operators[name][rows].astype(np.int64) for name in names], axis=1)
+    _, first, counts = np.unique(columns, axis=0, return_index=True, return_counts=True)
+    return list(zip(rows[first].tolist(), counts.tolist(), strict=True))
