@@ -14,6 +14,8 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.rules.finding import Severity
 from gpuprof.rules.scope import Scope, graded
+from gpuprof.whatif.changes import operations_scaled
+from gpuprof.whatif.edits import Edit
 
 _HOST_CAUSES = ("idle_host", "idle_launch")
 # of the time in which either the device computes or the host is late with launches: below it faster kernels only wait
@@ -69,6 +71,11 @@ class Compute:
     def during(self, chosen: Array) -> Intervals:
         """When the chosen ones ran, within the scope; a union."""
         return intervals.intersect(self.kernels.union(chosen & self.inside), self.scope.within)
+
+    def taking(self, chosen: Array, *shares: float) -> list[Edit]:
+        """Edits after which the chosen kernels within the scope take these shares of their time."""
+        rows = self.kernels.event[chosen & self.inside]
+        return [operations_scaled(rows, share) for share in shares]
 
     def severity(self, chosen: Array, share: float, *, high: float, low: float = 0.0) -> Severity:
         """`graded(share, high, low)`, but LOW where the chosen kernels run for a few per cent of the scope only."""

@@ -30,9 +30,13 @@ from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
+from gpuprof.whatif.edits import together
+from gpuprof.whatif.predict import Range
 
+_SAVED = "30 % to all of the time in the softmax and masks, at best half of the products’ as well"
 _WRITE_IT = (
     "Replace the three operators by `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)`; in a "
     'Hugging Face model pass `attn_implementation="sdpa"`, in `torch.nn.MultiheadAttention` `need_weights=False`.'
@@ -62,7 +66,11 @@ class EagerAttention(Rule):
         share = compute.share(found.chosen)
         if not found.blocks or not compute.decides or share < self.attention_share:
             return None
-        return self._finding(compute, found, share)
+        scores, products = found.chosen & ~found.products, found.products
+        worse, better = compute.taking(scores, 0.7, 0.0)
+        strengths = Range(worse, better, together(better, *compute.taking(products, 0.5)))
+        finding = self._finding(compute, found, share)
+        return retimed(results, finding, strengths, f"re-timed without {_SAVED}", rest=WAITS_FOR_HOST)
 
     def _finding(self, compute: Compute, found: Found, share: float) -> Finding:
         spent, products = compute.sum_ns(found.chosen), compute.sum_ns(found.products)
@@ -95,7 +103,7 @@ class EagerAttention(Rule):
                 other * 0.3,
                 other,
                 other + (during.total_ns - other) / 2,
-                "estimate: 30 % to all of the time in the softmax and masks, at best half of the products’ as well",
+                f"estimate: {_SAVED}",
             ),
             leave_it="Leave it when the attention weights themselves are used, or when the scores are changed in a way "
             "that no mask or bias can say.",

@@ -24,13 +24,18 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.float64_kernels import Float64Kernels
 from gpuprof.analyses.result import Results
+from gpuprof.model.device import Device
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
+from gpuprof.whatif.changes import unchanged
+from gpuprof.whatif.predict import Range
 
 _MOST_OPERATORS = 3
+_SPEEDS = "these kernels at the speed of fp32, twice as fast (half the bytes) or, where arithmetic limits them, more"
 # data centre devices: fp64 at half the rate of fp32; every other capability has 1/32 or 1/64
 _HALF_RATE = ((6, 0), (7, 0), (8, 0), (9, 0), (10, 0))
 
@@ -52,14 +57,14 @@ class Float64Compute(Rule):
         share = compute.share(found.chosen)
         if not compute.decides or share < self.float64_share:
             return None
-        return self._finding(compute, found, share)
+        speeds = Range(unchanged, *compute.taking(found.chosen, 1 / 2, 1 / 32 if _is_slow(compute.device) else 1 / 4))
+        finding = self._finding(compute, found, share)
+        return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
     def _finding(self, compute: Compute, found: Float64Kernels, share: float) -> Finding:
         during, spent = compute.during(found.chosen), compute.sum_ns(found.chosen)
         products = compute.sum_ns(found.products)
         operators = ", ".join(name for name, _ in found.operators[:_MOST_OPERATORS])
-        capability = compute.device.compute_capability
-        slow = capability is not None and not compute.device.is_amd and capability not in _HALF_RATE
         wall = during.total_ns
         return Finding(
             rule=self.name,
@@ -82,9 +87,14 @@ class Float64Compute(Rule):
             saving=compute.scope.saving(
                 0,
                 wall / 2,
-                wall * (31 / 32 if slow else 3 / 4),
-                "estimate: these kernels at the speed of fp32, twice as fast (half the bytes) or, where arithmetic "
-                "limits them, more",
+                wall * (31 / 32 if _is_slow(compute.device) else 3 / 4),
+                f"estimate: {_SPEEDS}",
             ),
             leave_it="Leave it when the method needs fp64 (solvers, long sums).",
         )
+
+
+def _is_slow(device: Device) -> bool:
+    """Whether fp64 is known to be far slower than half the speed of fp32."""
+    capability = device.compute_capability
+    return capability is not None and not device.is_amd and capability not in _HALF_RATE

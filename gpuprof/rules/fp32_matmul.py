@@ -35,14 +35,13 @@ from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding
-from gpuprof.rules.retimed import retimed
+from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded
 from gpuprof.whatif.changes import operations_scaled
 from gpuprof.whatif.predict import Range
 
 _TENSOR_CORES, _AMPERE = (7, 0), (8, 0)
-_REST = "the run then waits for something else, as a rule for the host, which recording slows"
 _SPEEDS = "these kernels 1.5×, 3× (a published case), 8× as fast"
 
 
@@ -118,7 +117,7 @@ class Fp32Matmul(Rule):
             saving=scope.saving(wall / 3, wall * 2 / 3, wall * 7 / 8, f"estimate: {_SPEEDS}"),
             leave_it="Leave it when the result needs fp32’s precision; compare the loss after the change.",
         )
-        return retimed(results, found, _faster(results), f"re-timed with {_SPEEDS}", rest=_REST)
+        return retimed(results, found, _faster(results), f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
 
 def _faster(results: Results) -> Range:

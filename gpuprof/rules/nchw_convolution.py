@@ -27,8 +27,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
+from gpuprof.whatif.predict import Range
 
 _CHANGE = (
     "Convert the model once, `model = model.to(memory_format=torch.channels_last)`, and each batch, "
@@ -58,7 +60,7 @@ class NchwConvolution(Rule):
         spent, during = compute.sum_ns(found.layout), compute.during(found.layout)
         number = int((found.layout & compute.inside).sum())
         wall = during.total_ns
-        return Finding(
+        finding = Finding(
             rule=self.name,
             severity=compute.severity(found.layout, share, high=self.high_share),
             title=f"Reordering tensors for convolutions takes {units.percent(share)} of the kernel time",
@@ -79,3 +81,6 @@ class NchwConvolution(Rule):
             ),
             leave_it="Leave it when much of the model has no channels_last version: then the copies only move.",
         )
+        strengths = Range(*compute.taking(found.layout, 0.7, 0.2, 0.0))
+        basis = "upper bound: re-timed without these kernels, the convolutions as fast as now"
+        return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)

@@ -14,6 +14,8 @@ from gpuprof.whatif.predict import MINOR_SHARE, Range, Replay, predict
 # Of what the finding itself would expect: below it the reader is told what becomes of the rest.
 _SMALL = 0.5
 _ELSEWHERE = "the run then waits for something else"
+# What to say as `rest` of changes that make kernels faster.
+WAITS_FOR_HOST = f"{_ELSEWHERE}, as a rule for the host, which recording slows"
 
 
 def retimed(

@@ -29,10 +29,13 @@ from gpuprof.analyses.unaligned_products import UnalignedProducts, UnalignedShap
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
+from gpuprof.whatif.predict import Range
 
 _MOST_SHAPES = 3
+_SPEEDS = "these products 1.1×, 1.5×, 3× as fast"
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,9 @@ class UnalignedGemmShape(Rule):
         share = compute.share(found.chosen)
         if not compute.decides or share < self.unaligned_share:
             return None
-        return self._finding(compute, found, share)
+        speeds = Range(*compute.taking(found.chosen, 1 / 1.1, 1 / 1.5, 1 / 3))
+        finding = self._finding(compute, found, share)
+        return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
     def _finding(self, compute: Compute, found: UnalignedProducts, share: float) -> Finding:
         spent, during = compute.sum_ns(found.chosen), compute.during(found.chosen)
@@ -82,9 +87,7 @@ class UnalignedGemmShape(Rule):
             change=f"Round {f'the sizes {sizes}' if sizes else 'the sizes of these products'} up to a multiple of 8, "
             "better 64: vocabulary, classes, features or channels in the model, lengths of sequences in the tokenizer "
             "(`pad_to_multiple_of=8`).",
-            saving=compute.scope.saving(
-                wall * 0.1, wall / 3, wall * 2 / 3, "estimate: these products 1.1×, 1.5×, 3× as fast"
-            ),
+            saving=compute.scope.saving(wall * 0.1, wall / 3, wall * 2 / 3, f"estimate: {_SPEEDS}"),
             leave_it="Leave it when the sizes belong to a trained model that must stay as it is.",
         )
 

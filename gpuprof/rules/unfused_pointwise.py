@@ -27,8 +27,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
+from gpuprof.whatif.predict import Range
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,10 @@ class UnfusedPointwise(Rule):
         saved = compute.share(found.chosen & ~found.longest)
         if not compute.decides or saved < self.saved_share:
             return None
-        return self._finding(compute, found, saved)
+        strengths = Range(*compute.taking(found.chosen & ~found.longest, 0.7, 0.2, 0.0))
+        finding = self._finding(compute, found, saved)
+        basis = "upper bound: re-timed with each chain as long as its longest kernel"
+        return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)
 
     def _finding(self, compute: Compute, found: PointwiseChains, saved: float) -> Finding:
         spent, kept = compute.sum_ns(found.chosen), compute.sum_ns(found.longest)

@@ -9,7 +9,8 @@ EXPECTED = Expected(
     Severity.HIGH,
     "Reordering tensors for convolutions takes 30 % of the kernel time",
     {"layout_kernels": 3, "layout_ms": 0.3, "convolution_ms": 0.7, "layout_share": 0.3},
-    saving_share=0.24,
+    saving_share=0.238,
+    basis="re-timed without these kernels",
     change="memory_format=torch.channels_last",
 )
 
@@ -23,9 +24,9 @@ def _kernels(layout_us: float, *, recorded: bool = True) -> Trace:
         return builder.call("cudaLaunchKernel", 1, 5).build()
     each = layout_us / 3
     convolution = "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32"
-    builder.kernel(THERE, 0, each, launch_at_us=0).kernel(THERE, each, each, launch_at_us=6)
-    builder.kernel(convolution, 2 * each, 1000 - layout_us, launch_at_us=12)
-    return builder.kernel(BACK, 1000 - each, each, launch_at_us=18).build()
+    builder.kernel(THERE, 6, each, launch_at_us=0).kernel(THERE, 6 + each, each, launch_at_us=6)
+    builder.kernel(convolution, 6 + 2 * each, 1000 - layout_us, launch_at_us=12)
+    return builder.kernel(BACK, 1006 - each, each, launch_at_us=18).sync(30, 980).build()
 
 
 def fires() -> Trace:
