@@ -32,6 +32,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.model import intervals
@@ -78,7 +79,7 @@ class InputStall(Rule):
             title=f"{who} for data {units.percent(share)} of {scope.words}",
             explanation=_explanation(pipeline, plan),
             evidence=_evidence(pipeline, plan, share),
-            where=Where(lines=(plan.loader.line,) if plan.loader and plan.loader.line else (), ranges_ns=worst(ranges)),
+            where=Where(lines=_lines(results, plan, ranges), ranges_ns=worst(ranges)),
             change=_change(plan, on_device=idle_ns is not None),
             diff=_diff(results, plan, ranges) if idle_ns is not None else None,
             saving=_saving(scope, pipeline, plan, stall_ns),
@@ -86,6 +87,11 @@ class InputStall(Rule):
             "be read in parallel.",
         )
         return found if idle_ns is None else _retimed(results, found, pipeline, plan, ranges)
+
+
+def _lines(results: Results, plan: WorkerPlan, waits: Intervals) -> tuple[int, ...]:
+    known = plan.loader.line if plan.loader else None
+    return (known,) if known else results.get(LinePlaces).cell_lines(waits)
 
 
 def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:

@@ -28,6 +28,7 @@ from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
@@ -88,7 +89,6 @@ class PageableH2dCopy(Rule):
         share = scope.share(cost.total_ns)
         against = f", where {units.rate(reference)} is possible" if reference else ""
         pinned = [loader.pin_memory for loader in results.trace.context.loaders]
-        lines = tuple(each.line for each in results.trace.context.loaders if each.line and not each.pin_memory)
         loader = (
             "The DataLoader pins already, so these tensors come from elsewhere: make them in pinned memory "
             "(`torch.empty(..., pin_memory=True)`) once and fill them, and copy with `non_blocking=True`."
@@ -115,7 +115,7 @@ class PageableH2dCopy(Rule):
                 **({"bandwidth_gb_per_s": round(bandwidth / 1e9, 3)} if bandwidth else {}),
                 **({"possible_gb_per_s": round(reference / 1e9, 3)} if reference else {}),
             },
-            where=Where(lines=lines, ranges_ns=worst(cost)),
+            where=Where(lines=_lines(results, copies), ranges_ns=worst(cost)),
             change=loader,
             diff=_diff(results),
             saving=scope.saving(
@@ -163,6 +163,14 @@ def _diff(results: Results) -> str | None:
         return pin_batches(source, lines)
 
     return cell_diff(results.trace, edit)
+
+
+def _lines(results: Results, copies: Table) -> tuple[int, ...]:
+    """Those that copy, where they are known; else those of the loaders that do not pin."""
+    calls = results.trace.calls.take(np.unique(copies["call"][copies["call"] >= 0]))
+    copying = results.get(LinePlaces).cell_lines(intervals.of(calls))
+    loaders = results.trace.context.loaders
+    return copying or tuple(each.line for each in loaders if each.line and not each.pin_memory)
 
 
 def _reference(results: Results) -> float | None:

@@ -24,6 +24,7 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
@@ -58,7 +59,7 @@ class PythonLoopOverBatch(Rule):
                 continue
             runs = [run for run in loop.runs if _is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
-                return self._finding(scope, loop, inside)
+                return self._finding(scope, loop, inside, results.get(LinePlaces).cell_lines(inside))
             if not sizes and all(run.sliced is None for run in loop.runs):
                 return Abstention(
                     self.name,
@@ -73,7 +74,7 @@ class PythonLoopOverBatch(Rule):
             intervals.intersect(device.busy, loop).total_ns >= self.busy_share * loop.total_ns
         )
 
-    def _finding(self, scope: Scope, loop: Loop, inside: Intervals) -> Finding:
+    def _finding(self, scope: Scope, loop: Loop, inside: Intervals, lines: tuple[int, ...]) -> Finding:
         share = scope.share(inside.total_ns)
         names = ", ".join(dict.fromkeys(loop.names[:_MOST_NAMES]))
         more = ", …" if len(loop.names) > _MOST_NAMES else ""
@@ -95,7 +96,7 @@ class PythonLoopOverBatch(Rule):
                 "operators_per_turn": len(loop.names),
                 "operators": f"{names}{more}",
             },
-            where=Where(ranges_ns=worst(inside)),
+            where=Where(lines=lines, ranges_ns=worst(inside)),
             change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
             "`torch.vmap(f)(x)`, `torch.bmm` for products or `torch.where` for branches.",
             saving=scope.saving(

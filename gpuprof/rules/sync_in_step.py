@@ -33,8 +33,10 @@ from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.item_reads import ItemReads
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
+from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind
 from gpuprof.model.table import Table
@@ -117,7 +119,7 @@ class SyncInStep(Rule):
                 "idle_share": round(share, 4),
                 "operators": common,
             },
-            where=Where(ranges_ns=worst(idle)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(intervals.of(waits)), ranges_ns=worst(idle)),
             change=_change(names),
             diff=_diff(results, rate) if rate is not None and set(names) <= _READS else None,
             saving=scope.saving(
@@ -148,7 +150,7 @@ class SyncInStep(Rule):
                 "reads_per_step": round(reads.per_step or 0.0, 2),
                 "host_us": spent / units.NS_PER_US,
             },
-            where=Where(ranges_ns=worst(ranges)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(ranges), ranges_ns=worst(ranges)),
             change="Before moving to a GPU: keep the value as a tensor (`total += loss.detach()`) and call `.item()` "
             "once at the end, or every hundred steps.",
             diff=_diff(results, reads.per_step or 0.0) if _on_cpu(results) else None,

@@ -25,6 +25,7 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.optimizer_steps import OptimizerSteps, OptimizerUse
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
@@ -101,7 +102,7 @@ class UnfusedOptimizer(Rule):
                 "host_ms": units.milliseconds(use.ns),
                 **({"parameters": known.parameters} if known else {}),
             },
-            where=Where(lines=(known.line,) if known and known.line else (), ranges_ns=worst(cost)),
+            where=Where(lines=_lines(results, use), ranges_ns=worst(cost)),
             change=_change(use.name),
             diff=_diff(results, use),
             saving=scope.saving(
@@ -129,6 +130,11 @@ def _fused(trace: Trace, use: OptimizerUse, left: float) -> Edit:
     calls = trace.calls.take(events["call"][launched])
     mine = intervals.contains(steps, calls["start_ns"]) & (calls["thread"] == trace.main_thread)
     return together(host_time_scaled(steps, left), operations_scaled(launched[mine], left))
+
+
+def _lines(results: Results, use: OptimizerUse) -> tuple[int, ...]:
+    known = use.known.line if use.known else None
+    return (known,) if known else results.get(LinePlaces).cell_lines(_host(use))
 
 
 def _host(use: OptimizerUse) -> Intervals:
