@@ -29,7 +29,10 @@ _LAZY = {
 
 
 def load(path: Path | str) -> Run:
-    """Read a Kineto trace, a Recording folder or a folder of ranks; TraceError or RecordingError where it cannot be."""
+    """Read a Kineto trace, a memory snapshot, a Recording folder or a folder of ranks.
+
+    TraceError or RecordingError where it cannot be read.
+    """
     from gpuprof.run import Run
 
     return Run.load(path)

@@ -35,7 +35,7 @@ class Run:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a Kineto trace (`*.json`, `*.json.gz`), a Recording folder, or a folder of ranks.
+        """Read a Kineto trace (`*.json`, `*.json.gz`), a memory snapshot, a Recording folder, or a folder of ranks.
 
         TraceError or RecordingError, with one clear line, where it cannot be read.
         """

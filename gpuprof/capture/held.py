@@ -41,14 +41,15 @@ def held_tensors(namespace: Mapping[str, Any], source: str | None) -> tuple[Held
     own = {name: value for name, value in own.items() if name not in ("In", "Out")}
     mentions = Mentions(own, source)
     walk = _Walk()
-    models = {n: v for n, v in own.items() if issubclass(type(v), torch.nn.Module | torch.optim.Optimizer)}
-    walk.claim_models(models, mentions)
-    # what is in use claims its storages first: a dataset in use may hold the tensor of an unused name
     shared = _shared(own, namespace)
+    # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well
     for used in (True, False):
-        for name, value in own.items():
-            if name not in models and mentions.uses(name) is used:
-                walk.claim(name, "global", value, used=used or name in shared)
+        mine = {name: value for name, value in own.items() if mentions.uses(name) is used}
+        for models in (True, False):
+            for name, value in mine.items():
+                if issubclass(type(value), torch.nn.Module | torch.optim.Optimizer) is models:
+                    kind = "module" if models else "global"
+                    walk.claim(name, kind, value, used=used or name in shared)
     outputs = namespace.get("Out")
     for number, value in list(outputs.items()) if isinstance(outputs, dict) else []:
         walk.claim(f"Out[{number}]", "output", value)
@@ -70,13 +71,6 @@ class _Walk:
     def found(self) -> tuple[HeldTensors, ...]:
         large = (row for row in self._rows if row.bytes >= LEAST_BYTES or row.graphs >= LEAST_GRAPHS)
         return tuple(sorted(large, key=lambda row: -row.bytes))
-
-    def claim_models(self, models: Mapping[str, Any], mentions: Mentions) -> None:
-        # an optimizer that is in use holds the parameters of its model
-        for used in (True, False):
-            for name, value in models.items():
-                if mentions.uses(name) is used:
-                    self.claim(name, "module", value, used=used)
 
     def claim(self, name: str, kind: str, value: Any, *, used: bool = False) -> None:
         sizes: dict[str, int] = {}

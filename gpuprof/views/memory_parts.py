@@ -50,6 +50,20 @@ def part_rows(parts: PeakParts) -> list[PartRow]:
     return [row for row in rows if row.bytes != 0]
 
 
+def around_note(parts: PeakParts) -> str:
+    """What lies beside the parts: reserved and free, and outside of torch; empty where unknown."""
+    notes = []
+    if parts.unused_reserved_bytes is not None:
+        when = "at the peak" if parts.same_instant else "at most, between the two peaks"
+        notes.append(f"Reserved and free: {size(parts.unused_reserved_bytes)} {when}.")
+    if parts.outside_bytes is not None:
+        notes.append(
+            f"In use on the device outside of torch’s allocator (context, libraries, other processes): "
+            f"{size(parts.outside_bytes)} at most, by the driver."
+        )
+    return " ".join(notes)
+
+
 def module_rows(parts: PeakParts) -> tuple[ModuleBytes, ...]:
     """The parts of the models, largest first."""
     return parts.modules
@@ -96,7 +110,7 @@ def _around(use: MemoryUse | None, parts: PeakParts | None) -> Iterator[str]:
 
 
 def _row(parts: PeakParts, label: str, count: int | None, before: str = "") -> PartRow:
-    share = count / parts.peak_bytes if count is not None and parts.peak_bytes else None
+    share = count / parts.peak_bytes if count is not None and parts.peak_bytes and not before else None
     return PartRow(label, count, before + (UNKNOWN if count is None else size(count)), share)
 
 

@@ -71,6 +71,18 @@ def test_a_dataset_in_use_claims_its_tensors() -> None:
     assert rows(namespace, "for batch in data: pass") == [("data", "global", MIB, True)]
 
 
+def test_a_model_that_a_trainer_in_use_holds_is_in_use() -> None:
+    class Trainer:
+        def __init__(self, model: torch.nn.Module):
+            self.model = model
+
+    net = torch.nn.Linear(512, 512, bias=False)
+    namespace = {"model": net, "trainer": Trainer(net)}
+    del net
+    assert rows(namespace, "trainer.fit()") == [("trainer", "global", MIB, True)]
+    assert rows(namespace, "nothing") == [("model", "module", MIB, True)]
+
+
 def test_views_and_outputs_count_once_under_the_name() -> None:
     x = block()
     namespace = {"x": x, "view": x[:10], "Out": {3: x, 4: block(3)}, "_": None, "In": []}
@@ -80,7 +92,9 @@ def test_views_and_outputs_count_once_under_the_name() -> None:
 def test_a_model_holds_its_parameters_and_gradients() -> None:
     net = torch.nn.Linear(512, 512, bias=False)
     net.weight.grad = torch.zeros_like(net.weight)
-    assert rows({"old": net}) == [("old", "module", 2 * MIB, False)]
+    namespace = {"old": net}
+    del net
+    assert rows(namespace) == [("old", "module", 2 * MIB, False)]
 
 
 def test_losses_with_their_graphs_are_listed_however_small() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Composition, HeldTensors, ModuleBytes
 from gpuprof.report import Report
 from gpuprof.views.dashboard.tables import composition_rows
 from gpuprof.views.html.memory import section
-from gpuprof.views.memory_parts import known_parts, memory_line, part_rows
+from gpuprof.views.memory_parts import around_note, known_parts, memory_line, part_rows
 from gpuprof.views.text import render_text
 from tests.rules.memory_runs import GIB, allocator, run, weighed
 from tests.support.reports import NASTY, empty_report, host_report
@@ -61,6 +63,13 @@ def test_parts_add_up_where_they_are_exact() -> None:
     assert sum(row.bytes or 0 for row in rows) == parts.peak_bytes
     assert [row.label for row in rows] == ["parameters", "optimizer state", "buffers", "activations and temporaries"]
     assert [row.share for row in rows] == [0.25, 0.5, 1 / 12, 2 / 12]
+
+
+def test_what_lies_beside_the_parts_is_said() -> None:
+    (parts,) = known_parts(results(training()))
+    assert around_note(parts) == "Reserved and free: 1.00 GiB at most, between the two peaks."
+    seen = dataclasses.replace(parts, same_instant=True, outside_bytes=GIB)
+    assert "1.00 GiB at the peak. In use on the device outside of torch" in around_note(seen)
 
 
 def test_page_and_dashboard_show_parts_modules_and_names() -> None:

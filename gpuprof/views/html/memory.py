@@ -33,7 +33,7 @@ def _composition(parts: PeakParts) -> list[Block]:
         ("part", "bytes", "share of the peak"),
         tuple((row.label, Cell(row.text, row.bytes), Cell(memory_parts.share_text(row), row.share)) for row in rows),
         "Parameters, gradients, optimizer state and buffers by storage: memory that is shared counts once. Activations "
-        "and temporaries: all else that was allocated at the peak.",
+        f"and temporaries: all else that was allocated at the peak. {memory_parts.around_note(parts)}".rstrip(),
     )
     modules = memory_parts.module_rows(parts)
     if len(modules) < 2:
