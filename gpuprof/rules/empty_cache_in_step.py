@@ -26,6 +26,7 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
@@ -80,9 +81,19 @@ class EmptyCacheInStep(Rule):
             where=Where(lines=lines_calling(results.trace, "empty_cache"), ranges_ns=worst(calls.host)),
             change="Take `torch.cuda.empty_cache()` out of the loop; if it is not in your code, look for the option of "
             "the trainer that calls it.",
+            diff=_diff(results),
             saving=Scope.of(results).saving(
                 idle.total_ns * 0.5, idle.total_ns, host_ns, "estimate: the device’s idle time within these calls"
             ),
             leave_it="Leave it when another process on the same device needs the memory between two steps.",
         )
         return retimed(results, found, calls_gone(calls.rows), "re-timed without these calls")
+
+
+def _diff(results: Results) -> str | None:
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.dropped_calls import drop_calls
+
+        return drop_calls(source, "torch.cuda.empty_cache")
+
+    return cell_diff(results.trace, edit)

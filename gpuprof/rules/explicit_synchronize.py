@@ -27,6 +27,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
@@ -74,6 +75,7 @@ class ExplicitSynchronize(Rule):
             where=Where(lines=lines_calling(results.trace, "synchronize"), ranges_ns=worst(idle)),
             change="Take the synchronise out of the loop: measure with `torch.cuda.Event(enable_timing=True)` and read "
             "the events at the end, or synchronise only in the steps that are logged.",
+            diff=_diff(results),
             saving=scope.saving(
                 0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
@@ -91,3 +93,12 @@ def _explanation(results: Results, scope: Scope, waits: Table, lost_ns: float) -
         f"{units.duration(int(waits['duration_ns'].sum()))}, in {common}. Each empties the device’s queue, and the "
         f"host loses its lead: {units.duration(lost_ns)} of idle time come from that."
     )
+
+
+def _diff(results: Results) -> str | None:
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.dropped_calls import drop_synchronising
+
+        return drop_synchronising(source)
+
+    return cell_diff(results.trace, edit)

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.gc_pauses import GcPauses as Pauses
 from gpuprof.analyses.result import Results
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
@@ -71,6 +72,7 @@ class GcPauses(Rule):
             },
             where=Where(lines=lines_calling(results.trace, "gc.collect"), ranges_ns=worst(found.pauses)),
             change=self._change(results, found, scope),
+            diff=_diff(results),
             saving=scope.saving(lost_ns * 0.5, lost_ns, lost_ns, "upper bound: no collection inside the steps"),
             leave_it="Leave it when the loop makes reference cycles that hold tensors; then collect every hundred "
             "steps.",
@@ -84,3 +86,12 @@ class GcPauses(Rule):
         if scope.steps and found.full >= self.each_step * scope.steps:
             return f"Take `gc.collect()` out of the loop, if it is in there or in what it calls; else call {freeze}."
         return f"Call {freeze}."
+
+
+def _diff(results: Results) -> str | None:
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.dropped_calls import drop_calls
+
+        return drop_calls(source, "gc.collect")
+
+    return cell_diff(results.trace, edit)

@@ -24,6 +24,7 @@ from gpuprof import units
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_starts import WorkerStarts
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import MOST_RANGES, Scope, graded
@@ -75,8 +76,18 @@ class WorkersRestarted(Rule):
             },
             where=Where(lines=(loader.line,) if loader.line else (), ranges_ns=tuple(inside[:MOST_RANGES])),
             change="Use `persistent_workers=True` for the DataLoader, and make it once, before the loop over epochs.",
+            diff=_diff(results, loader.line),
             saving=scope.saving(
                 bound * 0.5, bound, bound, "upper bound: no start after the first pass, as its part of the whole cell"
             ),
             leave_it="Leave it when the dataset changes between passes: workers that stay keep their copy of it.",
         )
+
+
+def _diff(results: Results, line: int | None) -> str | None:
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.loaders import set_loader
+
+        return None if line is None else set_loader(source, line, persistent_workers="True")
+
+    return cell_diff(results.trace, edit)
