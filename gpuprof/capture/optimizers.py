@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +40,13 @@ class OptimizerWatch:
         """Register the hook; torch is imported here."""
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
-        self._handle = register_optimizer_step_post_hook(self._after_step)
+        hook = self._after_step
+        if "torch._dynamo" in sys.modules:
+            # a compiled step would trace our code, warn of it in the user's cell, and compile it
+            import torch._dynamo
+
+            hook = torch._dynamo.disable(hook)  # type: ignore[no-untyped-call]
+        self._handle = register_optimizer_step_post_hook(hook)
 
     def remove(self) -> None:
         """Take the hook out; does nothing a second time."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import warnings
 import weakref
 from collections.abc import Iterator
 
@@ -73,3 +74,20 @@ def test_nothing_is_counted_after_removal(watch: OptimizerWatch) -> None:
     watch.remove()
     step(torch.optim.SGD(model().parameters(), lr=0.1))
     assert watch.facts() == ()
+
+
+def test_a_compiled_step_is_counted_and_none_of_our_code_is_traced() -> None:
+    import torch._dynamo
+
+    watch = OptimizerWatch(__file__, lambda *_: None)
+    watch.install()
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    compiled = torch.compile(optimizer.step, backend="eager")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="Dynamo does not know")
+        for _ in range(3):
+            net(torch.randn(4, 8)).sum().backward()
+            compiled()
+    watch.remove()
+    assert [found.steps for found in watch.facts()] == [3]
