@@ -15,6 +15,9 @@ from gpuprof.whatif.graph import EdgeKind, Edges, Graph, NodeKind
 from gpuprof.whatif.retime import retime
 from gpuprof.whatif.unexplained import unexplained
 
+# A synchronising call that waits for nothing takes some µs.
+MOST_OF_ITS_OWN_NS = 100_000
+
 
 @dataclass(frozen=True)
 class Fidelity:
@@ -26,6 +29,7 @@ class Fidelity:
     `late_ns`: by how much operations began later than explained, added over all streams, idle device or not;
     `inferred_ns`: how much more that would be without the inferred waits.
     `step_spread`: how far a step's recorded time is at most from the median of the others; None under two steps.
+    `unexplained_wait_ns`: what synchronising calls took without an operation that they waited for.
     `waits_recorded`: whether any call that waits is in the trace; `sync_events`: whether cuda_sync events are.
     `unlaunched_share`: operations without a known launch, 0..1. `operations` and `calls` count what the graph holds.
     """
@@ -38,6 +42,7 @@ class Fidelity:
     late_ns: int
     inferred_ns: int
     step_spread: float | None
+    unexplained_wait_ns: int
     waits_recorded: bool
     sync_events: bool
     unlaunched_share: float
@@ -74,6 +79,7 @@ def fidelity(trace: Trace, graph: Graph) -> Fidelity:
         inferred_ns=_late(graph, certain) - late,
         span_ns=recorded,
         step_spread=_step_spread(trace.steps["duration_ns"]),
+        unexplained_wait_ns=_unexplained_waits(trace, graph),
         waits_recorded=bool((kinds == CallKind.SYNCHRONIZE).any()),
         sync_events=len(trace.syncs) > 0,
         unlaunched_share=1 - launched / operations if operations else 0.0,
@@ -111,6 +117,12 @@ def _step_spread(durations: Array) -> float | None:
         return None
     others = [float(np.median(np.delete(durations, at))) for at in range(len(durations))]
     return max(abs(float(own) / max(other, 1) - 1) for own, other in zip(durations, others, strict=True))
+
+
+def _unexplained_waits(trace: Trace, graph: Graph) -> int:
+    calls = np.flatnonzero((trace.calls["kind"] == CallKind.SYNCHRONIZE) & (graph.call_node >= 0))
+    own = graph.duration_ns[graph.call_node[calls]]
+    return int(own[own > MOST_OF_ITS_OWN_NS].sum())
 
 
 def _late(graph: Graph, edges: Edges) -> int:

@@ -18,6 +18,8 @@ NEGLIGIBLE_SHARE = 0.005
 MOST_UNLAUNCHED_SHARE = 0.05
 # Delays that only inferred waits explain, of the span: an edit may well change who keeps whom out.
 MOST_INFERRED_SHARE = 0.05
+# Synchronising calls that waited for nothing known, of the span: what is taken for the host's work may be the device's.
+MOST_UNEXPLAINED_WAITS_SHARE = 0.05
 _ORDER = "ABCD"
 
 
@@ -78,6 +80,10 @@ def _missing(facts: Fidelity) -> list[tuple[str, str]]:
         found.append(("D", "no synchronising call was recorded, so the host's gaps may hide waits that cannot be told"))
     if not facts.sync_events:
         found.append(("B", "synchronisation events were not recorded; what each wait waited for is inferred"))
+    if facts.unexplained_wait_ns > NEGLIGIBLE_SHARE * facts.span_ns:
+        stood = units.duration(facts.unexplained_wait_ns)
+        letter = "D" if facts.unexplained_wait_ns > MOST_UNEXPLAINED_WAITS_SHARE * facts.span_ns else "C"
+        found.append((letter, f"synchronising calls took {stood} without a recorded operation that they waited for"))
     if facts.unlaunched_share > MOST_UNLAUNCHED_SHARE:
         share = units.percent(facts.unlaunched_share)
         found.append(("C", f"{share} of the device operations have no recorded launch"))

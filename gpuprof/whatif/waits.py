@@ -14,6 +14,8 @@ from gpuprof.whatif.launching import STOOD_FACTOR
 from gpuprof.whatif.layout import Layout
 
 _ASYNC_CALL_NS = 10_000
+# Host and device clocks may disagree by that much: 16 µs is the most seen in a recorded run.
+_CLOCKS_DISAGREE_NS = 50_000
 _ALL_STREAMS = (-1, 2**32 - 1)
 _NOT_TOLD, _EMPTY_STREAM = -1, -2
 _NONE = np.iinfo(np.int64).min
@@ -74,7 +76,7 @@ def _syncs(layout: Layout) -> Waits:
     on_event, on_stream = named(trace, calls, "Event")[rows], named(trace, calls, "Stream")[rows]
     stream, record = _told(layout, rows)
     asked = np.where(record >= 0, layout.begins[np.maximum(record, 0)], layout.begins[rows])
-    last = np.where(record >= 0, last_enqueued(layout, asked), last)
+    last = _before_return(layout, np.where(record >= 0, last_enqueued(layout, asked), last), layout.returns[rows])
     possible = (last >= 0) & (layout.ops.ends[last] < layout.returns[rows])
     told = stream != _NOT_TOLD
     one = np.where(told, stream, _likely_stream(layout, last, possible, rows))
@@ -86,6 +88,18 @@ def _syncs(layout: Layout) -> Waits:
     by_event = _event_ends(layout, rows[inferred_event])
     waits = Waits(rows[which], last[at, which], kind[which])
     return Waits(*(np.concatenate(pair) for pair in zip(waits, by_event, strict=True)))
+
+
+def _before_return(layout: Layout, last: Array, returns: Array) -> Array:
+    """`last`, of shape `(streams, calls)`, but the operation before, where one is recorded to end shortly after the
+    call that waited for it has returned."""
+    ops, found = layout.ops, last.copy()
+    late = (last >= 0) & (ops.ends[last] >= returns) & (ops.ends[last] - returns <= _CLOCKS_DISAGREE_NS)
+    for stream in np.flatnonzero(late.any(axis=1)).tolist():
+        low, high = ops.bounds(stream)
+        place = np.searchsorted(np.maximum.accumulate(ops.ends[low:high]), returns[late[stream]], side="left") - 1
+        found[stream, late[stream]] = np.where(place >= 0, low + place, -1)
+    return found
 
 
 def _told(layout: Layout, rows: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from gpuprof.model.schema import SYNCS
 from gpuprof.model.table import Table
 from gpuprof.whatif import edits
 from gpuprof.whatif.build import build
+from gpuprof.whatif.fidelity import fidelity
 from gpuprof.whatif.graph import EdgeKind, NodeKind
 from gpuprof.whatif.launching import QUEUE_LENGTH
 from gpuprof.whatif.retime import retime, span_ns
@@ -31,6 +32,22 @@ def test_a_call_is_two_nodes_and_an_operation_too():
     assert edges_of(graph, EdgeKind.LAUNCH) == [(launch - 1, operation - 1)]
     assert edges_of(graph, EdgeKind.STREAM_SYNC) == [(operation, sync)]
     assert graph.duration_ns[sync] <= 10_000 < 58_000
+
+
+def test_a_wait_is_found_although_its_kernel_is_recorded_to_end_just_after_it():
+    """Clocks of host and device that disagree by 12 µs, as ROCm's do: not 990 µs of work of the host's own."""
+    builder = TraceBuilder().kernel("a", 18, 500, launch_at_us=10).kernel("b", 519, 500, launch_at_us=14)
+    trace = builder.sync(20, 987, "hipDeviceSynchronize").build()
+    graph = build(trace)
+    (sync,) = graph.call_node[[-1]]
+    assert edges_of(graph, EdgeKind.DEVICE_SYNC) == [(graph.event_node[0], sync)]
+    assert fidelity(trace, graph).unexplained_wait_ns == 0
+
+
+def test_a_wait_for_nothing_that_was_recorded_is_told():
+    builder = TraceBuilder().sync(20, 900, "cudaDeviceSynchronize").kernel("a", 1010, 50, launch_at_us=1000)
+    trace = builder.sync(1020, 50, "cudaDeviceSynchronize").build()
+    assert fidelity(trace, build(trace)).unexplained_wait_ns >= 890_000
 
 
 def test_threads_that_take_turns_become_one_chain():
