@@ -1,4 +1,4 @@
-"""What a section of the page is made of: tables, curves and sentences."""
+"""What a section of the page is made of: tables, curves, source and sentences."""
 
 from __future__ import annotations
 
@@ -50,7 +50,40 @@ class Sentence:
     text: str
 
 
-Block = TableBlock | CurveBlock | Sentence
+@dataclass(frozen=True)
+class Meter:
+    """A time as text, and as a bar of `share` (0..1) of its column in the colour of that kind of event."""
+
+    kind: str
+    text: str
+    share_text: str
+    share: float
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """One line of code, with a Meter (or nothing) for each column; `number` None stands for lines left out.
+
+    `findings` are the numbers of those that name it.
+    """
+
+    number: int | None
+    text: str
+    meters: tuple[Meter | None, ...]
+    findings: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class SourceBlock:
+    """Annotated source; `columns` name the meters. `note` stands below."""
+
+    caption: str
+    columns: tuple[str, ...]
+    lines: tuple[SourceLine, ...]
+    note: str = ""
+
+
+Block = TableBlock | CurveBlock | SourceBlock | Sentence
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from gpuprof import units
 from gpuprof._version import __version__
 from gpuprof.report import Report
 from gpuprof.views import theme, wording
-from gpuprof.views.html import device, environment, kernels, lanes_table, memory, transfers
+from gpuprof.views.html import device, environment, kernels, lanes_table, lines_tab, memory, transfers
 from gpuprof.views.html.blocks import HEIGHT, WIDTH, Section
 from gpuprof.views.html.redact import redact_all, redactor
 from gpuprof.views.paper.diff import diff_lines
@@ -75,15 +75,16 @@ def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool) -> s
             buffer=Markup(buffer),
             timeline=shown,
             lane_blocks=lanes_table.blocks(whole, report.results),
-            sections=_sections(report),
+            sections=_sections(report, redact=redact),
             rows=wording.budget_rows(report),
         )
     )
 
 
-def _sections(report: Report) -> tuple[Section, ...]:
+def _sections(report: Report, *, redact: bool) -> tuple[Section, ...]:
     results = report.results
     return (
+        lines_tab.section(report, with_source=not redact),
         transfers.section(results),
         memory.section(results),
         kernels.section(results),
@@ -111,8 +112,10 @@ def _environment(shorten: Any) -> jinja2.Environment:
         duration=units.duration, percent=units.percent, plural=units.plural, sentence_end=wording.sentence_end
     )
     made.filters["code"] = lambda text: _code(finalize(text))
+    made.filters["verbatim"] = escape  # code keeps its spaces: Markup is not touched again
     made.tests["cell"] = lambda value: hasattr(value, "value")
     made.tests["table"] = lambda block: hasattr(block, "rows")
+    made.tests["source"] = lambda block: hasattr(block, "lines")
     made.tests["curve"] = lambda block: hasattr(block, "line")
     return made
 

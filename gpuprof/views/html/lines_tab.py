@@ -1,0 +1,116 @@
+"""The Lines tab: the source with the time of every line, and a table of all that is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.source_lines import SourceLines
+from gpuprof.model.table import Array
+from gpuprof.report import Report
+from gpuprof.views.html.blocks import Block, Cell, Meter, Section, Sentence, SourceBlock, SourceLine, TableBlock
+from gpuprof.views.source_rows import SourceListing, SourceRow, file_title, listings
+
+MOST_ROWS = 100
+_HOST = (
+    "Host: the line’s own time on the main thread, waiting included, without the lines of functions that it called, as "
+    "a share of the recorded time."
+)
+_DEVICE = "Device: the work that was launched from the line, whenever it ran, as a share of all device work."
+_CALLS_ONLY = (
+    "Before Python 3.12 a line can only be timed while a call that waits for the device (.item(), .to(), .cpu(), …) or "
+    "backward() runs in it. All other time is on no line here."
+)
+
+
+def section(report: Report, *, with_source: bool) -> Section:
+    """The annotated source (where `with_source`), then the figures of each line."""
+    results = report.results
+    lines = results.get(SourceLines)
+    if not lines.table:
+        return Section("lines", "Lines", (Sentence(_why_none(results)),))
+    blocks: list[Block] = [Sentence(_summary(lines))]
+    if with_source:
+        blocks += [_annotated(listing, lines) for listing in listings(results, report.findings)]
+    else:
+        blocks.append(Sentence("Source code is left out of this page."))
+    blocks.append(_table(results, lines))
+    return Section("lines", "Lines", tuple(blocks))
+
+
+def _why_none(results: Results) -> str:
+    if results.trace.source.kind != "recording":
+        return "A trace file does not say which line ran when; profile the cell with %%gpuprofile to see its lines."
+    if results.trace.context.options.get("no_lines"):
+        return "The run was profiled with --no-lines."
+    if results.trace.context.lines is None:
+        return "No line of the notebook was seen in this run."
+    return "No line that was followed ran while the device and the host were recorded."
+
+
+def _summary(lines: SourceLines) -> str:
+    host = units.percent(lines.host_ns / lines.within_ns) if lines.within_ns else "none"
+    text = f"{host} of {units.duration(lines.within_ns)} of host time"
+    if lines.device_ns:
+        known = units.percent(lines.device_known_ns / lines.device_ns)
+        text += f" and {known} of {units.duration(lines.device_ns)} of device work"
+    text += " can be given to lines."
+    return f"{text} {_CALLS_ONLY}" if lines.how == "calls" else text
+
+
+def _annotated(listing: SourceListing, lines: SourceLines) -> SourceBlock:
+    columns = ("host", "device") if lines.device_ns else ("host",)
+    rows = tuple(_source_line(row, device=bool(lines.device_ns)) for row in listing.rows)
+    note = f"{_HOST} {_DEVICE}" if lines.device_ns else _HOST
+    return SourceBlock(listing.title[0].upper() + listing.title[1:], columns, rows, note)
+
+
+def _source_line(row: SourceRow, *, device: bool) -> SourceLine:
+    meters = [_meter("operator", row.host_ns, row.host_share)]
+    if device:
+        meters.append(_meter("kernel", row.device_ns, row.device_share))
+    return SourceLine(row.number, row.text, tuple(meters), row.findings)
+
+
+def _meter(kind: str, ns: int | None, share: float | None) -> Meter | None:
+    if not ns or share is None:
+        return None
+    return Meter(kind, units.duration(ns), units.percent(share), min(share, 1.0))
+
+
+def _table(results: Results, lines: SourceLines) -> TableBlock:
+    table = lines.table
+    order = np.lexsort((-table["host_ns"], -table["device_ns"]))
+    columns = [column for column in _COLUMNS if _worth_showing(table[column[1]])]
+    rows: list[tuple[str | Cell, ...]] = []
+    for row in order[:MOST_ROWS]:
+        title = file_title(results.trace, int(table["source_file"][row]))
+        figures = (Cell(text(int(table[name][row])), int(table[name][row])) for _, name, text in columns)
+        rows.append((f"line {table['line'][row]} of {title}", *figures))
+    left_out = len(table) - MOST_ROWS
+    note = "Times in which the host waits are part of its own time. Allocated: bytes that torch’s allocator gave out"
+    note += f" on the {lines.allocated_on}, released ones included." if lines.allocated_on else " were not recorded."
+    if left_out > 0:
+        note += f" {units.plural(left_out, 'line')} with less not shown."
+    return TableBlock("Lines by cost", ("line", *(head for head, _, _ in columns)), tuple(rows), note)
+
+
+def _worth_showing(values: Array) -> bool:
+    return bool((values > 0).any())
+
+
+_COLUMNS: tuple[tuple[str, str, Callable[[int], str]], ...] = (
+    ("began", "times", units.count),
+    ("host, own", "host_ns", units.duration),
+    ("device", "device_ns", units.duration),
+    ("operators", "operators", units.count),
+    ("launches", "launches", units.count),
+    ("wait for the device", "sync_wait_ns", units.duration),
+    ("wait for data", "input_wait_ns", units.duration),
+    ("host to device", "h2d_bytes", units.size),
+    ("device to host", "d2h_bytes", units.size),
+    ("allocated", "allocated_bytes", units.size),
+)

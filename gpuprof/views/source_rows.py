@@ -1,0 +1,105 @@
+"""The followed source as rows with their figures, for every view that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.source_lines import SourceLines
+from gpuprof.model.trace import Trace
+from gpuprof.rules.finding import Finding
+
+_ALWAYS_WHOLE = 60
+_AROUND = 3
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """One line of source: shares are 0..1 of the followed host time and of the device work, None where it has none.
+
+    `number` None stands for lines that are left out. `findings`: the numbers of the findings that name the line.
+    """
+
+    number: int | None
+    text: str
+    host_ns: int | None = None
+    host_share: float | None = None
+    device_ns: int | None = None
+    device_share: float | None = None
+    findings: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class SourceListing:
+    """One file: the profiled cell, another cell, or a script."""
+
+    title: str
+    rows: tuple[SourceRow, ...]
+
+
+def listings(results: Results, findings: tuple[Finding, ...]) -> tuple[SourceListing, ...]:
+    """Every file in which a line took time, the cell first; of long ones the parts around those lines."""
+    trace, lines = results.trace, results.get(SourceLines)
+    followed = trace.context.lines
+    if followed is None or not lines.table:
+        return ()
+    found = []
+    for file in sorted({int(each) for each in lines.table["source_file"]}):
+        source = _source(trace, file)
+        rows = tuple(_rows(lines, file, source, findings if file == 0 else ()))
+        found.append(SourceListing(file_title(trace, file), rows))
+    return tuple(found)
+
+
+def file_title(trace: Trace, file: int) -> str:
+    """`the cell`, `the cell, In [7]`, `In [3]`, `another cell`, or the name of a script."""
+    followed, cell = trace.context.lines, trace.context.cell
+    if followed is None or file >= len(followed.files):
+        return "an unknown file"
+    name = followed.files[file].filename
+    number = cell.execution_count if file == 0 and cell else followed.files[file].execution_count
+    if file > 0:
+        return f"In [{number}]" if number is not None else "another cell"
+    if number is not None:
+        return f"the cell, In [{number}]"
+    return PurePath(name).name if name.endswith(".py") and "ipykernel_" not in name else "the cell"
+
+
+def _source(trace: Trace, file: int) -> list[str]:
+    followed, cell = trace.context.lines, trace.context.cell
+    if file == 0:
+        return cell.source.splitlines() if cell else []
+    return followed.files[file].source.splitlines() if followed and file < len(followed.files) else []
+
+
+def _rows(lines: SourceLines, file: int, source: list[str], findings: tuple[Finding, ...]) -> Iterator[SourceRow]:
+    table = lines.table.take(lines.table["source_file"] == file)
+    at = {int(line): row for row, line in enumerate(table["line"])}
+    last = max(len(source), *at)
+    whole = last <= _ALWAYS_WHOLE
+    shown = {near for line in at for near in range(line - _AROUND, line + _AROUND + 1)}
+    left_out = False
+    for number in range(1, last + 1):
+        text = source[number - 1] if number <= len(source) else ""
+        if not whole and number not in shown:
+            if not left_out:
+                yield SourceRow(None, "⋯")
+            left_out = True
+            continue
+        left_out = False
+        naming = tuple(place for place, found in enumerate(findings, 1) if number in found.where.lines)
+        if number not in at:
+            yield SourceRow(number, text, findings=naming)
+            continue
+        host_ns, device_ns = int(table["host_ns"][at[number]]), int(table["device_ns"][at[number]])
+        yield SourceRow(
+            number,
+            text,
+            host_ns,
+            host_ns / lines.within_ns if lines.within_ns else None,
+            device_ns,
+            device_ns / lines.device_ns if lines.device_ns else None,
+            naming,
+        )

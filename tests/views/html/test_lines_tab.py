@@ -1,0 +1,84 @@
+"""The Lines tab shows the source with the time of every line."""
+
+from dataclasses import replace
+
+from gpuprof.model.context import Cell, FollowedLines, SourceFile
+from gpuprof.report import Report
+from gpuprof.rules.finding import Where
+from gpuprof.views.html import render_page
+from gpuprof.views.html.blocks import Sentence, SourceBlock, TableBlock
+from gpuprof.views.html.lines_tab import section
+from tests.support.reports import device_report, with_findings
+from tests.support.trace_builder import TraceBuilder
+
+CELL = "for x in data:\n    y = f(x)  # <b> & 5 ms\n    y.item()\n# the end"
+OTHER = "def f(x):\n    return x @ w"
+
+
+def report(*, how: str = "monitoring", source: str = CELL) -> Report:
+    """Line 2 calls line 2 of In [3], which launches 60 of the 80 µs of device work; line 3 waits."""
+    builder = TraceBuilder().line(1, 0).operator("aten::stack", 0, 10)
+    builder.line(2, 100).line(2, 110, source_file=1, cell_line=2).operator("aten::mm", 110, 40)
+    builder.kernel("gemm", 150, 60, launch_at_us=120).line(3, 200).operator("aten::item", 200, 200)
+    builder.copy("d2h", 300, 20, launch_at_us=210).sync(220, 150)
+    files = (SourceFile(filename="cell.py"), SourceFile(filename="o", source=OTHER, execution_count=3))
+    lines = FollowedLines(how=how, start_ns=0, end_ns=400_000, files=files)
+    builder.context(cell=Cell(source=source, execution_count=7), lines=lines).source(kind="recording")
+    return Report.of(builder.build())
+
+
+def blocks(made: Report, *, with_source: bool = True) -> tuple[list[SourceBlock], list[TableBlock], list[Sentence]]:
+    every = section(made, with_source=with_source).blocks
+    kinds = (SourceBlock, TableBlock, Sentence)
+    return tuple([block for block in every if isinstance(block, kind)] for kind in kinds)  # type: ignore[return-value]
+
+
+def test_every_line_of_the_source_has_its_times():
+    (cell, other), (table,), (summary,) = blocks(report())
+    assert (cell.caption, other.caption) == ("The cell, In [7]", "In [3]")
+    assert [line.text for line in cell.lines] == CELL.splitlines()
+    meters = [[meter and (meter.text, meter.share_text) for meter in line.meters] for line in cell.lines]
+    assert meters == [
+        [("100 µs", "25 %"), None],
+        [("10.0 µs", "2.5 %"), None],
+        [("200 µs", "50 %"), ("20.0 µs", "25 %")],
+        [None, None],
+    ]
+    host, device = other.lines[1].meters
+    assert host and device and (host.text, device.share) == ("90.0 µs", 0.75)
+    assert summary.text == ("100 % of 400 µs of host time and 100 % of 80.0 µs of device work can be given to lines.")
+    assert [row[0] for row in table.rows][:2] == ["line 2 of In [3]", "line 3 of the cell, In [7]"]
+
+
+def test_the_page_keeps_code_as_it_is_and_hides_it_when_asked():
+    page = render_page(report())
+    assert "y = f(x)  # &lt;b&gt; &amp; 5 ms" in page
+    hidden = render_page(report(), redact=True)
+    assert "y = f(x)" not in hidden and "Source code is left out" in hidden
+    assert "line 3 of the cell" in hidden
+
+
+def test_lines_that_a_finding_names_say_so():
+    made = with_findings(report())
+    made = replace(made, findings=(replace(made.findings[0], where=Where(lines=(2,))),))
+    (cell, _), _, _ = blocks(made)
+    assert [line.findings for line in cell.lines] == [(), (1,), (), ()]
+    assert "finding 1" in render_page(made)
+
+
+def test_long_sources_are_shown_around_the_lines_that_ran():
+    long = CELL + "\n" * 200
+    (cell, _), _, _ = blocks(report(source=long))
+    assert [line.number for line in cell.lines] == [1, 2, 3, 4, 5, 6, None]
+
+
+def test_partial_knowledge_is_called_that():
+    _, _, (summary,) = blocks(report(how="calls"))
+    assert "Before Python 3.12" in summary.text
+
+
+def test_without_lines_the_tab_says_why():
+    _, tables, (sentence,) = blocks(device_report())
+    assert not tables and "trace file" in sentence.text
+    made = Report.of(TraceBuilder().source(kind="recording").context(options={"no_lines": True}).build())
+    assert blocks(made)[2][0].text == "The run was profiled with --no-lines."
