@@ -16,6 +16,7 @@ from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 _START_UP_FACTOR = 5
+_CLOCK_SLACK_NS = 500_000  # a wait is noted just before its range begins, on the system's clock
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,7 @@ class InputPipeline(Result):
     """Waits for batches on the main host thread. All arrays have shape `(waits,)`, in time order.
 
     `start_ns`, `duration_ns`, `step`: each `__next__` (one within another counts once). `ended`: the call that only
-    found the loader exhausted (no operator ran until the next one). `first`: the first batch of an iteration, where
+    found the loader exhausted. `first`: the first batch of an iteration, where
     it took more than five times the median: workers starting. `batch`: neither of the two.
 
     The sums are over `batch` rows: `wait_ns` is the part inside the steps (inside the span where no steps are known),
@@ -102,7 +103,16 @@ def _outermost(waits: Table) -> Table:
 
 
 def _ended(trace: Trace, waits: Table) -> Array:
-    """A batch leads to at least one operator, in the collating or in the use of it; an exhausted loader to none."""
+    """The calls that only found the loader exhausted.
+
+    A live run has noted which calls gave a batch. Otherwise: a batch leads to at least one operator, in the collating
+    or in the use of it; an exhausted loader to none.
+    """
+    noted = np.sort(np.array([start for each in trace.context.loaders for start in each.wait_start_ns], np.int64))
+    if len(noted):
+        edges = np.searchsorted(noted, np.concatenate((waits["start_ns"], [np.iinfo(np.int64).max])) - _CLOCK_SLACK_NS)
+        gave_none: Array = np.diff(edges) == 0
+        return gave_none
     operators = trace.operators
     starts = np.sort(operators["start_ns"][operators["thread"] == trace.main_thread])
     edges = np.searchsorted(starts, np.concatenate((waits["start_ns"], [np.iinfo(np.int64).max])))

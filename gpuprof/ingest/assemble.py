@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.ingest.linking import link
 from gpuprof.ingest.steps import find_steps
-from gpuprof.model.context import RunContext
+from gpuprof.model.context import RunContext, Window
 from gpuprof.model.device import Device
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array, Table
@@ -35,6 +35,8 @@ def assemble(
     steps = find_steps(tables["spans"], tables["operators"], names, window_start_ns=between_steps)
     linked = link({**tables, "steps": steps.table}, external_ids=external_ids)
     start_ns, end_ns = span(linked)
+    if window is not None and source.kernels_saved:
+        start_ns, end_ns = _whole(window, context, start_ns, end_ns)
     return Trace(
         source=source,
         names=tuple(names),
@@ -59,6 +61,21 @@ def span(tables: Mapping[str, Table]) -> tuple[int, int]:
                 max(int((table["start_ns"] + table["duration_ns"]).max()) for table in found),
             )
     return 0, 0
+
+
+def _whole(window: Window, context: RunContext, start_ns: int, end_ns: int) -> tuple[int, int]:
+    """The recorded part of the cell, and whatever events reach beyond it.
+
+    Time in which nothing of torch's ran counts as well. A cell that raised ends with its last event: what follows is
+    IPython printing the traceback.
+    """
+    begin, end = max(window.start_ns, window.cell_start_ns), min(window.end_ns, window.cell_end_ns)
+    if end <= begin:
+        return start_ns, end_ns
+    if start_ns == end_ns:
+        return begin, end
+    raised = context.outcome is not None and context.outcome.error is not None
+    return min(begin, start_ns), end_ns if raised else max(end, end_ns)
 
 
 def main_thread(tables: Mapping[str, Table], names: Sequence[str]) -> int:

@@ -151,7 +151,7 @@ def _recorded(folder: Path, kineto: Path | None, context: RunContext, samples: M
     except TraceError as error:
         file, problem = None, f"The kernel recording could not be read: {error.problem}."
     if file is None:
-        source = dataclasses.replace(source, notes=(problem,))
+        source = dataclasses.replace(source, kernels_saved=False, notes=(problem,))
         return assemble({**empty_tables(), **samples}, (), source, devices=devices, context=context)
     source = dataclasses.replace(file.source, path=source.path, kind=source.kind, torch=torch or file.source.torch)
     tables, devices = {**file.tables, **samples}, file.devices or devices

@@ -20,7 +20,8 @@ class Source:
 
     `kind` is `kineto` (a trace file) or `recording` (made by gpuprof). `platform` is `cuda`, `rocm` or None.
     `truncated`: the file ended in the middle and was read up to its last whole event. `repaired`: invalid JSON was
-    mended while reading. `notes` are plain sentences for the trust line.
+    mended while reading. `kernels_saved`: a trace by the profiler was there to read; False for a Recording without
+    one. `notes` are plain sentences for the trust line.
     """
 
     path: str
@@ -30,6 +31,7 @@ class Source:
     platform: str | None = None
     truncated: bool = False
     repaired: bool = False
+    kernels_saved: bool = True
     stacks: bool = False
     shapes: bool = False
     notes: tuple[str, ...] = ()
@@ -39,7 +41,8 @@ class Source:
 class Trace:
     """The recorded run. Tables are described in `gpuprof.model.schema`; each is present, empty if nothing was recorded.
 
-    `span_start_ns`/`span_end_ns`: the first begin and the last end of any operator, call or device event.
+    `span_start_ns`/`span_end_ns`: the first begin and the last end of any operator, call or device event; for a
+    Recording the recorded part of the cell, where that is wider.
     `main_thread` is the row of `threads` that drives the run (-1 if no host thread was recorded).
     `steps_from` says what the steps were found from: `ProfilerStep`, `DataLoader`, `Optimizer` or None.
     `device_recorded` is None where no device was asked for or there, False where launches exist without any device

@@ -18,6 +18,7 @@ from gpuprof.report.report import Report
 from gpuprof.units import milliseconds
 
 _LEAST_NOISE = 0.02  # the same cell run twice differs by as much
+_UNKNOWN_NOISE = 0.4  # short cells run once differ by a third without any change
 _FEWEST_STEPS = 4
 _MAGIC_LINE = "# %%gpuprofile"  # its options are no part of the code
 
@@ -31,9 +32,11 @@ class Comparison:
 
     @property
     def basis(self) -> str:
-        """What is compared: `median step` where both runs have steps, else `recorded span`."""
-        both = self.before.step_ns is not None and self.after.step_ns is not None
-        return "median step" if both else "recorded span"
+        """What is compared: `median step` where both runs have steps, else the `whole cell`, else `recorded span`."""
+        if self.before.step_ns is not None and self.after.step_ns is not None:
+            return "median step"
+        cells = [report.trace.context.window for report in (self.before, self.after)]
+        return "whole cell" if all(cells) else "recorded span"
 
     @property
     def before_ns(self) -> float:
@@ -122,8 +125,12 @@ class Comparison:
         }
 
     def _time_ns(self, report: Report) -> float:
-        step = report.step_ns
-        return float(step) if self.basis == "median step" and step is not None else float(report.trace.span_ns)
+        window = report.trace.context.window
+        if self.basis == "median step" and report.step_ns is not None:
+            return float(report.step_ns)
+        if self.basis == "whole cell" and window is not None:
+            return float(window.cell_end_ns - window.cell_start_ns)
+        return float(report.trace.span_ns)
 
     def _budget(self, report: Report) -> dict[str, float]:
         if self.basis != "median step":
@@ -142,10 +149,15 @@ class Comparison:
         ratio = self.speedup
         if ratio is None:
             return f"Speed unknown ({times})"
-        if abs(math.log(ratio)) <= max(self.noise_share or 0.0, _LEAST_NOISE):
-            return f"No difference beyond the noise of the steps ({times})"
         word = "faster" if ratio > 1 else "slower"
-        return f"{units.factor(ratio if ratio > 1 else 1 / ratio)} {word} than before ({times})"
+        told = f"{units.factor(ratio if ratio > 1 else 1 / ratio)} {word} than before"
+        if self.noise_share is None:
+            if abs(math.log(ratio)) <= _UNKNOWN_NOISE:
+                return f"No clear difference ({times}, one measurement each)"
+            return f"{told} ({times}, one measurement each)"
+        if abs(math.log(ratio)) <= max(self.noise_share, _LEAST_NOISE):
+            return f"No difference beyond the noise of the steps ({times})"
+        return f"{told} ({times})"
 
     def _peak_change(self) -> str:
         peaks = (report.results.get(MemoryPeak) for report in (self.before, self.after))

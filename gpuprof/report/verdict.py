@@ -7,6 +7,7 @@ from typing import Self
 
 from gpuprof import units
 from gpuprof.analyses.memory_peak import MemoryPeak
+from gpuprof.analyses.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.analyses.time_budget import TimeBudget
@@ -59,6 +60,8 @@ def _headline(trace: Trace, results: Results) -> str:
         return "Nothing was recorded in this run." if not trace.span_ns else "The recording holds no activity to judge."
     told = _Told.of(budget, results.get(StepTime))
     spends = f"spends {_list(told.named)}" if told.named else "shows nothing that stands out"
+    if budget.device is None and _without_torch(trace):
+        return f"No torch operator ran in {told.whole}."
     if budget.device is None:
         known = "Device activity was not captured." if trace.device_recorded is False else "No GPU in this run."
         return f"{known} Of {told.whole} the main thread {spends}{told.rest}."
@@ -108,9 +111,13 @@ def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> st
     prefix = (
         f"The cell raised {outcome.error}; this is what was recorded until then. " if outcome and outcome.error else ""
     )
+    if not budget.entries and trace.source.kind != "snapshot":
+        return prefix + _why_nothing(trace)
     worth = tuple(finding for finding in findings if finding.severity > Severity.LOW)
     lost = max((e for e in budget.entries if e.category not in _WORK), key=lambda e: e.ns, default=None)
     unexplained = lost is not None and lost.share >= _WORTH_EXPLAINING
+    if unexplained and not findings and _without_torch(trace):
+        return prefix + "There is nothing of torch’s to judge."
     if unexplained and not worth:
         return prefix + "No pattern that gpuprof knows explains it; the timeline shows what happened meanwhile."
     if not findings:
@@ -124,6 +131,18 @@ def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> st
     joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
     return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}.{together}"
+
+
+def _without_torch(trace: Trace) -> bool:
+    inside = trace.operators["start_ns"] >= trace.span_start_ns
+    waits = trace.name_mask(trace.spans, INPUT, OPTIMIZER)
+    return not (inside.any() or waits.any() or len(trace.device_events) or len(trace.calls))
+
+
+def _why_nothing(trace: Trace) -> str:
+    reasons = (*trace.source.notes, *trace.context.notes)
+    known = f" {reasons[-1][0].upper()}{reasons[-1][1:].rstrip('.')}." if reasons else ""
+    return f"Nothing can be judged.{known}"
 
 
 def _gain(finding: Finding) -> str:

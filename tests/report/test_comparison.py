@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.model.context import Cell
+from gpuprof.model.context import Cell, Window
 from gpuprof.report import Comparison, Report
 from tests.support.trace_builder import TraceBuilder
 
@@ -78,3 +78,19 @@ def test_the_noise_is_that_of_the_medians():
     # THEN a difference of a tenth may be chance, one of four times is not
     assert Comparison(before, scattered(11_000)).sentence().startswith("No difference")
     assert Comparison(before, scattered(40_000)).sentence().startswith("4.00× slower")
+
+
+def cell_run(seconds: float, busy_us: float) -> Report:
+    window = Window(cell_start_ns=0, cell_end_ns=round(seconds * 1e9), start_ns=0, end_ns=round(seconds * 1e9))
+    return Report.of(TraceBuilder().operator("aten::mm", 0, busy_us).context(window=window).build())
+
+
+def test_without_steps_the_whole_cells_are_compared():
+    # GIVEN cells of 2 s and 0.1 s whose operators take as long
+    compared = Comparison(cell_run(2, 150), cell_run(0.1, 150))
+    assert compared.basis == "whole cell"
+    assert compared.sentence().startswith("20.0× faster than before (whole cell 2.00 s → 100 ms, one measurement each)")
+
+
+def test_one_short_measurement_each_decides_nothing():
+    assert Comparison(cell_run(0.12, 90), cell_run(0.14, 90)).sentence().startswith("No clear difference")

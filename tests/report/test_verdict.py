@@ -86,3 +86,10 @@ def test_speaks_of_the_steps_where_much_lies_outside_them():
     assert "Of the 5 steps’ 500 ms" in headline
     assert "50 % waiting for the DataLoader" in headline
     assert "50 % of the recording is time outside the steps" in headline
+
+
+def test_a_run_without_a_recording_is_not_judged_but_explained():
+    trace = TraceBuilder().context(notes=("another profiler ran inside the cell",)).build()
+    verdict = Report.of(trace).verdict
+    assert verdict.headline == "Nothing was recorded in this run."
+    assert verdict.advice == "Nothing can be judged. Another profiler ran inside the cell."
