@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.allocator_calls import AllocatorCalls
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
@@ -87,7 +88,7 @@ class AllocatorCallsInStep(Rule):
                 "idle_ms": units.milliseconds(idle.total_ns),
                 "idle_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(calls.host)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(calls.host), ranges_ns=worst(calls.host)),
             change=self._change(results, calls),
             saving=Scope.of(results).saving(
                 idle.total_ns * 0.5, idle.total_ns, host_ns, "estimate: the device’s idle time within these calls"

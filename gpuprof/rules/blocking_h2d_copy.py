@@ -27,6 +27,7 @@ from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
@@ -71,6 +72,7 @@ class BlockingH2dCopy(Rule):
         waits = results.get(SyncWaits).table
         waits = waits.take(np.isin(results.get(CopyWaits).copy_call, copies["call"]))
         held, synchronise = int(waits["duration_ns"].sum()), waits["call"][~np.isin(waits["call"], copies["call"])]
+        lines = results.get(LinePlaces).cell_lines(intervals.union(intervals.of(waits)))
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -88,7 +90,7 @@ class BlockingH2dCopy(Rule):
                 "cost_ms": units.milliseconds(cost.total_ns),
                 "cost_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(cost)),
+            where=Where(lines=lines, ranges_ns=worst(cost)),
             change="Use `.to(device, non_blocking=True)`: the memory is pinned already, so the host can go on while "
             "the device fetches it.",
             diff=_diff(results),

@@ -24,6 +24,7 @@ from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_round_trips import CopyRoundTrips
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
@@ -68,7 +69,7 @@ class CopyRoundTrip(Rule):
                 "cost_ms": units.milliseconds(cost.total_ns),
                 "cost_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(cost)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(cost), ranges_ns=worst(cost)),
             change="Do on the device what happens to the tensor between `.cpu()` (or `.numpy()`) and `.to(device)`: "
             "torch has most of NumPy’s functions.",
             saving=scope.saving(0, cost.total_ns, cost.total_ns, "upper bound: the tensor stays on the device"),

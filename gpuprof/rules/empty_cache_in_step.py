@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.allocator_calls import AllocatorCalls
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
@@ -78,7 +79,10 @@ class EmptyCacheInStep(Rule):
                 "idle_ms": units.milliseconds(idle.total_ns),
                 "idle_share": round(share, 4),
             },
-            where=Where(lines=lines_calling(results.trace, "empty_cache"), ranges_ns=worst(calls.host)),
+            where=Where(
+                lines=lines_calling(results.trace, "empty_cache") or results.get(LinePlaces).cell_lines(calls.host),
+                ranges_ns=worst(calls.host),
+            ),
             change="Take `torch.cuda.empty_cache()` out of the loop; if it is not in your code, look for the option of "
             "the trainer that calls it.",
             diff=_diff(results),

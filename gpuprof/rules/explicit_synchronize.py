@@ -23,8 +23,10 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
+from gpuprof.model import intervals
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
@@ -59,6 +61,7 @@ class ExplicitSynchronize(Rule):
         idle, lost_ns = idle_after_waits(results, scope, waits)
         if scope.share(lost_ns) < self.idle_share:
             return None
+        waiting = intervals.union(intervals.of(waits))
         found = Finding(
             rule=self.name,
             severity=graded(scope.share(lost_ns), self.high_share),
@@ -72,7 +75,10 @@ class ExplicitSynchronize(Rule):
                 "idle_ms": units.milliseconds(lost_ns),
                 "idle_share": round(scope.share(lost_ns), 4),
             },
-            where=Where(lines=lines_calling(results.trace, "synchronize"), ranges_ns=worst(idle)),
+            where=Where(
+                lines=results.get(LinePlaces).cell_lines(waiting) or lines_calling(results.trace, "synchronize"),
+                ranges_ns=worst(idle),
+            ),
             change="Take the synchronise out of the loop: measure with `torch.cuda.Event(enable_timing=True)` and read "
             "the events at the end, or synchronise only in the steps that are logged.",
             diff=_diff(results),

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.gc_pauses import GcPauses as Pauses
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
@@ -70,7 +71,10 @@ class GcPauses(Rule):
                 **({} if found.idle_ns is None else {"idle_ms": units.milliseconds(found.idle_ns)}),
                 "pause_share": round(share, 4),
             },
-            where=Where(lines=lines_calling(results.trace, "gc.collect"), ranges_ns=worst(found.pauses)),
+            where=Where(
+                lines=lines_calling(results.trace, "gc.collect") or results.get(LinePlaces).cell_lines(found.pauses),
+                ranges_ns=worst(found.pauses),
+            ),
             change=self._change(results, found, scope),
             diff=_diff(results),
             saving=scope.saving(lost_ns * 0.5, lost_ns, lost_ns, "upper bound: no collection inside the steps"),

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.host_gaps import HostGaps
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
@@ -88,7 +89,7 @@ class HostCpuBound(Rule):
                 "cpu_percent": round(cpu_percent, 1),
                 **({"functions": functions.replace("`", "")} if functions else {}),
             },
-            where=Where(ranges_ns=worst(found.gaps)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(found.gaps), ranges_ns=worst(found.gaps)),
             change=_change(mostly_python, waiting, bool(functions)),
             saving=Scope.of(results).saving(
                 0, found.gaps.total_ns, found.gaps.total_ns, "upper bound: none of this work inside the step"

@@ -26,6 +26,7 @@ from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.host_fills import HostFills
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
@@ -76,7 +77,7 @@ class HostFilledThenCopied(Rule):
                 "cost_ms": units.milliseconds(cost.total_ns),
                 "cost_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(cost)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(cost), ranges_ns=worst(cost)),
             change=f"Make them on the device: `torch.{name}(..., device=device)` instead of "
             f"`torch.{name}(...).to(device)`.",
             saving=scope.saving(

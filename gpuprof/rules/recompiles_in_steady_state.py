@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.compile_events import CompileEvents
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.rule import Rule, threshold
@@ -66,7 +67,7 @@ class RecompilesInSteadyState(Rule):
                 "compile_share": round(share, 4),
                 "most_versions_of_a_graph": events.variants,
             },
-            where=Where(ranges_ns=worst(events.compiles)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(events.compiles), ranges_ns=worst(events.compiles)),
             change='Run once with `TORCH_LOGS="recompiles"` to see what changed. For a varying dimension use '
             "`torch._dynamo.mark_dynamic(x, dim)` or `torch.compile(..., dynamic=True)`, or pad to a few fixed sizes "
             "(`drop_last=True` where only the last batch differs).",

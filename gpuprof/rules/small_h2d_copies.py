@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.small_copies import SMALL_BYTES, SmallCopies
 from gpuprof.rules.absence import without_device
@@ -65,7 +66,7 @@ class SmallH2dCopies(Rule):
                 "idle_ms": units.milliseconds(small.idle.total_ns),
                 "idle_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(small.idle)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(small.host), ranges_ns=worst(small.idle)),
             change="Put the values together on the host (`torch.stack`, `torch.cat`, or one `torch.tensor` of all of "
             "them), copy once a step, and take the tensor apart on the device; copy what does not change only once.",
             saving=scope.saving(

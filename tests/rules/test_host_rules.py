@@ -17,6 +17,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
 from gpuprof.rules.registry import judge, rule
 from tests.rules.cases import sync_in_step
+from tests.rules.test_lines import with_lines
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -175,3 +176,21 @@ def test_reads_of_anomaly_detection_are_not_the_cells() -> None:
     assert [each.rule for each in judge(Results(dataclasses.replace(trace, context=on)), strict=True).findings] == [
         "debug_mode_on"
     ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "allocator_calls_in_step",
+        "blocking_h2d_copy",
+        "copy_round_trip",
+        "explicit_synchronize",
+        "host_cpu_bound",
+        "host_filled_then_copied",
+        "recompiles_in_steady_state",
+        "small_h2d_copies",
+    ],
+)
+def test_the_line_is_named_where_lines_were_followed(name: str) -> None:
+    case = importlib.import_module(f"tests.rules.cases.{name}")
+    assert finding(name, with_lines(case.fires(), (0, 6))).where.lines == (6,)
