@@ -28,11 +28,16 @@ class Joint:
     def of(cls, results: Results, findings: tuple[Finding, ...]) -> Self | None:
         """Of all these findings; None for fewer than two, or where one of them was not re-timed (grades A to C)."""
         changes = [finding.edit for finding in findings if finding.edit and finding.saving]
+        changes.sort(key=lambda change: change.last)
         if len(changes) < 2 or len(changes) < len(findings):
             return None
         replay = results.get(Replay)
-        strengths = zip(*((each.pessimistic, each.central, each.optimistic) for each in changes), strict=True)
-        found = predict(replay, Range(*(together(*edits) for edits in strengths)))
+        joint = Range(
+            together(*(each.pessimistic for each in changes)),
+            together(*(each.central for each in changes)),
+            together(*(each.optimistic for each in changes)),
+        )
+        found = predict(replay, joint)
         if found.low_ns is None or found.central_ns is None or found.high_ns is None:
             return None
         span = replay.graph.recorded_span_ns
@@ -43,8 +48,6 @@ class Joint:
         return cls(gains[0], gains[1], gains[2], most)
 
     def __str__(self) -> str:
-        reach = "at most" if self.most else "about"
-        return (
-            f"Re-timed together, they make the recorded run {reach} {units.factor(self.central)} as fast "
-            f"({units.factor(self.low)} to {units.factor(self.high)})"
-        )
+        low, central, high = (units.factor(each) for each in (self.low, self.central, self.high))
+        reach = f"up to {high} as fast (from {low})" if self.most else f"about {central} as fast ({low} to {high})"
+        return f"Re-timed together, they make the recorded run {reach}"

@@ -45,8 +45,8 @@ from gpuprof.rules.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled, unchanged
-from gpuprof.whatif.loading import PREFETCH_FACTOR, waits_with_workers
+from gpuprof.whatif.changes import batches_from_workers, host_time_scaled, unchanged
+from gpuprof.whatif.loading import PREFETCH_FACTOR
 from gpuprof.whatif.predict import Range
 
 
@@ -203,22 +203,20 @@ def _saving(scope: Scope, pipeline: InputPipeline, plan: WorkerPlan, stall_ns: i
 
 def _retimed(results: Results, found: Finding, pipeline: InputPipeline, plan: WorkerPlan, waits: Intervals) -> Finding:
     """With the waits that the suggested workers leave; where none are, without any: that is then the most."""
-    if plan.suggested is None or plan.load_ns is None or plan.rest_ns is None:
+    if plan.suggested is None or plan.load_ns is None:
         gone = host_time_scaled(waits, 0.0)
         basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
         return retimed(results, found, Range(unchanged, gone, gone), basis, assumed=unknown)
     waited = np.maximum(waits.ends - waits.starts, 1)
     load = waited if plan.workers == 0 else np.full(len(waited), plan.load_ns)
     prefetch = (plan.loader and plan.loader.prefetch_factor) or PREFETCH_FACTOR
-    left = np.minimum(waits_with_workers(load, plan.rest_ns, plan.suggested, prefetch=prefetch) / waited, 1.0)
-    better = host_time_scaled(waits, left)
+    full = batches_from_workers(waits, load, plan.suggested, prefetch)
     # Loops that were bound by the CPU gained as little as a third of this where cores were shared (whatif.md).
-    worse = host_time_scaled(waits, 1 - (1 - left) / 3)
-    workers = units.plural(plan.suggested, "worker")
+    third = batches_from_workers(waits, load, plan.suggested, prefetch, gained=1 / 3)
     return retimed(
         results,
         found,
-        Range(worse, better, better),
-        f"re-timed with {workers} as fast as this thread, at worst a third of that",
+        Range(third, full, full, last=True),
+        f"upper bound: re-timed with {units.plural(plan.suggested, 'worker')} as fast as this thread",
         assumed="how fast worker processes are is assumed, not recorded",
     )

@@ -8,8 +8,11 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.whatif import edits
 from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.fidelity import replayed
 from gpuprof.whatif.graph import Graph
+from gpuprof.whatif.loading import waits_with_workers
 from gpuprof.whatif.restructure import launch_together, stretches
+from gpuprof.whatif.retime import retime
 
 
 def unchanged(graph: Graph) -> Graph:
@@ -30,6 +33,28 @@ def operations_scaled(rows: Array, factor: float) -> Edit:
 def host_time_scaled(within: Intervals, factor: float | Array) -> Edit:
     """The main thread's chain takes `factor` times as long (one for each interval) in the union `within`."""
     return lambda graph: edits.scale_host_time(graph, within, factor)
+
+
+def batches_from_workers(waits: Intervals, load_ns: Array, workers: int, prefetch: int, gained: float = 1.0) -> Edit:
+    """The waits for batches (a union, ns of the trace) as `workers` that are running already leave them.
+
+    `load_ns`: what each batch takes to make, of the shape of the waits; `gained`: the share of the gain that is
+    reached. The work between two waits is that of the graph given, and never more than twice its median: what lies
+    between two iterations of the loader is none.
+    """
+
+    def edit(graph: Graph) -> Graph:
+        ends = retime(graph)
+        begin, end = (replayed(graph, ends, times) for times in waits)
+        rest = np.maximum(begin[1:] - end[:-1], 0)
+        if not len(rest) or np.isnan(rest).any():
+            return graph
+        rest = np.minimum(np.append(rest, np.median(rest)), 2 * np.median(rest))
+        waited = np.maximum(waits.ends - waits.starts, 1)
+        left = np.minimum(waits_with_workers(load_ns, rest, workers, prefetch=prefetch) / waited, 1.0)
+        return edits.scale_host_time(graph, waits, 1 - (1 - left) * gained)
+
+    return edit
 
 
 def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array) -> Edit:

@@ -57,11 +57,15 @@ class Replay(Result):
 
 @dataclass(frozen=True)
 class Range:
-    """One change at three strengths, where its effect is uncertain (new kernel times at p80, p50 and p20)."""
+    """One change at three strengths, where its effect is uncertain (new kernel times at p80, p50 and p20).
+
+    `last`: among several changes it comes after the others, since it depends on how fast they make the rest.
+    """
 
     pessimistic: Edit
     central: Edit
     optimistic: Edit
+    last: bool = False
 
 
 @dataclass(frozen=True)

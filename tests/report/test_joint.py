@@ -54,7 +54,7 @@ def test_cures_of_different_times_add_up() -> None:
 def test_an_upper_bound_stays_one() -> None:
     joint = Joint.of(Results(run(STEP * 10)), (found(no_work), found(no_more_waits, "upper bound: re-timed")))
     assert joint is not None and joint.most
-    assert "at most" in str(joint)
+    assert "up to" in str(joint)
 
 
 def test_nothing_is_said_where_a_finding_was_not_re_timed() -> None:
@@ -62,3 +62,15 @@ def test_nothing_is_said_where_a_finding_was_not_re_timed() -> None:
     assert Joint.of(results, (one,)) is None
     assert Joint.of(results, (one, replace(one, edit=None))) is None
     assert Joint.of(results, (one, replace(one, saving=None))) is None
+
+
+def test_a_change_that_depends_on_the_others_comes_after_them() -> None:
+    seen: list[int] = []
+
+    def counts(graph: Graph) -> Graph:
+        seen.append(int(graph.duration_ns[graph.select(NodeKind.DEVICE_OP)].sum()))
+        return graph
+
+    dependent = replace(found(counts), edit=Range(counts, counts, counts, last=True))
+    assert Joint.of(Results(run(STEP * 10)), (dependent, found(no_kernels))) is not None
+    assert seen and not any(seen)

@@ -1,0 +1,54 @@
+"""Changes named by rows and times of the trace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuprof.model.intervals import Intervals
+from gpuprof.whatif import edits
+from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import batches_from_workers
+from gpuprof.whatif.graph import NodeKind
+from gpuprof.whatif.retime import span_ns
+from tests.whatif.programs import run
+
+MS = 1_000_000
+# A batch that takes 40 ms to make, then 10 ms of the device that are waited for.
+LOOP = [each for _ in range(20) for each in (("work", 40_000), ("kernel", 7, 10_000), ("sync_all",))]
+
+
+@pytest.fixture
+def graph():
+    return build(run(LOOP))
+
+
+@pytest.fixture
+def waits(graph):
+    at = np.arange(20) * (graph.recorded_span_ns // 20) + graph.origin_ns
+    return Intervals(at, at + 40 * MS)
+
+
+def with_workers(waits, workers, gained=1.0):
+    return batches_from_workers(waits, np.full(20, 40 * MS), workers, 2, gained)
+
+
+def test_two_workers_give_a_batch_each_20_ms(graph, waits):
+    assert span_ns(with_workers(waits, 2)(graph)) == pytest.approx(20 * 20 * MS, rel=0.1)
+
+
+def test_four_workers_leave_what_the_loop_does_itself(graph, waits):
+    assert span_ns(with_workers(waits, 4)(graph)) == pytest.approx(20 * 10 * MS, rel=0.1)
+    third = span_ns(with_workers(waits, 4, gained=1 / 3)(graph))
+    assert span_ns(graph) - third == pytest.approx((span_ns(graph) - 20 * 10 * MS) / 3, rel=0.1)
+
+
+def test_a_faster_device_does_not_make_the_workers_faster(graph, waits):
+    """Re-timed together: 20 ms a batch, however little the loop does between two of them."""
+    instant = edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.0)
+    assert span_ns(with_workers(waits, 2)(instant)) == pytest.approx(20 * 20 * MS, rel=0.1)
+
+
+def test_one_batch_alone_tells_nothing(graph, waits):
+    first = Intervals(waits.starts[:1], waits.ends[:1])
+    assert batches_from_workers(first, np.array([40 * MS]), 2, 2)(graph) is graph
