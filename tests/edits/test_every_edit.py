@@ -18,7 +18,7 @@ from gpuprof.edits.precision import add_autocast, set_matmul_precision
 from gpuprof.edits.reads import defer_reads
 from gpuprof.edits.tree import LONGEST_SOURCE
 from tests.edits import test_evaluation, test_modules
-from tests.edits.executed import TRAINING, assert_rest_is_kept, line_of
+from tests.edits.executed import TRAINING, assert_rest_is_kept, line_of, removed_and_added
 
 Edit = Callable[[str], str | None]
 TORCH = "import torch\n"
@@ -61,7 +61,9 @@ def test_all_else_is_kept_byte_for_byte(name: str, before: list[str], after: lis
     head = "".join(f"{each}\n" for each in before)
     source = head + cell + "\n".join(after) + ("\n" if newline and after else "")
     changed = edit(source)
-    assert changed is not None and changed != source
+    alone = edit(cell)
+    assert changed is not None and alone is not None
+    assert removed_and_added(source, changed) == removed_and_added(cell, alone)
     assert_rest_is_kept(source, changed)
     masked = Masked.of(changed)
     assert masked is not None
