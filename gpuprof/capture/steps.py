@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
+import time
+from array import array
+from collections.abc import Callable
 from enum import IntEnum
+
+_MOST_ENDS = 100_000
+_FEWEST_STEPS = 8
 
 
 class StepSource(IntEnum):
@@ -21,9 +29,12 @@ class StepCount:
     steps, a step is one batch, of the DataLoader that gave most, whose work has ended: the next one is asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock_ns: Callable[[], int] = time.perf_counter_ns) -> None:
         self._by_optimizer = 0
         self._by_loader = 0
+        self._clock_ns = clock_ns
+        self._optimizer_ends_ns = array("q")
+        self._loader_ends_ns = array("q")
 
     @property
     def source(self) -> StepSource:
@@ -40,7 +51,22 @@ class StepCount:
     def optimizer_stepped(self, times: int) -> None:
         """One optimizer has now stepped `times` times in this cell."""
         self._by_optimizer = max(self._by_optimizer, times)
+        self._note(self._optimizer_ends_ns, self._by_optimizer)
 
     def batches_used(self, batches: int) -> None:
         """One DataLoader has now given `batches` batches in this cell whose work has ended."""
         self._by_loader = max(self._by_loader, batches)
+        self._note(self._loader_ends_ns, self._by_loader)
+
+    def median_ns(self, first: int, end: int | None = None) -> float | None:
+        """Median duration of steps `first` to `end` − 1 (counted from 0), ns; None where they are under eight."""
+        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
+        chosen = ends[max(first - 1, 0) : end]
+        if len(chosen) <= _FEWEST_STEPS:
+            return None
+        return statistics.median(after - before for before, after in itertools.pairwise(chosen))
+
+    def _note(self, ends: array[int], count: int) -> None:
+        if len(ends) < min(count, _MOST_ENDS):
+            now = self._clock_ns()
+            ends.extend([now] * (min(count, _MOST_ENDS) - len(ends)))

@@ -135,6 +135,7 @@ class RecordingWindow:
 
     def describe(self, cell_start_ns: int, cell_end_ns: int) -> Window:
         """The Window of the recording that counts, in Unix time."""
+        first, last = self._first_step + self._options.steps_to_skip, self._last_step
         return Window(
             cell_start_ns=cell_start_ns,
             cell_end_ns=cell_end_ns,
@@ -145,6 +146,9 @@ class RecordingWindow:
             steps_recorded=max(0, self._last_step - self._first_step),
             ended_by=self.ended_by,
             started_late=self.started_late,
+            recorded_step_ns=self._steps.median_ns(first, last),
+            # the step in which the recording ended holds its saving
+            plain_step_ns=self._steps.median_ns(last + 2) if self.ended_by != "cell" else None,
         )
 
     @property

@@ -100,7 +100,9 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     """What part of the cell the kernel recording covers, and why it ended.
 
     `ended_by` is `cell` (recorded to its end), `steps`, `seconds`, `bytes` or `error`. Steps are counted over the
-    whole cell; the recorded ones are `first_step` to `first_step + steps_recorded - 1`.
+    whole cell; the recorded ones are `first_step` to `first_step + steps_recorded - 1`. `recorded_step_ns` and
+    `plain_step_ns`: median duration of a step inside the recording (warm-up apart) and after it, by the same
+    stopwatch; None where fewer than eight show it.
     """
 
     cell_start_ns: int = 0
@@ -112,6 +114,8 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     steps_recorded: int = 0
     ended_by: str = "cell"
     started_late: bool = False
+    recorded_step_ns: float | None = None
+    plain_step_ns: float | None = None
 
 
 class Allocator(msgspec.Struct, frozen=True, kw_only=True):

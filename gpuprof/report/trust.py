@@ -15,6 +15,8 @@ from gpuprof.whatif.predict import Replay
 
 LAUNCHES_MATCHED_SHARE = 0.99  # below it, kernels were lost (pytorch#192021): say so
 
+_UNSEEN_SLOWDOWN = 1.03
+
 _ENDED = {
     "cell": "to the end of the cell",
     "steps": "until the wanted number of steps was recorded",
@@ -74,6 +76,7 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
     if launches.clock_ok is False:
         early = units.plural(launches.kernels_before_launch, "device event")
         notes.append(f"Clocks disagree: {early} begin before their launch.")
+    notes.extend(_overhead_notes(context.window))
     notes.extend(_sampling_notes(trace))
     if context.cost and context.window:
         notes.append(
@@ -113,6 +116,21 @@ def _window_note(window: Window) -> str:
     recorded = units.duration(window.end_ns - window.start_ns)
     ended = _ENDED.get(window.ended_by, f"until {window.ended_by}")
     return f"Recorded {recorded} of the cell's {whole}{steps}, {ended}."
+
+
+def _overhead_notes(window: Window | None) -> list[str]:
+    if window is None or not window.steps_recorded:
+        return []
+    recorded, plain = window.recorded_step_ns, window.plain_step_ns
+    if recorded is None or plain is None or plain <= 0:
+        return ["How much the recording slowed its steps is not known: too few steps ran without it."]
+    times = f"{units.duration(recorded)} against {units.duration(plain)}"
+    if recorded <= plain * _UNSEEN_SLOWDOWN:
+        return [f"The recording did not slow its steps visibly ({times} without it)."]
+    return [
+        f"The recording made its steps {units.factor(recorded / plain)} as long ({times} without it): what consists of "
+        "many short operators looks larger than it is."
+    ]
 
 
 def _sampling_notes(trace: Trace) -> list[str]:

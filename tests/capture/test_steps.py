@@ -19,3 +19,15 @@ def test_the_busiest_counts() -> None:
     for times in (1, 1, 2, 2, 3):
         steps.optimizer_stepped(times)
     assert steps.seen == 3
+
+
+def test_medians_of_chosen_steps() -> None:
+    # GIVEN twenty steps of 30 ns, then twenty of 10 ns
+    now = iter([*range(0, 600, 30), *range(600, 800, 10)])
+    steps = StepCount(clock_ns=lambda: next(now))
+    for times in range(1, 41):
+        steps.optimizer_stepped(times)
+    # THEN each part has its own median, and too few have none
+    assert steps.median_ns(2, 20) == 30
+    assert steps.median_ns(22) == 10
+    assert steps.median_ns(34) is None
