@@ -66,7 +66,7 @@ def recorded() -> Iterator[tuple[str, Trace, Replay]]:
         yield name, trace, Replay.of(trace)
         if name == WARM[0]:
             begin = trace.span_start_ns + WARM[1]
-            yield f"{name}, last run", trace, Replay.of(trace, begin, begin + WARM[2])
+            yield f"{name}, last run", trace, Replay.of(trace, start_ns=begin, end_ns=begin + WARM[2])
     with tempfile.TemporaryDirectory() as folder:
         for archive in sorted((TRACES / "ranks").glob("*.tar.gz")):
             with tarfile.open(archive) as packed:
@@ -113,7 +113,7 @@ def page() -> str:
         if found.letter != "D":
             begin = max(int(trace.calls["start_ns"][0]), replay.graph.origin_ns)
             end = begin + WARM[2] if name.endswith("last run") else None
-            effects.append(edits_row(name, Replay.of(trace, begin, end).graph))
+            effects.append(edits_row(name, Replay.of(trace, start_ns=begin, end_ns=end).graph))
     heads = "| trace | operations / calls | span | replay | worst step | unexplained idle | late | inferred | grade |"
     parts = [INTRODUCTION, heads, "|---" * 9 + "|", *replays, "", "## Why not a better grade", "", *reasons, "", EDITS]
     parts += ["| trace | kernels | host | waits |", "|---|---|---|---|", *effects]
