@@ -32,7 +32,7 @@ class Replay(Result):
 
     @classmethod
     def of(
-        cls, trace: Trace, results: Results | None = None, start_ns: int | None = None, end_ns: int | None = None
+        cls, trace: Trace, results: Results | None = None, *, start_ns: int | None = None, end_ns: int | None = None
     ) -> Self:
         """Build the graph of the trace, or of what was called in [start_ns, end_ns), and replay it."""
         graph = build(trace, start_ns, end_ns)
