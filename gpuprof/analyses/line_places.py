@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.known_spans import with_spans
 from gpuprof.analyses.phases import backward_mask
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model import intervals
@@ -39,13 +40,15 @@ class LinePlaces(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the line events, on the trace's clock."""
         followed, events = trace.context.lines, trace.line_events
-        threads = _thread_rows(trace, events)
-        if followed is None:
-            events, threads = events.take(np.zeros(len(events), bool)), threads[:0]
-        order = np.lexsort((events["time_ns"], threads))
         ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
-        events, threads = events.take(order), threads[order]
         events = events.replace(time_ns=events["time_ns"] + ahead_ns)
+        if followed is None:
+            events = events.take(np.zeros(len(events), bool))
+        elif followed.how == "calls":
+            events = with_spans(trace, events)
+        threads = _thread_rows(trace, events)
+        order = np.lexsort((events["time_ns"], threads))
+        events, threads = events.take(order), threads[order]
         end_ns = followed.end_ns + ahead_ns if followed else 0
         ends = np.append(events["time_ns"][1:], end_ns)[: len(events)]
         ends[np.flatnonzero(np.diff(threads, append=-2) != 0)] = end_ns

@@ -110,33 +110,45 @@ class LineMonitor:
         return self.log.entries * _ENTRY_NS
 
     def _entered(self, code: CodeType, _offset: int) -> Any:
-        base = self._base.get(id(code))
-        if base is None:
-            if not is_users(code.co_filename, self.log.files[0]):
-                return monitoring.DISABLE
-            base = self._follow(code)
-        if not self._on or id(code) in self._dropped:
-            return monitoring.DISABLE
-        self._own_log().add(base + ENTERED)
-        return None
+        try:
+            base = self._base.get(id(code))
+            if base is None:
+                if not is_users(code.co_filename, self.log.files[0]):
+                    return monitoring.DISABLE
+                base = self._follow(code)
+            if self._on and id(code) not in self._dropped:
+                self._own_log().add(base + ENTERED)
+                return None
+        except Exception as error:  # noqa: BLE001  - inside the user's code: a fault of ours must not end it
+            self._fail(error)
+        return monitoring.DISABLE
 
     def _left(self, code: CodeType, _offset: int, _value: object) -> Any:
-        base = self._base.get(id(code))
-        if base is None or not self._on:
-            return monitoring.DISABLE
-        self._own_log().add(base + LEFT)
-        return None
+        try:
+            if self._on:
+                self._own_log().add(self._base[id(code)] + LEFT)
+                return None
+        except Exception as error:  # noqa: BLE001  - as above
+            self._fail(error)
+        return monitoring.DISABLE
 
     def _line(self, code: CodeType, number: int) -> Any:
-        if not self._on:
-            return monitoring.DISABLE
-        log = self._logs.get(threading.get_ident()) or self._own_log()
-        times = log.times
-        times.append(time.time_ns())
-        log.keys.append(self._base[id(code)] + number)
-        if not len(times) % _BLOCK:
-            self._look_at_cost(log)
-        return None
+        try:
+            if self._on:
+                log = self._logs.get(threading.get_ident()) or self._own_log()
+                times = log.times
+                times.append(time.time_ns())
+                log.keys.append(self._base[id(code)] + number)
+                if not len(times) % _BLOCK:
+                    self._look_at_cost(log)
+                return None
+        except Exception as error:  # noqa: BLE001  - as above
+            self._fail(error)
+        return monitoring.DISABLE
+
+    def _fail(self, error: Exception) -> None:
+        self._on, self.ended_ns = False, time.time_ns()
+        self.notes.append(f"lines were followed for a part of the recording only ({type(error).__name__}: {error})")
 
     def _own_log(self) -> ThreadLog:
         log = self.log.of_thread()

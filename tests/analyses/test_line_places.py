@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
-from gpuprof.model.context import FollowedLines
+from gpuprof.model.context import FollowedLines, Loader, Optimizer
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
@@ -75,3 +76,25 @@ def test_without_lines_nothing_is_known(empty_trace: Trace) -> None:
         assert places.how is None and places.within.total_ns == 0
         assert places.at(np.array([0]), np.array([5])).tolist() == [-1]
         assert places.cell_lines(ranges((0, 50))) == ()
+
+
+def partly(*optimizers: Optimizer) -> TraceBuilder:
+    """A step of 100 µs of which only `.item()` on line 9 is known: a wait, an optimizer step with a read in it."""
+    loader = Loader(workers=0, line=2, iterations_started=1)
+    lines = FollowedLines(how="calls", start_ns=0, end_ns=200_000)
+    builder = TraceBuilder().operator("aten::mm", 0, 100).data_wait(0, 20).optimizer_step("Adam", 40, 30)
+    builder.line(7, 50, cell_line=7).line(-1, 55).line(9, 80).line(-1, 90)
+    return builder.context(lines=lines, loaders=(loader,), optimizers=optimizers)
+
+
+def test_partial_knowledge_is_completed_by_waits_and_optimizer_steps() -> None:
+    places = places_of(partly(Optimizer(name="Adam", parameters=1, elements=1, line=7, steps=1)))
+
+    assert lines_at(places, 0, 10, 25, 45, 57, 69, 75, 85, 95) == [2, -1, 7, 7, 7, -1, 9, -1]
+
+
+def test_optimizer_steps_of_two_lines_are_not_told_apart() -> None:
+    adam = Optimizer(name="Adam", parameters=1, elements=1, line=7, steps=1)
+    places = places_of(partly(adam, msgspec.structs.replace(adam, line=8)))
+
+    assert lines_at(places, 0, 10, 45, 52, 57) == [2, -1, 7, -1]

@@ -21,8 +21,8 @@ _HOST = (
 )
 _DEVICE = "Device: the work that was launched from the line, whenever it ran, as a share of all device work."
 _CALLS_ONLY = (
-    "Before Python 3.12 a line can only be timed while a call that waits for the device (.item(), .to(), .cpu(), …) or "
-    "backward() runs in it. All other time is on no line here."
+    "Before Python 3.12 a line is only known while it asks for a batch, runs backward(), steps an optimizer or makes a "
+    "call that waits for the device (.item(), .to(), .cpu(), …): all other time is on no line here."
 )
 
 
