@@ -28,6 +28,7 @@ from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sync_waits import SyncWaits
@@ -50,6 +51,8 @@ from gpuprof.whatif.predict import Range
 _LEAST_SHARE = 0.7
 # Where the link is not known: what pinned copies reach over PCIe 3.0 with 16 lanes.
 _USUAL_BYTES_PER_S = 12e9
+# What one thread copies from memory to memory.
+_PINNING_BYTES_PER_S = 8e9
 
 
 @dataclass(frozen=True)
@@ -141,13 +144,17 @@ def _pinned(results: Results, copies: Table, reference: float | None) -> Range:
     waiting = waits["call"][np.isin(results.get(CopyWaits).copy_call, issued)]
     waiting = waiting[~np.isin(waiting, issued)]
     now, moved = events["duration_ns"][rows], np.maximum(events["bytes"][rows], 0) * units.NS_PER_S
+    # With num_workers=0 the loader pins on the training thread itself.
+    pinning = np.rint(moved / _PINNING_BYTES_PER_S).astype(np.int64) * bool(results.get(InputPipeline).in_process)
 
     def at(bytes_per_s: float) -> Edit:
         possible = np.rint(moved / bytes_per_s).astype(np.int64)
-        return copies_from_pinned(rows, np.where(moved > 0, np.minimum(now, possible), now), waiting)
+        return copies_from_pinned(rows, np.where(moved > 0, np.minimum(now, possible), now), waiting, pinning)
 
     full = at(reference or _USUAL_BYTES_PER_S)
-    return Range(at(reference * _LEAST_SHARE) if reference else copies_from_pinned(rows, now, waiting), full, full)
+    return Range(
+        at(reference * _LEAST_SHARE) if reference else copies_from_pinned(rows, now, waiting, pinning), full, full
+    )
 
 
 def _diff(results: Results) -> str | None:

@@ -9,7 +9,7 @@ from gpuprof.model.table import Array
 from gpuprof.whatif import edits
 from gpuprof.whatif.edits import Edit
 from gpuprof.whatif.fidelity import replayed
-from gpuprof.whatif.graph import Graph
+from gpuprof.whatif.graph import EdgeKind, Graph
 from gpuprof.whatif.loading import waits_with_workers
 from gpuprof.whatif.restructure import launch_together, stretches
 from gpuprof.whatif.retime import retime
@@ -57,14 +57,22 @@ def batches_from_workers(waits: Intervals, load_ns: Array, workers: int, prefetc
     return edit
 
 
-def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array) -> Edit:
+def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array, pinning_ns: Array | int = 0) -> Edit:
     """These copies (device events) from pinned memory with non_blocking, so that they last `duration_ns`; the
-    synchronising calls that belonged to them, rows `waiting_calls`, go."""
+    synchronising calls that belonged to them, rows `waiting_calls`, go. `pinning_ns`: what filling the pinned memory
+    costs the thread that copies."""
 
     def edit(graph: Graph) -> Graph:
         nodes = graph.event_node[rows]
         copied = edits.unblock_copies(graph, nodes[nodes >= 0], duration_ns[nodes >= 0])
-        return edits.remove(copied, _known(graph.call_node[waiting_calls]))
+        copied = edits.remove(copied, _known(graph.call_node[waiting_calls]))
+        launches = copied.edges.kind == EdgeKind.LAUNCH
+        begins, into = copied.edges.src[launches], copied.edges.dst[launches]
+        filled = np.zeros(len(copied.nodes), np.int64)
+        filled[nodes[nodes >= 0] - 1] = np.broadcast_to(pinning_ns, len(rows))[nodes >= 0]
+        own = copied.duration_ns.copy()
+        np.add.at(own, begins, filled[into])
+        return copied.with_durations(own)
 
     return edit
 

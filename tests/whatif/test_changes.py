@@ -8,9 +8,10 @@ import pytest
 from gpuprof.model.intervals import Intervals
 from gpuprof.whatif import edits
 from gpuprof.whatif.build import build
-from gpuprof.whatif.changes import batches_from_workers
+from gpuprof.whatif.changes import batches_from_workers, copies_from_pinned
 from gpuprof.whatif.graph import NodeKind
 from gpuprof.whatif.retime import span_ns
+from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
 
 MS = 1_000_000
@@ -52,3 +53,17 @@ def test_a_faster_device_does_not_make_the_workers_faster(graph, waits):
 def test_one_batch_alone_tells_nothing(graph, waits):
     first = Intervals(waits.starts[:1], waits.ends[:1])
     assert batches_from_workers(first, np.array([40 * MS]), 2, 2)(graph) is graph
+
+
+def test_pinning_on_the_same_thread_costs_it_its_time():
+    builder = TraceBuilder()
+    for at in range(0, 10_000, 1000):
+        builder.copy("h2d", at + 8, 490, host_memory="pageable", launch_at_us=at, launch_for_us=500)
+        builder.kernel("k", at + 510, 50, launch_at_us=at + 502)
+    graph = build(builder.sync(9600, 50, "cudaDeviceSynchronize").build())
+    copies = np.arange(0, 20, 2)
+    nobody = np.empty(0, np.int64)
+    free = span_ns(copies_from_pinned(copies, np.full(10, 100_000), nobody)(graph))
+    filled = span_ns(copies_from_pinned(copies, np.full(10, 100_000), nobody, 200_000)(graph))
+    assert filled - free == pytest.approx(10 * 200_000, rel=0.1)
+    assert filled < span_ns(graph)
