@@ -19,8 +19,10 @@ VISITS = st.lists(
 
 @given(VISITS, st.integers(0, 5000), st.integers(-3, 3))
 def test_built_cells(visits: list[Visit], lag_us: int, skew_us: int) -> None:
-    """Each visit is (line, µs on the host, kernels, µs of each); all is launched from 5 µs on, one a µs. Where the clocks
-    differ by some µs, at most so much is lost at each edge on the host, and nothing on the device."""
+    """Each visit is (line, µs on the host, kernels, µs of each); all is launched from 5 µs on, one a µs.
+
+    Where the clocks differ by some µs, at most so much is lost at each edge on the host, and nothing on the device.
+    """
     builder, host, device = TraceBuilder(), Counter[int](), Counter[int]()
     at = free = 0
     for line, host_us, kernels, kernel_us in visits:
