@@ -11,6 +11,15 @@ from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding
 
+_HOST = (
+    "Host: the line’s own time on the main thread, waiting included, without the lines of functions that it called, as "
+    "a share of the recorded time."
+)
+_DEVICE = "Device: the work that was launched from the line, whenever it ran, as a share of all device work."
+_CALLS_ONLY = (
+    "Before Python 3.12 a line is only known while it asks for a batch, runs backward(), steps an optimizer or makes a "
+    "call that waits for the device (.item(), .to(), .cpu(), …): all other time is on no line here."
+)
 _ALWAYS_WHOLE = 60
 _AROUND = 3
 
@@ -51,6 +60,12 @@ def listings(results: Results, findings: tuple[Finding, ...]) -> tuple[SourceLis
         rows = tuple(_rows(lines, file, source, findings if file == 0 else ()))
         found.append(SourceListing(file_title(trace, file), rows))
     return tuple(found)
+
+
+def meaning(lines: SourceLines) -> str:
+    """What the figures of a listing mean, in sentences."""
+    partly = (_CALLS_ONLY,) if lines.how == "calls" else ()
+    return " ".join((_HOST, *((_DEVICE,) if lines.device_ns else ()), *partly))
 
 
 def file_title(trace: Trace, file: int) -> str:

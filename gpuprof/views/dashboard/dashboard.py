@@ -18,7 +18,7 @@ BUILDING = "<p class='gpuprof-note'>Building this tab; while a cell runs, it wai
 
 
 class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
-    """The budget bar, and tabs: timeline, findings, transfers, memory, and kernels, steps and device where recorded."""
+    """The budget bar, and tabs: timeline, findings, transfers, memory; lines, kernels, steps, device where recorded."""
 
     def __init__(self, report: Report):
         self._report = report
@@ -41,6 +41,7 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
     def _contents(self) -> list[tuple[str, Callable[[], ipywidgets.Widget]]]:
         report, found = self._report, len(self._report.findings)
         optional = [
+            ("Lines", tabs.has_lines, tabs.lines),
             ("Kernels & operators", tabs.has_operators, tabs.operators),
             ("Steps", tabs.has_steps, tabs.steps),
             ("Device", tabs.has_samples, tabs.device),

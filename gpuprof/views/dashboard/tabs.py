@@ -10,6 +10,7 @@ import ipywidgets
 from gpuprof.analyses.device_health import DeviceHealth
 from gpuprof.analyses.kernels import Kernels
 from gpuprof.analyses.operators import Operators
+from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.rules.finding import Finding
 from gpuprof.rules.registry import all_rules
@@ -18,6 +19,7 @@ from gpuprof.views.charts.style import only_words
 from gpuprof.views.dashboard import tables
 from gpuprof.views.dashboard.chart_frame import ChartFrame
 from gpuprof.views.dashboard.fragments import fragment
+from gpuprof.views.source_rows import listings, meaning
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -67,6 +69,14 @@ def memory(report: Report) -> ipywidgets.Widget:
     return ipywidgets.VBox(parts) if len(parts) > 1 else parts[0]
 
 
+def lines(report: Report) -> ipywidgets.Widget:
+    """The source with the time of every line."""
+    found = report.results.get(SourceLines)
+    shown = listings(report.results, report.findings)
+    on_device, note = bool(found.device_ns), meaning(found)
+    return ipywidgets.HTML(fragment("source", report, listings=shown, on_device=on_device, note=note))
+
+
 def operators(report: Report) -> ipywidgets.Widget:
     """Kernels by total time and operators by self time."""
     parts: list[Any] = []
@@ -86,6 +96,11 @@ def steps(report: Report) -> ipywidgets.Widget:
 def device(report: Report) -> ipywidgets.Widget:
     """The driver's readings over time."""
     return _chart(report, "device")
+
+
+def has_lines(report: Report) -> bool:
+    """Whether any line was followed."""
+    return bool(report.results.get(SourceLines).table)
 
 
 def has_operators(report: Report) -> bool:

@@ -75,12 +75,11 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class SourceBlock:
-    """Annotated source; `columns` name the meters. `note` stands below."""
+    """Annotated source; `columns` name the meters."""
 
     caption: str
     columns: tuple[str, ...]
     lines: tuple[SourceLine, ...]
-    note: str = ""
 
 
 Block = TableBlock | CurveBlock | SourceBlock | Sentence

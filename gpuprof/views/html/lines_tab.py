@@ -12,18 +12,9 @@ from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.model.table import Array
 from gpuprof.report import Report
 from gpuprof.views.html.blocks import Block, Cell, Meter, Section, Sentence, SourceBlock, SourceLine, TableBlock
-from gpuprof.views.source_rows import SourceListing, SourceRow, file_title, listings
+from gpuprof.views.source_rows import SourceListing, SourceRow, file_title, listings, meaning
 
 MOST_ROWS = 100
-_HOST = (
-    "Host: the line’s own time on the main thread, waiting included, without the lines of functions that it called, as "
-    "a share of the recorded time."
-)
-_DEVICE = "Device: the work that was launched from the line, whenever it ran, as a share of all device work."
-_CALLS_ONLY = (
-    "Before Python 3.12 a line is only known while it asks for a batch, runs backward(), steps an optimizer or makes a "
-    "call that waits for the device (.item(), .to(), .cpu(), …): all other time is on no line here."
-)
 
 
 def section(report: Report, *, with_source: bool) -> Section:
@@ -35,6 +26,7 @@ def section(report: Report, *, with_source: bool) -> Section:
     blocks: list[Block] = [Sentence(_summary(lines))]
     if with_source:
         blocks += [_annotated(listing, lines) for listing in listings(results, report.findings)]
+        blocks.append(Sentence(meaning(lines)))
     else:
         blocks.append(Sentence("Source code is left out of this page."))
     blocks.append(_table(results, lines))
@@ -58,14 +50,13 @@ def _summary(lines: SourceLines) -> str:
         known = units.percent(lines.device_known_ns / lines.device_ns)
         text += f" and {known} of {units.duration(lines.device_ns)} of device work"
     text += " can be given to lines."
-    return f"{text} {_CALLS_ONLY}" if lines.how == "calls" else text
+    return text
 
 
 def _annotated(listing: SourceListing, lines: SourceLines) -> SourceBlock:
     columns = ("host", "device") if lines.device_ns else ("host",)
     rows = tuple(_source_line(row, device=bool(lines.device_ns)) for row in listing.rows)
-    note = f"{_HOST} {_DEVICE}" if lines.device_ns else _HOST
-    return SourceBlock(listing.title[0].upper() + listing.title[1:], columns, rows, note)
+    return SourceBlock(listing.title[0].upper() + listing.title[1:], columns, rows)
 
 
 def _source_line(row: SourceRow, *, device: bool) -> SourceLine:

@@ -34,7 +34,8 @@ def blocks(made: Report, *, with_source: bool = True) -> tuple[list[SourceBlock]
 
 
 def test_every_line_of_the_source_has_its_times():
-    (cell, other), (table,), (summary,) = blocks(report())
+    (cell, other), (table,), (summary, meaning) = blocks(report())
+    assert "Device: " in meaning.text and "Python 3.12" not in meaning.text
     assert (cell.caption, other.caption) == ("The cell, In [7]", "In [3]")
     assert [line.text for line in cell.lines] == CELL.splitlines()
     meters = [[meter and (meter.text, meter.share_text) for meter in line.meters] for line in cell.lines]
@@ -73,8 +74,8 @@ def test_long_sources_are_shown_around_the_lines_that_ran():
 
 
 def test_partial_knowledge_is_called_that():
-    _, _, (summary,) = blocks(report(how="calls"))
-    assert "Before Python 3.12" in summary.text
+    _, _, (_, meaning) = blocks(report(how="calls"))
+    assert "Before Python 3.12" in meaning.text
 
 
 def test_without_lines_the_tab_says_why():
