@@ -14,6 +14,9 @@ from gpuprof.whatif.loading import waits_with_workers
 from gpuprof.whatif.restructure import launch_together, stretches
 from gpuprof.whatif.retime import retime
 
+# Longer than this no staging takes before the device begins to copy: the first copy of a run waits for the driver.
+MOST_STAGING_NS = 5_000_000
+
 
 def unchanged(graph: Graph) -> Graph:
     """The edit that changes nothing: the low end where a change may be without effect."""
@@ -60,18 +63,19 @@ def batches_from_workers(waits: Intervals, load_ns: Array, workers: int, prefetc
 def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array, pinning_ns: Array | int = 0) -> Edit:
     """These copies (device events) from pinned memory with non_blocking, so that they last `duration_ns`; the
     synchronising calls that belonged to them, rows `waiting_calls`, go. `pinning_ns`: what filling the pinned memory
-    costs the thread that copies."""
+    costs the thread that copies. Copies that waited for the driver to start up stay as they are."""
 
     def edit(graph: Graph) -> Graph:
         nodes = graph.event_node[rows]
-        copied = edits.unblock_copies(graph, nodes[nodes >= 0], duration_ns[nodes >= 0])
+        launches = graph.edges.take(graph.edges.kind == EdgeKind.LAUNCH)
+        staging, filled = np.zeros(len(graph.nodes), np.int64), np.zeros(len(graph.nodes), np.int64)
+        staging[launches.dst] = launches.lag_ns
+        chosen = (nodes >= 0) & (staging[nodes - 1] <= MOST_STAGING_NS)
+        copied = edits.unblock_copies(graph, nodes[chosen], duration_ns[chosen])
         copied = edits.remove(copied, _known(graph.call_node[waiting_calls]))
-        launches = copied.edges.kind == EdgeKind.LAUNCH
-        begins, into = copied.edges.src[launches], copied.edges.dst[launches]
-        filled = np.zeros(len(copied.nodes), np.int64)
-        filled[nodes[nodes >= 0] - 1] = np.broadcast_to(pinning_ns, len(rows))[nodes >= 0]
+        filled[nodes[chosen] - 1] = np.broadcast_to(pinning_ns, len(rows))[chosen]
         own = copied.duration_ns.copy()
-        np.add.at(own, begins, filled[into])
+        np.add.at(own, launches.src, filled[launches.dst])
         return copied.with_durations(own)
 
     return edit

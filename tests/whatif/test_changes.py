@@ -67,3 +67,13 @@ def test_pinning_on_the_same_thread_costs_it_its_time():
     filled = span_ns(copies_from_pinned(copies, np.full(10, 100_000), nobody, 200_000)(graph))
     assert filled - free == pytest.approx(10 * 200_000, rel=0.1)
     assert filled < span_ns(graph)
+
+
+def test_the_start_of_the_driver_is_not_saved_by_pinning():
+    """The first copy of a run begins 40 ms after its call, on a stream that has nothing to do."""
+    builder = TraceBuilder()
+    builder.copy("h2d", 40_000, 490, host_memory="pageable", launch_at_us=0, launch_for_us=40_495)
+    builder.copy("h2d", 40_510, 490, host_memory="pageable", launch_at_us=40_500, launch_for_us=505)
+    graph = build(builder.sync(41_010, 50, "cudaDeviceSynchronize").build())
+    edited = copies_from_pinned(np.arange(2), np.full(2, 100_000), np.empty(0, np.int64))(graph)
+    assert 40_000_000 < span_ns(edited) < span_ns(graph) - 300_000
