@@ -17,6 +17,7 @@ from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
+_OF_SPARSE = ("aten::coalesce", "aten::_coalesce", "aten::_indices", "aten::_values", "aten::sparse_mask")
 _STEP = re.compile(r"Optimizer\.step#(\w+)\.step")
 
 
@@ -29,8 +30,8 @@ class OptimizerUse:
     counts the operators directly in such a range (median), `kernels_per_step` the kernels launched in it (median) and
     `device`: from the first to the end of the last of them, one interval a range; both None without device activity.
     `foreach_seen`, `fused_seen`: operators of that implementation ran, or the class is named so. `closure_seen`: the
-    step ran a closure, so the model's own operators are in it. `known`: what the live run knew of the
-    optimizer; None elsewhere, and where several optimizers of that class were stepped.
+    step ran a closure, so the model's own operators are in it. `sparse_seen`: a gradient was sparse. `known`: what the
+    live run knew of the optimizer; None elsewhere, and where several optimizers of that class were stepped.
     """
 
     name: str
@@ -45,6 +46,7 @@ class OptimizerUse:
     foreach_seen: bool
     fused_seen: bool
     closure_seen: bool
+    sparse_seen: bool
     known: Optimizer | None
 
     @property
@@ -98,6 +100,7 @@ def _use(trace: Trace, span_name: str, ranges: Table) -> OptimizerUse:
         foreach_seen=any("_foreach_" in each for each in names),
         fused_seen="fused" in name.lower() or any("_fused_" in each for each in names),
         closure_seen=_runs_closure(trace, ranges),
+        sparse_seen=_is_sparse(trace, ranges),
         known=known[0] if len(known) == 1 else None,
     )
 
@@ -107,6 +110,12 @@ def _runs_closure(trace: Trace, ranges: Table) -> bool:
     zeroed = trace.spans["start_ns"][trace.name_mask(trace.spans, "Optimizer.zero_grad#")]
     graph = trace.operators["start_ns"][backward_mask(trace)]
     return bool(intervals.contains(inside, zeroed).any() or intervals.contains(inside, graph).any())
+
+
+def _is_sparse(trace: Trace, ranges: Table) -> bool:
+    operators = trace.operators
+    starts = operators["start_ns"][np.isin(trace.names_of(operators), _OF_SPARSE)]
+    return bool(intervals.contains(intervals.union(intervals.of(ranges)), starts).any())
 
 
 def _range_of(table: Table, ranges: Table) -> Array:

@@ -11,7 +11,7 @@ EXPECTED = Expected(
     "The optimizer (Adam) updates parameters one by one, for 24 % of the steps’ time",
     {"optimizer_ms": 2.4, "optimizer_steps": 10, "operators_per_step": 120, "parameters": 12},
     lines=(5,),
-    saving_share=0.144,
+    saving_share=0.18,
     change="Adam(..., fused=True)",
 )
 
