@@ -26,6 +26,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.gradient_zeroing import GradientZeroing
+from gpuprof.analyses.kernel_origins import KernelOrigins
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -33,8 +34,12 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled, operations_scaled
+from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.predict import Range
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class GradientsZeroedInPlace(Rule):
         on_device: bool,
     ) -> Finding:
         share = scope.share(bound)
-        return Finding(
+        finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share, self.low_share),
             title=f"Zeroing gradients and adding to the zeros takes {units.percent(share)} of {scope.words}",
@@ -102,6 +107,21 @@ class GradientsZeroedInPlace(Rule):
             leave_it="Leave it when other code holds on to the gradient tensors, or reads `p.grad` without expecting "
             "it to be absent.",
         )
+        strengths = Range(*(_dropped(results, scope, found, left) for left in (0.7, 0.2, 0.0)))
+        basis = "upper bound: re-timed without the zeroing and the additions to zeros"
+        return retimed(results, finding, strengths, basis)
+
+
+def _dropped(results: Results, scope: Scope, found: GradientZeroing, left: float) -> Edit:
+    """The zeroing, and the avoidable part of the additions, in `left` of their time on host and device."""
+    kernels, added = results.get(KernelOrigins), 1 - found.avoidable_share * (1 - left)
+    zeroing, adding = _on_host(found, scope)
+    return together(
+        host_time_scaled(zeroing, left),
+        host_time_scaled(adding, added),
+        operations_scaled(kernels.event[found.zeroing], left),
+        operations_scaled(kernels.event[found.adding], added),
+    )
 
 
 def _edit(source: str) -> str | None:

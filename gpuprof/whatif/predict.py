@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
@@ -65,7 +65,7 @@ class Range:
     pessimistic: Edit
     central: Edit
     optimistic: Edit
-    last: bool = False
+    last: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
