@@ -176,10 +176,12 @@ class LineMonitor:
                 f"lines were followed for the first {elapsed_ns / 1e9:.0f} s of the recording only: so many came"
             )
         elif entries * _ENTRY_NS > _FREE_NS + _MOST_SHARE * elapsed_ns:
-            places = np.array(log.keys[-_BLOCK:]) >> BITS
-            self._drop(int(np.bincount(places).argmax()), log)
+            keys = np.array(log.keys[-_BLOCK:])
+            place = int(np.bincount(keys >> BITS).argmax())
+            lines = keys[keys >> BITS == place] & LEFT
+            self._drop(place, log, int(lines[(lines != ENTERED) & (lines != LEFT)].min(initial=LEFT)))
 
-    def _drop(self, place: int, log: ThreadLog) -> None:
+    def _drop(self, place: int, log: ThreadLog, first_line: int) -> None:
         code = self._codes[place]
         if id(code) in self._dropped:
             return
@@ -187,7 +189,8 @@ class LineMonitor:
         monitoring.set_local_events(self._tool, code, 0)
         log.add((place << BITS) + LEFT)
         what = "the cell" if code.co_name == "<module>" else f"`{code.co_name}`"
+        where = f" around line {first_line}" if first_line < LEFT else ""
         self.notes.append(
-            f"the lines of {what} from line {code.co_firstlineno} on were followed for a while only: they come so "
-            "often that following them would slow the cell"
+            f"the lines of {what}{where} were followed for a while only: they come so often that following them would "
+            "slow the cell"
         )
