@@ -217,6 +217,7 @@ def _retimed(results: Results, found: Finding, pipeline: InputPipeline, plan: Wo
         results,
         found,
         Range(third, full, full, last=True),
-        f"upper bound: re-timed with {units.plural(plan.suggested, 'worker')} as fast as this thread",
+        f"upper bound: re-timed with {units.plural(plan.suggested, 'worker')} as fast as this thread; at "
+        "worst a third of that",
         assumed="how fast worker processes are is assumed, not recorded",
     )

@@ -86,10 +86,9 @@ def facts(report: Report) -> list[str]:
 def saving_words(saving: Saving) -> str:
     """`up to 273 ms; 22 % of the recorded time`, `120 ms to 180 ms; …`, or `about 150 ms; …` where both ends agree."""
     low, high = duration(saving.low_ns), duration(saving.high_ns)
+    times = f"about {high}" if low == high else f"{low} to {high}"
     if saving.low_ns <= 0:
         times = f"up to {high}"
-    else:
-        times = f"about {high}" if low == high else f"{low} to {high}"
     return f"{times}; {percent(saving.share)} of the recorded time"
 
 
