@@ -91,13 +91,32 @@ class LinePlaces(Result):
         A function of the notebook counts for the line of the cell that called it. Lines with less than a tenth of the
         time are left out; nothing where no line is known.
         """
-        spent, lines = self.own_ns(intervals.union(ranges)), self.events["cell_line"]
-        spent = np.where(lines > 0, spent, 0)
-        if not spent.any():
-            return ()
-        total = np.bincount(np.maximum(lines, 0), weights=spent)
-        longest = np.argsort(-total, kind="stable")[:_MOST_LINES]
-        return tuple(sorted(int(line) for line in longest if total[line] >= _LEAST_SHARE * total.sum()))
+        return _largest(self.events["cell_line"], self.own_ns(intervals.union(ranges)))
+
+    def launching_lines(self, trace: Trace, rows: Array) -> tuple[int, ...]:
+        """The lines of the profiled cell that launched these rows of `device_events`, chosen alike by their time."""
+        events = trace.device_events.take(rows)
+        places = self.at(*issued_at(trace, events))
+        known = places >= 0
+        return _largest(self.events["cell_line"][places[known]], events["duration_ns"][known])
+
+
+def issued_at(trace: Trace, events: Table) -> tuple[Array, Array]:
+    """The thread and the instant of what caused each device event: its launch, else its operator.
+
+    `events` needs the columns `start_ns`, `call` and `operator`. Thread -2 and its own start where nothing is known.
+    """
+    threads, times = np.full(len(events), -2, np.int64), events["start_ns"].copy()
+    for rows, table in ((events["operator"], trace.operators), (events["call"], trace.calls)):
+        known = rows >= 0
+        threads[known], times[known] = table["thread"][rows[known]], table["start_ns"][rows[known]]
+    return threads, times
+
+
+def _largest(lines: Array, spent: Array) -> tuple[int, ...]:
+    total = np.bincount(np.maximum(lines, 0), weights=np.where(lines > 0, spent, 0))
+    longest = np.argsort(-total, kind="stable")[:_MOST_LINES]
+    return tuple(sorted(int(line) for line in longest if total[line] > 0 and total[line] >= _LEAST_SHARE * total.sum()))
 
 
 def _thread_rows(trace: Trace, events: Table) -> Array:

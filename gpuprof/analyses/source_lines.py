@@ -10,7 +10,7 @@ import numpy as np
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.host_marks import launching
 from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.line_places import LinePlaces, issued_at
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model.kinds import CopyKind, MemoryDevice
@@ -108,19 +108,9 @@ class _Sums:
         return np.bincount(self.number[rows[known]], weights=weights, minlength=self.lines).astype(np.int64)
 
 
-def _issue(trace: Trace, events: Table) -> tuple[Array, Array]:
-    """The thread and the instant that caused each device event: its launch, else its operator; thread -2 if unknown."""
-    calls, operators = trace.calls, trace.operators
-    threads, times = np.full(len(events), -2, np.int64), events["start_ns"].copy()
-    for rows, table in ((events["operator"], operators), (events["call"], calls)):
-        known = rows >= 0
-        threads[known], times[known] = table["thread"][rows[known]], table["start_ns"][rows[known]]
-    return threads, times
-
-
 def _device_totals(trace: Trace, places: LinePlaces) -> tuple[int, int]:
     events = trace.device_events
-    threads, times = _issue(trace, events)
+    threads, times = issued_at(trace, events)
     if not len(places.within.starts):
         return 0, 0
     inside = (times >= places.within.starts[0]) & (times < places.within.ends[-1])
@@ -135,7 +125,7 @@ def _work(trace: Trace, sums: _Sums) -> dict[str, Array]:
     return {
         "operators": sums.at(outermost["thread"], outermost["start_ns"]),
         "launches": sums.at(launches["thread"], launches["start_ns"]),
-        "device_ns": sums.at(*_issue(trace, events), events["duration_ns"]),
+        "device_ns": sums.at(*issued_at(trace, events), events["duration_ns"]),
     }
 
 
@@ -152,7 +142,7 @@ def _copied(trace: Trace, results: Results, sums: _Sums) -> dict[str, Array]:
     found = {}
     for name, direction in (("h2d_bytes", CopyKind.H2D), ("d2h_bytes", CopyKind.D2H)):
         copies = results.get(Copies).of_direction(direction)
-        found[name] = sums.at(*_issue(trace, copies), np.maximum(copies["bytes"], 0))
+        found[name] = sums.at(*issued_at(trace, copies), np.maximum(copies["bytes"], 0))
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.kernel_origins import KernelOrigins
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
@@ -38,6 +39,7 @@ class Compute:
     inside: Array
     total_ns: int
     decides: bool
+    results: Results
 
     @classmethod
     def of(cls, results: Results) -> Compute | None:
@@ -58,6 +60,7 @@ class Compute:
             inside=inside,
             total_ns=int(kernels.duration_ns[inside].sum()),
             decides=computing > 0 and computing >= _DECIDES_SHARE * (computing + late),
+            results=results,
         )
 
     def sum_ns(self, chosen: Array) -> int:
@@ -71,6 +74,11 @@ class Compute:
     def during(self, chosen: Array) -> Intervals:
         """When the chosen ones ran, within the scope; a union."""
         return intervals.intersect(self.kernels.union(chosen & self.inside), self.scope.within)
+
+    def lines(self, chosen: Array) -> tuple[int, ...]:
+        """The lines of the cell that launched most of the chosen ones, by their time."""
+        rows = self.kernels.event[chosen & self.inside]
+        return self.results.get(LinePlaces).launching_lines(self.results.trace, rows)
 
     def taking(self, chosen: Array, *shares: float) -> list[Edit]:
         """Edits after which the chosen kernels within the scope take these shares of their time."""

@@ -69,7 +69,7 @@ class ConvAutotuneOff(Rule):
                 "convolution_share": round(share, 4),
                 "cudnn_benchmark": "off",
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change="Set `torch.backends.cudnn.benchmark = True` before the first step, and compare the step times.",
             saving=compute.scope.saving(
                 0,

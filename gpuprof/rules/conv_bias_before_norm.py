@@ -66,7 +66,7 @@ class ConvBiasBeforeNorm(Rule):
                 "bias_gradient_ms": units.milliseconds(gradient),
                 "bias_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.adding | found.gradient), ranges_ns=worst(during)),
             change="Write `torch.nn.Conv2d(..., bias=False)` in front of each batch norm.",
             saving=compute.scope.saving(
                 during.total_ns * 0.5, during.total_ns, during.total_ns, "upper bound: none of these kernels"

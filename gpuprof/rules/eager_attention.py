@@ -97,7 +97,7 @@ class EagerAttention(Rule):
                 "softmax_and_masks_ms": units.milliseconds(spent - products),
                 **({"scores_bytes": largest.scores_bytes} if largest.scores_bytes else {}),
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change=_FELL_BACK if fell_back else _WRITE_IT,
             saving=compute.scope.saving(
                 other * 0.3,

@@ -81,7 +81,7 @@ class Float64Compute(Rule):
                 "kernel_ms": units.milliseconds(compute.total_ns),
                 **({"operators": operators} if operators else {}),
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change="Find where fp64 enters, mostly a NumPy array (float64 by default): convert it there with "
             '`a.astype("float32")` or `.float()`, before it is copied to the device.',
             saving=compute.scope.saving(

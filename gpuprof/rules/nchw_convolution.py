@@ -74,7 +74,7 @@ class NchwConvolution(Rule):
                 "layout_share": round(share, 4),
                 "convolution_ms": units.milliseconds(compute.sum_ns(found.chosen)),
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.layout), ranges_ns=worst(during)),
             change=_CHANGE + (_ON_AMD if compute.device.is_amd else ""),
             saving=compute.scope.saving(
                 wall * 0.3, wall * 0.8, wall, "upper bound: none of these kernels, the convolutions as fast as now"

@@ -83,7 +83,7 @@ class UnalignedGemmShape(Rule):
                 "kernel_ms": units.milliseconds(compute.total_ns),
                 **({"sizes": sizes} if sizes else {}),
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change=f"Round {f'the sizes {sizes}' if sizes else 'the sizes of these products'} up to a multiple of 8, "
             "better 64: vocabulary, classes, features or channels in the model, lengths of sequences in the tokenizer "
             "(`pad_to_multiple_of=8`).",

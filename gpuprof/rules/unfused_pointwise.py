@@ -80,7 +80,7 @@ class UnfusedPointwise(Rule):
                 "saved_share": round(saved, 4),
                 "operators": names,
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change=f"Compile the module that has this chain ({names}) with `module = torch.compile(module)`, or use "
             "torch’s own operator for it where there is one (`rms_norm`, `layer_norm`, `gelu`, `silu`).",
             saving=compute.scope.saving(

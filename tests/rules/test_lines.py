@@ -18,8 +18,9 @@ from gpuprof.rules.registry import rule
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int]) -> Trace:
-    """The same run without other knowledge of lines; each step goes through `(µs from its begin, line)`."""
-    rows = [(start + at * 1000, line) for start in trace.steps["start_ns"].tolist() for at, line in lines]
+    """The same run without other knowledge of lines: each step (or the run) is in `line` from `µs from its begin` on."""
+    starts = trace.steps["start_ns"].tolist() or [trace.span_start_ns]
+    rows = [(start + at * 1000, line) for start in starts for at, line in lines]
     columns = {
         "time_ns": [time for time, _ in rows],
         "tid": [int(trace.threads["tid"][trace.main_thread])] * len(rows),
@@ -51,7 +52,11 @@ def test_the_line_that_waits_or_loops_is_named(name: str, at_us: int) -> None:
     assert found.where.lines == (8,)
 
 
-@pytest.mark.parametrize("name", ["input_stall", "pageable_h2d_copy", "unfused_optimizer", "sync_in_step"])
+_WAITING = ("input_stall", "pageable_h2d_copy", "unfused_optimizer", "sync_in_step")
+_KERNELS = ("conv_autotune_off", "conv_bias_before_norm", "eager_attention", "float64_compute", "nchw_convolution")
+
+
+@pytest.mark.parametrize("name", [*_WAITING, *_KERNELS, "unaligned_gemm_shape", "unfused_pointwise"])
 def test_every_line_that_is_named_was_running_meanwhile(name: str) -> None:
     case = importlib.import_module(f"tests.rules.cases.{name}")
     found = rule(name).check(Results(with_lines(case.fires(), (0, 6))))
