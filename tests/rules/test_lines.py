@@ -18,7 +18,7 @@ from gpuprof.rules.registry import rule
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int]) -> Trace:
-    """The same run without other knowledge of lines: each step (or the run) is in `line` from `µs from its begin` on."""
+    """The same run, no lines known but these: each step (or the run) goes through `(µs from its begin, line)`."""
     starts = trace.steps["start_ns"].tolist() or [trace.span_start_ns]
     rows = [(start + at * 1000, line) for start in starts for at, line in lines]
     columns = {
