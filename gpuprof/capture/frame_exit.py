@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from gpuprof.capture.tracebacks import leave_out
+
 
 def when_frame_returns(frame: FrameType, callback: Callable[[], None]) -> bool:
     """Arrange one call of `callback` on this thread as `frame` (further up the stack) returns.
@@ -19,7 +21,11 @@ def when_frame_returns(frame: FrameType, callback: Callable[[], None]) -> bool:
     def watch(returning: FrameType, event: str, _: Any) -> None:
         if event == "return" and returning is frame:
             sys.setprofile(None)
-            callback()
+            try:
+                callback()
+            except BaseException as error:
+                leave_out(error)
+                raise
 
     sys.setprofile(watch)
     return True

@@ -11,6 +11,7 @@ from gpuprof.capture import ownership
 from gpuprof.capture.loader_facts import loader_facts
 from gpuprof.capture.padding import Padding, padding_of
 from gpuprof.capture.source_lines import calling_line
+from gpuprof.capture.tracebacks import leave_out
 from gpuprof.model.context import Loader
 
 _MOST_WAITS = 200_000
@@ -85,20 +86,28 @@ class LoaderWatch:
         start, advance = dataloader.DataLoader.__iter__, dataloader._BaseDataLoaderIter.__next__
 
         def __iter__(loader: Any) -> Any:  # noqa: N807
-            start_ns, began = time.time_ns(), time.perf_counter_ns()
-            iterator = start(loader)
-            self._started(loader, iterator, start_ns, time.perf_counter_ns() - began)
-            return iterator
+            try:
+                start_ns, began = time.time_ns(), time.perf_counter_ns()
+                iterator = start(loader)
+                self._started(loader, iterator, start_ns, time.perf_counter_ns() - began)
+                return iterator
+            except BaseException as error:
+                leave_out(error)
+                raise
 
         def __next__(iterator: Any) -> Any:  # noqa: N807
-            watched = self._asked(iterator)
-            if watched is None:
-                return advance(iterator)
-            start_ns, began = time.time_ns(), time.perf_counter_ns()
-            batch = advance(iterator)
-            watched.read(start_ns, time.perf_counter_ns() - began)
-            self._read(watched, batch)
-            return batch
+            try:
+                watched = self._asked(iterator)
+                if watched is None:
+                    return advance(iterator)
+                start_ns, began = time.time_ns(), time.perf_counter_ns()
+                batch = advance(iterator)
+                watched.read(start_ns, time.perf_counter_ns() - began)
+                self._read(watched, batch)
+                return batch
+            except BaseException as error:
+                leave_out(error)
+                raise
 
         self._originals, self._installed, self._watching = (start, advance), (__iter__, __next__), True
         dataloader.DataLoader.__iter__ = __iter__

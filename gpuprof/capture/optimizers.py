@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuprof.capture.source_lines import calling_line
+from gpuprof.capture.tracebacks import leave_out
 from gpuprof.model.context import Optimizer
 
 _MOST_OPTIMIZERS = 1000
@@ -69,6 +70,9 @@ class OptimizerWatch:
                 self._on_step(optimizer, watched.steps)
         except Exception:  # noqa: BLE001  - inside the user's step(): whatever fails here is ours, and must not end it
             self.remove()
+        except BaseException as error:
+            leave_out(error)
+            raise
 
     def _find(self, optimizer: Any) -> _Watched | None:
         watched = self._watched.get(id(optimizer))

@@ -10,6 +10,7 @@ from typing import Any
 
 from gpuprof.capture import ownership
 from gpuprof.capture.captured import Captured, Live
+from gpuprof.capture.heap import give_back_free_memory
 from gpuprof.capture.interrupts import interrupts_held
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.store import new_run_id
@@ -104,6 +105,7 @@ class Session:
         finally:
             # the profiler's events take 1.5 kB each as long as they are held
             self._watch = self._namespace = None
+            give_back_free_memory()
             ownership.release(self)
         return self._captured
 

@@ -17,11 +17,12 @@ MAX_RUNS = 50
 
 
 def runs_folder(folder: Path | None = None) -> Path:
-    """Where run folders go: `folder`, else $GPUPROF_FOLDER, else `.gpuprof` in the working directory."""
-    if folder is not None:
-        return Path(folder)
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen) if chosen else Path.cwd() / DEFAULT_FOLDER
+    """Where run folders go: `folder`, else $GPUPROF_FOLDER, else `.gpuprof` in the working directory.
+
+    An absolute path. FileNotFoundError where that takes the working directory and it has been deleted.
+    """
+    chosen = folder or os.environ.get(FOLDER_VARIABLE) or DEFAULT_FOLDER
+    return Path(chosen).absolute()
 
 
 def new_run_id(time_ns: int | None = None) -> str:
@@ -32,7 +33,8 @@ def new_run_id(time_ns: int | None = None) -> str:
 
 def make_run_folder(runs: Path, run_id: str) -> Path:
     """Create and return the folder of one run; OSError where it cannot be."""
-    runs.mkdir(parents=True, exist_ok=True)
+    # a working directory that the cell has deleted is not made again
+    runs.mkdir(parents=runs.name != DEFAULT_FOLDER, exist_ok=True)
     ignore = runs / ".gitignore"
     if not ignore.exists():
         ignore.write_text("*\n")

@@ -26,9 +26,11 @@ from gpuprof.capture.lines import LineWatch
 from gpuprof.capture.loaders import LoaderWatch
 from gpuprof.capture.optimizers import OptimizerWatch
 from gpuprof.capture.options import CaptureOptions
+from gpuprof.capture.other_threads import OtherThreads
 from gpuprof.capture.saving import RunFolder
 from gpuprof.capture.step_memory import StepMemoryWatch
 from gpuprof.capture.steps import StepCount
+from gpuprof.capture.store import runs_folder
 from gpuprof.capture.trace_file import SavedTrace, save_trace
 from gpuprof.capture.window import RecordingWindow
 from gpuprof.model.context import Cost, Environment, HeldTensors, RunContext
@@ -59,10 +61,15 @@ class Watch:
         self._allocators: dict[int, dict[str, Any]] = {}
         self._notes: list[str] = []
         self._start_cost_ns = 0
+        self._runs = options.folder
+        self._off_main = OtherThreads()
 
     def start(self) -> None:
         """Begin everything, the kernel recording last."""
         began = time.perf_counter_ns()
+        # the cell may change the working directory, or the variable; where that one is gone, saving says so
+        with contextlib.suppress(OSError):
+            self._runs = runs_folder(self._options.folder)
         self._host_start = host_start()
         self._allocators = read_allocators()
         self._optimizers.install()
@@ -101,7 +108,7 @@ class Watch:
         compositions, held = self._composition.facts(), self._held(context)
         log = SampleLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
-        folder = RunFolder(self._options.folder, context.run_id or "")
+        folder = RunFolder(self._runs, context.run_id or "")
         trace = self._save_trace(folder)
         allocators, about_peaks = compare_allocators(self._allocators, read_allocators())
         self._note_problems(trace)
@@ -153,6 +160,7 @@ class Watch:
     def _optimizer_stepped(self, optimizer: Any, times: int) -> None:
         if ownership.forked():
             return
+        self._off_main.optimizer_stepped()
         self._first_step()
         self._composition.after_step(optimizer, times)
         self._step_memory.after_step(times)
@@ -160,6 +168,7 @@ class Watch:
         self._window.optimizer_stepped()
 
     def _batch_asked(self, batches: int) -> None:
+        self._off_main.batch_asked()
         if batches:
             self._first_step()
         self._steps.batches_used(batches)
@@ -200,13 +209,15 @@ class Watch:
             folder.fail(error, "the kernel recording was not saved")
             self._notes.append("the kernel recording is lost: there was no room for it, in a temporary folder neither")
             return None
+        finally:
+            recording.release()
         if reason is not None:
             folder.fail(reason, "the kernel recording was not saved")
         return trace
 
     def _note_problems(self, trace: SavedTrace | None) -> None:
         recording = self._window.recording
-        self._notes.extend((*self._window.notes, *recording.problems))
+        self._notes.extend((*self._window.notes, *recording.problems, *self._off_main.notes()))
         if trace is not None and not trace.whole:
             self._notes.append("the kernel recording was cut short while it was written: there was no room for it")
         self._notes.extend(cupti.diagnose(recording.messages, None if trace is None else trace.events))

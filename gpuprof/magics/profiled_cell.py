@@ -63,6 +63,7 @@ class ProfiledCell:
 
     def present(self) -> bool:
         """Read, assign, remember and show the run; False where the user interrupted that. Never raises."""
+        from gpuprof.capture.heap import give_back_free_memory
         from gpuprof.capture.interrupts import interrupts_held
 
         run = None
@@ -78,6 +79,7 @@ class ProfiledCell:
             notice(f"no report: {describe(error)}; {self._whereabouts()}")
         finally:
             self._assign(run)
+            give_back_free_memory()
         return not interrupt.arrived
 
     def _read(self) -> Run:

@@ -278,3 +278,28 @@ def test_nothing_stays_installed(new_session: NewSession) -> None:
     assert (dataloader.DataLoader.__iter__, dataloader._BaseDataLoaderIter.__next__) == before
     assert len(optimizer._global_optimizer_post_hooks) == hooks
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("gpuprof")]
+
+
+def test_a_run_is_saved_where_the_cell_began(
+    new_session: NewSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GPUPROF_FOLDER", raising=False)
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    session = new_session(folder=None)
+    session.start()
+    os.chdir("sub")
+    captured = session.stop()
+    assert captured.folder is not None and captured.folder.parent == tmp_path / ".gpuprof"
+    assert not (tmp_path / "sub" / ".gpuprof").exists()
+
+
+def test_the_recording_is_not_held_after_it_was_saved(new_session: NewSession) -> None:
+    session = new_session()
+    session.start()
+    watch = session._watch
+    assert watch is not None
+    train(2)
+    session.stop()
+    # the watch is part of cycles: what it holds would stay until the next garbage collection
+    assert watch._window.recording.results is None

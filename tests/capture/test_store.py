@@ -28,6 +28,17 @@ def test_where_runs_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert runs_folder(tmp_path / "mine") == tmp_path / "mine"
 
 
+def test_a_relative_folder_is_fixed_where_it_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert runs_folder(Path("mine")) == tmp_path / "mine"
+
+
+def test_a_deleted_working_directory_is_not_made_again(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        make_run_folder(tmp_path / "gone" / ".gpuprof", "a")
+    assert make_run_folder(tmp_path / "chosen" / "runs", "a").is_dir()
+
+
 def test_names_are_unique_and_sort_by_time() -> None:
     assert len({new_run_id(0) for _ in range(100)}) == 100
     assert new_run_id(1_700_000_000_000_000_000) < new_run_id(1_700_000_001_000_000_000)
