@@ -1,14 +1,17 @@
 """The command line: `gpuprof report | findings | compare | doctor | rules | explain`.
 
-Exit status: 0 done (for `findings`: none), 1 findings (for `doctor`: something does not work), 2 could not read or
-wrong usage; then one line on stderr says why.
+Exit status: 0 done (for `findings`: none), 1 findings (for `doctor`: something does not work), 2 could not read, wrong
+usage or a failure of gpuprof; then one line on stderr says why. With GPUPROF_DEBUG set, a failure shows its traceback.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from gpuprof._version import __version__
 from gpuprof.errors import GpuprofError
 
 DONE, FOUND, FAILED = 0, 1, 2
+DEBUG_VARIABLE = "GPUPROF_DEBUG"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,13 +27,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
-    except GpuprofError as error:
-        print(f"gpuprof: {error}", file=sys.stderr)  # noqa: T201
+    except Exception as error:  # noqa: BLE001 - the outermost boundary: whatever fails is one line and status 2
+        with contextlib.suppress(OSError):  # nor can stderr be written
+            if os.environ.get(DEBUG_VARIABLE):
+                traceback.print_exception(error)
+            print(f"gpuprof: {_reason(error)}", file=sys.stderr)  # noqa: T201
         return FAILED
-    except BrokenPipeError:
-        # the reader (head, less) has gone: nothing is left to say, and the interpreter must not flush again
-        sys.stdout = None
-        return DONE
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, GpuprofError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename or 'the output'}: {error.strerror or error}"
+    what = " ".join(str(error).split())
+    if isinstance(error, RecursionError):
+        what += " (is the file nested thousands deep?)"
+    return f"{type(error).__name__}: {what}; {DEBUG_VARIABLE}=1 shows where"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -39,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
     report = commands.add_parser("report", help="write the HTML report of a trace or a recorded run")
     report.add_argument("path", type=Path, metavar="PATH", help="trace file, run folder or folder of ranks")
-    report.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.html")
+    report.add_argument("-o", "--output", type=_page, required=True, metavar="FILE.html")
     report.add_argument("--redact", action="store_true", help="leave out source code, paths, user and host names")
     report.set_defaults(command=_report)
 
@@ -66,6 +80,15 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("rule", metavar="RULE")
     explain.set_defaults(command=_explain)
     return parser
+
+
+def _page(text: str) -> Path:
+    path = Path(text)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise argparse.ArgumentTypeError(
+            f"{text}: expected a name that ends in .html, so that nothing else is overwritten"
+        )
+    return path
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -116,8 +139,14 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stdout = None  # the interpreter would flush it once more at its end, and fail once more
+        # a reader (head, less) that has gone wants no more; the status still tells
+        if not isinstance(error, BrokenPipeError):
+            raise
 
 
 if __name__ == "__main__":

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +84,59 @@ def test_a_truncated_file_is_read_and_marked(tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["source"]["truncated"] is True
     assert any("ends in the middle" in note for note in told["trust"]["notes"])
+
+
+def test_a_file_nested_too_deeply_is_one_line_and_status_2(tmp_path, capsys, monkeypatch):
+    deep = tmp_path / "deep.json"
+    deep.write_text('{"traceEvents": [{"ph": "X", "args": ' + "[" * 60_000 + "]" * 60_000 + "}]}")
+    assert main(["findings", str(deep)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("gpuprof: ") and said.count("\n") == 1 and "nested" in said
+    monkeypatch.setenv("GPUPROF_DEBUG", "1")
+    assert main(["findings", str(deep)]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_failure_of_ours_is_one_line_and_status_2(tmp_path, capsys, monkeypatch):
+    from gpuprof.run import Run
+
+    def broken(path):
+        raise ZeroDivisionError("two\nlines")
+
+    monkeypatch.setattr(Run, "load", broken)
+    assert main(["findings", "a.json"]) == 2
+    assert capsys.readouterr().err == "gpuprof: ZeroDivisionError: two lines; GPUPROF_DEBUG=1 shows where\n"
+
+
+def _run(*arguments, stdout):
+    command = [sys.executable, "-m", "gpuprof", *map(str, arguments)]
+    folder = Path(__file__).resolve().parents[1]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=folder, timeout=120)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_one_line_and_status_2():
+    with Path("/dev/full").open("w") as full:
+        ended = _run("findings", shared_path("a100-copies-pageable"), stdout=full)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("gpuprof: ") and ended.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_gone_does_not_change_the_status():
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = _run("findings", shared_path("a100-copies-pageable"), stdout=writing)
+    finally:
+        os.close(writing)
+    assert (ended.returncode, ended.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("named", ["train.py", "data"])
+def test_report_overwrites_nothing_but_a_page(tmp_path, capsys, named):
+    target = tmp_path / named
+    target.write_text("precious")
+    with pytest.raises(SystemExit) as ended:
+        main(["report", "any.json", "-o", str(target)])
+    assert ended.value.code == 2 and "ends in .html" in capsys.readouterr().err
+    assert target.read_text() == "precious"

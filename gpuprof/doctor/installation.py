@@ -73,7 +73,15 @@ def _shared_memory() -> Check | None:
 def _run_folder() -> Check:
     from gpuprof.capture.store import runs_folder
 
-    folder = runs_folder()
+    try:
+        folder = runs_folder()
+    except FileNotFoundError:
+        return Check(
+            "folder for runs",
+            "warning",
+            "the working directory has been deleted: reports appear, but runs are not kept",
+            "change to a folder that exists, or set GPUPROF_FOLDER",
+        )
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     try:
         with tempfile.TemporaryFile(dir=nearest):

@@ -94,7 +94,7 @@ class CellEvents:
             options = parse(_expanded(self._shell, line))
             if options.compare is not None:
                 find_earlier(self._shell, options.compare)
-        except (UsageError, OSError) as error:
+        except (GpuprofError, OSError) as error:
             raise MagicUsageError(str(error)) from None
         return options
 

@@ -18,6 +18,7 @@ from gpuprof.errors import UsageError
 if TYPE_CHECKING:
     from gpuprof.capture.options import CaptureOptions
 
+REPORT_SUFFIXES = (".html", ".htm")
 DISPLAYS = ("auto", "report", "widget", "text", "none")
 
 
@@ -108,7 +109,17 @@ def _capture_options(given: Namespace) -> CaptureOptions:
 def _report(text: str | None) -> Path | None:
     if text is None:
         return None
-    path = Path(text).expanduser().absolute()  # the cell may change the working directory
+    named = Path(text).expanduser()
+    if named.suffix.lower() not in REPORT_SUFFIXES:
+        raise UsageError(
+            f"--report {text}: expected a file name that ends in .html, so that nothing else is overwritten"
+        )
+    try:
+        path = named.absolute()  # the cell may change the working directory
+    except FileNotFoundError:
+        raise UsageError(
+            f"--report {text}: the working directory has been deleted; name a file by its whole path"
+        ) from None
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError(f"--report {text}: expected a file in a folder that exists; name another file")
     return path

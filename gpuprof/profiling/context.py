@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import linecache
 import sys
+from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, get_type_hints
+
+import msgspec
 
 from gpuprof.capture.captured import Captured
+from gpuprof.capture.heap import give_back_free_memory
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.session import Session
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.model.context import Cell
 from gpuprof.profiling.runs import remember
 from gpuprof.run import Run
+
+_TYPES = get_type_hints(CaptureOptions)
 
 
 class PendingRun(Run):
@@ -57,6 +63,8 @@ class Profile:
         notebook = caller.f_globals if "In" in caller.f_globals and "Out" in caller.f_globals else None
         self._session = Session(self._options, cell=_cell_of(caller, self._options.name), namespace=notebook)
         self._session.start()
+        # the handle of an earlier `with` on this object has become a Run, and stays the caller's
+        self._run = PendingRun()
         return self._run
 
     def __exit__(
@@ -79,6 +87,7 @@ class Profile:
             return
         self._run.become(run)
         remember(run)
+        give_back_free_memory()
 
 
 def profile(**options: Any) -> Profile:
@@ -91,7 +100,17 @@ def profile(**options: Any) -> Profile:
     known = CaptureOptions.__struct_fields__
     if unknown := [name for name in options if name not in known]:
         raise UsageError(f"profile() has no option {unknown[0]!r}; its options are {', '.join(known)}")
-    return Profile(CaptureOptions(**options))
+    return Profile(CaptureOptions(**{name: _checked(name, value) for name, value in options.items()}))
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value, of the type that the option has: msgspec checks none where a struct is made by hand."""
+    if name == "folder" and isinstance(value, str):
+        return Path(value)
+    try:
+        return msgspec.convert(value, _TYPES[name])
+    except msgspec.ValidationError as error:
+        raise UsageError(f"profile({name}={value!r}): {str(error)[:1].lower()}{str(error)[1:]}") from None
 
 
 def _cell_of(frame: FrameType, name: str | None) -> Cell:

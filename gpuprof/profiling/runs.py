@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from gpuprof.capture.store import list_runs, runs_folder
+from gpuprof.capture.store import FOLDER_VARIABLE, list_runs, runs_folder
 from gpuprof.errors import GpuprofError, RecordingError, UsageError
 from gpuprof.model.recording import is_recording, read_context
 from gpuprof.units import NS_PER_S, duration, plural
@@ -16,6 +17,7 @@ from gpuprof.units import NS_PER_S, duration, plural
 if TYPE_CHECKING:
     from gpuprof.run import Run
 
+_MOST_NAMED = 3
 _last: Run | Path | None = None
 
 
@@ -108,11 +110,24 @@ class History(Sequence[SavedRun]):
 
 
 def history(folder: Path | str | None = None) -> History:
-    """The saved runs, oldest first: those under `folder`, else where this process saves its own."""
-    where = Path(folder) if folder is not None else runs_folder()
+    """The saved runs, oldest first: those under `folder`, else where this process saves its own.
+
+    GpuprofError where that folder cannot be found or listed.
+    """
+    try:
+        where = Path(folder) if folder is not None else runs_folder()
+    except FileNotFoundError:
+        raise GpuprofError(
+            f"the working directory has been deleted, and saved runs are looked for in it; change to one that exists, "
+            f"or set {FOLDER_VARIABLE}"
+        ) from None
+    try:
+        paths = list_runs(where)
+    except OSError as error:
+        raise GpuprofError(f"{error.filename or where}: saved runs cannot be listed ({error.strerror})") from error
     runs: list[SavedRun] = []
     unreadable = 0
-    for path in list_runs(where):
+    for path in paths:
         try:
             runs.append(SavedRun.read(path))
         except RecordingError:
@@ -124,22 +139,46 @@ def history(folder: Path | str | None = None) -> History:
 def find_run(text: str) -> Run | Path:
     """The run that a user names: `last`, an id or name (the newest of that name), or the path of a run or trace.
 
-    A saved run is returned as its path, not yet read. UsageError where nothing is called so.
+    A saved run is returned as its path, not yet read. UsageError where nothing is called so, GpuprofError where the
+    saved runs cannot be looked through.
     """
     if text == "last":
         try:
             return last() if _last is None else _last
         except GpuprofError as error:
             raise UsageError(f"there is no last run: {error}") from error
-    saved = history()
-    for run in reversed(saved):
+    path = Path(text).expanduser()
+    try:
+        saved = history()
+    except GpuprofError:
+        if path.is_absolute() and (path.is_file() or is_recording(path)):
+            return path
+        raise
+    for run in (*reversed(saved), *reversed(_beside_last(saved.folder))):
         if text in (run.run_id, run.name):
             return run.folder
-    path = Path(text).expanduser()
     if path.is_file() or is_recording(path):
         return path.absolute()
-    known = ", ".join(dict.fromkeys(run.name or run.run_id for run in reversed(saved))) or "none"
-    raise UsageError(f"there is no run {text!r}; saved runs: {known}")
+    raise UsageError(f"there is no run {text!r}; {_near(text, saved)}")
+
+
+def _beside_last(searched: Path) -> History:
+    """The runs saved where the last one was: the working directory may have changed since."""
+    saved_at = _last if isinstance(_last, Path) or _last is None else _last.folder
+    if saved_at is None or saved_at.parent == searched:
+        return History(searched, ())
+    return history(saved_at.parent)
+
+
+def _near(text: str, saved: History) -> str:
+    """The saved runs that may be meant: those called alike, else the newest."""
+    known = list(dict.fromkeys(run.name or run.run_id for run in reversed(saved)))
+    if not known:
+        return f"{saved.folder} holds no saved run"
+    if alike := get_close_matches(text, known, _MOST_NAMED):
+        return f"nearest: {', '.join(alike)}; %gpuhistory lists all"
+    rest = "" if len(known) <= _MOST_NAMED else f" and {len(known) - _MOST_NAMED} more; %gpuhistory lists all"
+    return f"saved runs: {', '.join(known[:_MOST_NAMED])}{rest}"
 
 
 def _load(folder: Path) -> Run:

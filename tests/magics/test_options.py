@@ -45,6 +45,27 @@ def test_the_report_may_not_be_a_folder(tmp_path: Path) -> None:
         parse(f"--report '{tmp_path}'")
 
 
+@pytest.mark.parametrize("named", ["train.py", "data.csv", "noending", "notebook.ipynb"])
+def test_the_report_overwrites_nothing_but_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"ends in \.html"):
+        parse(f"--report {named}")
+
+
+@pytest.mark.parametrize("named", ["a.html", "A.HTM"])
+def test_a_page_may_be_named_either_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert parse(f"--report {named}").report == tmp_path / named
+
+
+def test_a_relative_page_in_a_deleted_folder_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UsageError, match="the working directory has been deleted"):
+        parse("--report a.html")
+
+
 def test_the_help_names_the_magic_and_every_option() -> None:
     @with_arguments
     def gpuprofile(line: str, cell: str) -> None:

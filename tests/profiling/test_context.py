@@ -78,10 +78,40 @@ def test_nesting_is_refused_and_the_outer_run_is_whole() -> None:
     assert count_of(outer, "aten::mm") == 1
 
 
-@pytest.mark.parametrize("options", [{"stepz": 3}, {"steps": 0}, {"nvml_hz": -1.0}])
+def test_the_same_profile_can_be_entered_again() -> None:
+    twice = gpuprof.profile()
+    with twice as first:
+        work()
+    with twice as second:
+        work()
+        work()
+    assert type(first) is type(second) is Run and first is not second
+    assert (count_of(first, "aten::mm"), count_of(second, "aten::mm")) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"stepz": 3},
+        {"steps": 0},
+        {"nvml_hz": -1.0},
+        {"steps": "a"},
+        {"steps": True},
+        {"max_seconds": "1"},
+        {"memory": "yes"},
+        {"name": 3},
+        {"folder": 3},
+    ],
+)
 def test_a_wrong_option_is_refused_at_once(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         gpuprof.profile(**options)
+
+
+def test_a_folder_may_be_text(tmp_path: Path) -> None:
+    with gpuprof.profile(folder=str(tmp_path / "chosen"), nvml_hz=5, steps=None) as run:
+        work()
+    assert run.folder is not None and run.folder.parent == tmp_path / "chosen"
 
 
 def _interrupting(original: Callable[..., Any]) -> Callable[..., Any]:

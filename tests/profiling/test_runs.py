@@ -88,3 +88,43 @@ def test_without_a_run_of_this_process_the_newest_saved_one_is_last(folder: Path
     save(folder, "a", second=1)
     save(folder, "b", second=2)
     assert last().trace.context.run_id == "b"
+
+
+def test_of_many_runs_the_nearest_few_are_named(folder: Path) -> None:
+    for number in range(12):
+        save(folder, f"r{number}", name=f"other {number}", second=number)
+    save(folder, "b", name="baseline", second=20)
+    with pytest.raises(UsageError, match=r"'baselin'; nearest: baseline; %gpuhistory lists all$"):
+        find_run("baselin")
+    with pytest.raises(UsageError, match=r"saved runs: baseline, other 11, other 10 and 10 more; %gpuhistory"):
+        find_run("nope")
+
+
+def test_a_run_is_found_beside_the_last_one_after_a_change_of_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = save(folder, "a", name="mine")
+    remember(save(folder, "b"))
+    monkeypatch.setenv("GPUPROF_FOLDER", str(folder / "elsewhere"))
+    assert find_run("mine") == known
+
+
+def test_a_deleted_working_directory_is_said_in_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = save(folder, "a", name="mine")
+    (folder / "gone").mkdir()
+    monkeypatch.delenv("GPUPROF_FOLDER")
+    monkeypatch.chdir(folder / "gone")
+    (folder / "gone").rmdir()
+    for look in (history, last, lambda: find_run("mine")):
+        with pytest.raises(GpuprofError, match="the working directory has been deleted"):
+            look()
+    assert find_run(str(known)) == known
+
+
+def test_a_folder_that_cannot_be_listed_is_said_in_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> list[Path]:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(runs, "list_runs", refuse)
+    with pytest.raises(GpuprofError, match=r"cannot be listed \(Permission denied\)"):
+        history()
