@@ -54,7 +54,7 @@ class Run:
     def details(self) -> Report:
         """The Report: results, findings, budget, verdict, trust."""
         ranks = sorted(trace.source.rank for trace in self.traces if trace.source.rank is not None)
-        return Report.of(self.trace, tuple(ranks))
+        return Report.of(self.trace, tuple(ranks), others=self.traces[1:])
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ and views ask `results.get(ThatResult)`; an analysis may ask for another one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Self, TypeVar, cast
 
 from gpuprof.model.trace import Trace
@@ -25,10 +26,14 @@ R = TypeVar("R", bound=Result)
 
 
 class Results:
-    """Every Result of one Trace, computed on first use."""
+    """Every Result of one Trace, computed on first use.
 
-    def __init__(self, trace: Trace):
+    `others`: those of the other ranks that were loaded with it; an analysis that compares ranks asks them.
+    """
+
+    def __init__(self, trace: Trace, others: Sequence[Trace] = ()):
         self.trace = trace
+        self.others = tuple(Results(other) for other in others)
         self._known: dict[type[Result], Result] = {}
 
     def get(self, kind: type[R]) -> R:

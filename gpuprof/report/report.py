@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -33,9 +34,9 @@ class Report:
     ranks: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, trace: Trace, ranks: tuple[int, ...] = ()) -> Self:
-        """Analyse and judge a Trace; `ranks` names those that lie beside it, its own included."""
-        results = Results(trace)
+    def of(cls, trace: Trace, ranks: tuple[int, ...] = (), *, others: Sequence[Trace] = ()) -> Self:
+        """Analyse and judge a Trace; `others` are the other ranks' and `ranks` the numbers of all, its own included."""
+        results = Results(trace, others)
         judgement = judge(results)
         budget = results.get(TimeBudget)
         return cls(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
 from gpuprof.rules.documentation import explain, page, sections
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.registry import all_rules, judge, rule
@@ -24,6 +25,11 @@ def case(name: str) -> ModuleType:
     return importlib.import_module(f"tests.rules.cases.{name}")
 
 
+def judged(run: Trace | Results) -> Results:
+    """A case gives a Trace, or the Results of several ranks."""
+    return run if isinstance(run, Results) else Results(run)
+
+
 def test_every_rule_has_a_case_and_every_case_a_rule() -> None:
     assert NAMES == CASES
 
@@ -31,7 +37,7 @@ def test_every_rule_has_a_case_and_every_case_a_rule() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_fires_as_expected(name: str) -> None:
     expected = case(name).EXPECTED
-    found = rule(name).check(Results(case(name).fires()))
+    found = rule(name).check(judged(case(name).fires()))
     assert isinstance(found, Finding)
     assert (found.severity, found.title, found.where.lines) == (expected.severity, expected.title, expected.lines)
     for key, value in expected.evidence.items():
@@ -45,18 +51,18 @@ def test_fires_as_expected(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_is_reported_by_the_registry(name: str) -> None:
-    judgement = judge(Results(case(name).fires()), strict=True)
+    judgement = judge(judged(case(name).fires()), strict=True)
     assert name in [finding.rule for finding in judgement.findings]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_stays_quiet_just_under_the_threshold(name: str) -> None:
-    assert rule(name).check(Results(case(name).stays_quiet())) is None
+    assert rule(name).check(judged(case(name).stays_quiet())) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_abstains_without_its_signal(name: str) -> None:
-    answer = rule(name).check(Results(case(name).abstains()))
+    answer = rule(name).check(judged(case(name).abstains()))
     assert isinstance(answer, Abstention)
     assert answer.rule == name
     assert answer.needs and answer.how
@@ -64,7 +70,7 @@ def test_abstains_without_its_signal(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_finding_is_whole(name: str) -> None:
-    found: Any = rule(name).check(Results(case(name).fires()))
+    found: Any = rule(name).check(judged(case(name).fires()))
     assert found.rule == name
     assert not found.title.endswith(".")
     for text in (found.explanation, found.change, found.leave_it):

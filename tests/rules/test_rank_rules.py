@@ -1,0 +1,55 @@
+"""Rules over several ranks: causes, and where they must be silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuprof.analyses.result import Results
+from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.rank_straggler import RankStraggler
+from gpuprof.rules.uneven_device_memory import UnevenDeviceMemory
+from tests.rules.cases import uneven_device_memory
+from tests.rules.cases.rank_straggler import rank
+
+
+@pytest.mark.parametrize(
+    ("late", "cause"),
+    [
+        ({"wait_us": 2_000}, "DataLoader"),
+        ({"compute_us": 2_000}, "computes longer"),
+        ({}, "what its host does"),
+        ({"wait_us": 800}, "what its host does"),
+    ],
+    ids=["data", "compute", "host", "a smaller part is data"],
+)
+def test_why_a_rank_is_late(late: dict[str, Any], cause: str) -> None:
+    found = RankStraggler().check(Results(rank(0), (rank(1), rank(2, 2_000, **late))))
+    assert isinstance(found, Finding)
+    assert found.evidence["rank"] == 2
+    assert cause in found.change
+
+
+@pytest.mark.parametrize(
+    "traces",
+    [
+        (rank(0, 2_000), rank(1, 2_000), rank(2)),
+        (rank(0), rank(1, 2_000, collectives=2), rank(2)),
+    ],
+    ids=["two late ranks", "ranks of different groups"],
+)
+def test_silent_where_no_one_rank_is_to_blame(traces: Any) -> None:
+    assert RankStraggler().check(Results(traces[0], traces[1:])) is None
+
+
+def test_too_few_steps() -> None:
+    answer = RankStraggler().check(Results(rank(0, steps=5), (rank(1, 2_000, steps=5),)))
+    assert isinstance(answer, Abstention)
+    assert "at least 6 steps" in answer.needs
+
+
+def test_uneven_memory_matters_only_on_full_devices() -> None:
+    of = uneven_device_memory.rank
+    assert UnevenDeviceMemory().check(Results(of(0, 39), (of(1, 10),))) is None
+    assert isinstance(UnevenDeviceMemory().check(Results(of(0, 40), (of(1, 10),))), Finding)
