@@ -25,7 +25,8 @@ class InputPipeline(Result):
 
     `start_ns`, `duration_ns`, `step`: each `__next__` (one within another counts once). `ended`: the call that only
     found the loader exhausted. `first`: the first batch of an iteration, where
-    it took more than five times the median: workers starting. `batch`: neither of the two.
+    it took more than five times the median: workers starting. `outside`: waits that lie outside every step (another
+    loop), where steps are known. `batch`: none of the three.
 
     The sums are over `batch` rows: `wait_ns` is the part inside the steps (inside the span where no steps are known),
     `wait_share` that over the steps' time (the span's), `median_ns` and `p95_ns` the whole waits, `work_ns` the
@@ -41,6 +42,7 @@ class InputPipeline(Result):
     step: Array
     first: Array
     ended: Array
+    outside: Array
     in_process: bool | None
     wait_ns: int | None
     wait_share: float | None
@@ -56,7 +58,7 @@ class InputPipeline(Result):
     @property
     def batch(self) -> Array:
         """Boolean mask of shape `(waits,)`: ordinary waits for one batch."""
-        return ~(self.first | self.ended)
+        return ~(self.first | self.ended | self.outside)
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -64,8 +66,10 @@ class InputPipeline(Result):
         waits = _outermost(_waits(trace))
         ended = _ended(trace, waits)
         first = _started_up(waits, ended)
-        batch = waits.take(~(first | ended))
         within = _within(trace)
+        outside = (intervals.covered(within, *_edges(waits)) == 0) & bool(len(trace.steps))
+        ordinary = ~(first | ended | outside)
+        batch = waits.take(ordinary)
         inside = intervals.intersect(intervals.of(batch), within)
         any_wait, any_batch = len(waits) > 0, len(batch) > 0
         return cls(
@@ -74,6 +78,7 @@ class InputPipeline(Result):
             step=waits["step"],
             first=first,
             ended=ended,
+            outside=outside,
             in_process=_in_process(trace, waits),
             wait_ns=inside.total_ns if any_wait else None,
             wait_share=inside.total_ns / within.total_ns if any_wait and within.total_ns else None,
@@ -83,7 +88,7 @@ class InputPipeline(Result):
             device_idle_in_wait_ns=_device_idle(inside, results) if any_wait else None,
             median_ns=float(np.median(batch["duration_ns"])) if any_batch else None,
             p95_ns=float(np.percentile(batch["duration_ns"], 95)) if any_batch else None,
-            work_ns=_work(waits, ~(first | ended)),
+            work_ns=_work(waits, ordinary),
             loaders=trace.context.loaders,
         )
 
@@ -100,6 +105,10 @@ def _outermost(waits: Table) -> Table:
         return waits
     ends = np.maximum.accumulate(waits["start_ns"] + waits["duration_ns"])
     return waits.take(np.concatenate(([True], waits["start_ns"][1:] >= ends[:-1])))
+
+
+def _edges(waits: Table) -> tuple[Array, Array]:
+    return waits["start_ns"], waits["start_ns"] + waits["duration_ns"]
 
 
 def _ended(trace: Trace, waits: Table) -> Array:

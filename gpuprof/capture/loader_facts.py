@@ -27,6 +27,7 @@ def loader_facts(loader: Any | None, iterator: Any) -> Loader:
             _boolean(iterator, "_persistent_workers") if loader is None else bool(loader.persistent_workers)
         ),
         dataset=type(dataset).__name__,
+        iterable=not map_style,
     )
 
 

@@ -60,6 +60,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     each batch was waited for. Both with the Unix time at which they began.
     `tokens`, `token_positions`, `longest_positions`: real tokens, all positions, and the positions if every batch were
     padded to its own longest sequence, over the first batches that had an attention mask; None where none had.
+    `iterable`: its dataset is an `IterableDataset`, of which each worker reads all samples unless it shares them out.
     """
 
     workers: int
@@ -70,6 +71,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     prefetch_factor: int | None = None
     persistent_workers: bool | None = None
     dataset: str | None = None
+    iterable: bool | None = None
     line: int | None = None
     iterations_started: int = 0
     iteration_start_ns: tuple[int, ...] = ()

@@ -17,6 +17,9 @@ What to do
     the batch cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations), move
     transforms to the device, decode or resize once and store the result. Data that fit can stay on the device.
 
+    Each worker reads all samples of an `IterableDataset`, unless that shares them out by
+    `torch.utils.data.get_worker_info()`: for those no more than one worker is advised.
+
 When to leave it
     When the cell is short beside the start of worker processes (a second or so each), when the data cannot be read in
     parallel, or when a class defined in the notebook cannot be sent to a worker (macOS and Windows start workers
@@ -131,25 +134,43 @@ def _change(plan: WorkerPlan, *, on_device: bool) -> str:
     )
     if plan.handover_dominates and on_device:
         cheaper += ", or keep the data on the device if they fit and take batches by index"
-    if plan.suggested is None:
+    if plan.suggested is None or plan.needed is None:
         return f"{cheaper}.{_why_no_workers(plan)}"
+    repeats = _repeats(plan)
     arguments = f"`num_workers={plan.suggested}, persistent_workers=True` for the DataLoader"
     if not on_device:
         return (
             f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free then: "
-            "without a device both share the cores."
+            f"without a device both share the cores.{repeats}"
+        )
+    if plan.suggested < plan.needed:
+        short = plan.possible is not None and plan.possible < plan.needed
+        lack = f", and this process has {units.plural(plan.cores or 0, 'core')}" if short else ""
+        return (
+            f"{cheaper}; it would take {units.plural(plan.needed, 'worker')} to keep up{lack}. Besides, {arguments} "
+            f"can hide a part of it.{repeats}"
         )
     if plan.possible is None:
         return (
             f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many cores are "
-            "free (take at most the cores of this process less one)."
+            f"free (take at most the cores of this process less one).{repeats}"
         )
-    if plan.needed is not None and plan.suggested < plan.needed:
+    return f"Use {arguments}: so many make a batch in the time of the work between two waits.{repeats}"
+
+
+def _repeats(plan: WorkerPlan) -> str:
+    if plan.repeats:
         return (
-            f"{cheaper}; it would take {units.plural(plan.needed, 'worker')} to keep up, and this process has "
-            f"{units.plural(plan.cores or 0, 'core')}. Besides, {arguments} can hide a part of it."
+            " Several workers would each give all samples of this `IterableDataset`, unless it shares them out "
+            "(`torch.utils.data.get_worker_info()`)."
         )
-    return f"Use {arguments}: so many make a batch in the time of the work between two waits."
+    known = plan.loader is not None and plan.loader.iterable is False
+    if known or plan.suggested == 1:
+        return ""
+    return (
+        " If the dataset is an `IterableDataset`, it must share out its samples among the workers "
+        "(`torch.utils.data.get_worker_info()`): else each gives all of them."
+    )
 
 
 def _why_no_workers(plan: WorkerPlan) -> str:
@@ -157,8 +178,13 @@ def _why_no_workers(plan: WorkerPlan) -> str:
         return " Worker processes would not help: handing over such a small batch takes them as long as making it."
     if plan.workers == 0 and plan.possible == 0:
         return " Worker processes would compete for the only core of this process."
+    if plan.workers and plan.repeats:
+        return _repeats(plan)
     if plan.workers and plan.possible is not None and plan.workers >= plan.possible:
-        return f" {units.plural(plan.workers, 'worker')} already use the cores there are."
+        return (
+            f" This process has {units.plural(plan.cores or 0, 'core')} for {units.plural(plan.workers, 'worker')} and "
+            "the training thread: more workers help only while they wait (for a disk or a network), not compute."
+        )
     return ""
 
 

@@ -31,6 +31,15 @@ def test_waits_are_measured_inside_the_steps() -> None:
     assert found.in_process is True
 
 
+def test_waits_of_a_loop_outside_the_steps_are_kept_apart() -> None:
+    """GIVEN ten waits of preparation before two steps with waits of 20 and 40 µs."""
+    builder = TraceBuilder().step(1000, 100).step(1100, 100)
+    for at, length in (*((at, 5) for at in range(0, 1000, 100)), (1000, 20), (1100, 40)):
+        builder.data_wait(at, length).operator("aten::stack", at, length)
+    found = pipeline(builder.build())
+    assert (found.outside.sum(), found.batch.sum(), found.median_ns) == (10, 2, 30_000)
+
+
 def test_the_exhausted_loader_is_no_batch() -> None:
     builder = TraceBuilder().data_wait(0, 20).operator("aten::mm", 30, 10).data_wait(50, 500, workers=2)
     found = pipeline(builder.build())

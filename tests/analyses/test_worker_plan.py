@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpuprof.analyses.result import Results
@@ -11,9 +13,12 @@ from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
 
-def plan(wait_ms: float, work_ms: float, *, workers: int = 0, cores: int | None = None) -> WorkerPlan:
+def plan(
+    wait_ms: float, work_ms: float, *, workers: int = 0, cores: int | None = None, loaders: tuple[Loader, ...] = ()
+) -> WorkerPlan:
     """Ten steps of a wait and then work."""
-    builder = TraceBuilder().context(loaders=(Loader(workers=workers),), environment=Environment(cores_allowed=cores))
+    known = loaders or (Loader(workers=workers),)
+    builder = TraceBuilder().context(loaders=known, environment=Environment(cores_allowed=cores))
     for step in range(10):
         at = step * (wait_ms + work_ms) * 1000
         builder.step(at, (wait_ms + work_ms) * 1000).data_wait(at, wait_ms * 1000, workers=workers)
@@ -45,6 +50,39 @@ def test_steady_state(
     found = plan(wait_ms, work_ms, workers=workers, cores=cores)
     assert (found.needed, found.suggested) == (needed, suggested)
     assert found.saved_per_batch_ns == (None if saved_ms is None else pytest.approx(saved_ms * 1e6))
+
+
+def _loader(line: int, *, from_ms: int, every_ms: int, waits: int, wait_ms: int, **facts: Any) -> Loader:
+    """One that was waited for at these times, on a clock that is 2 µs early."""
+    starts = tuple((from_ms + every_ms * wait) * 1_000_000 - 2_000 for wait in range(waits))
+    return Loader(workers=0, line=line, wait_start_ns=starts, wait_ns=(wait_ms * 1_000_000,) * waits, **facts)
+
+
+def test_a_loop_outside_the_steps_is_not_to_blame() -> None:
+    """GIVEN 1 s of steps that wait for line 9, before which line 3 was waited for longer."""
+    before = _loader(3, from_ms=-5000, every_ms=50, waits=90, wait_ms=40)
+    training = _loader(9, from_ms=0, every_ms=100, waits=10, wait_ms=30)
+    found = plan(30, 70, loaders=(before, training))
+    assert (found.loader, found.load_ns) == (training, 30e6)
+
+
+def test_a_loader_made_anew_in_each_epoch_counts_whole() -> None:
+    """GIVEN line 9 with two loaders of 150 ms together, and line 3 with 100 ms."""
+    epochs = [_loader(9, from_ms=at, every_ms=100, waits=5, wait_ms=15) for at in (0, 500)]
+    other = _loader(3, from_ms=40, every_ms=100, waits=10, wait_ms=10)
+    found = plan(30, 70, loaders=(other, *epochs)).loader
+    assert found is not None and found.line == 9
+
+
+def test_of_several_loaders_that_the_steps_did_not_wait_for_none_is_blamed() -> None:
+    found = plan(30, 70, loaders=(Loader(workers=2, line=3), Loader(workers=2, line=5)))
+    assert (found.loader, found.workers, found.load_ns) == (None, 0, 30e6)
+
+
+@pytest.mark.parametrize(("workers", "suggested"), [(0, 1), (1, None)])
+def test_several_workers_would_repeat_an_iterable_dataset(workers: int, suggested: int | None) -> None:
+    found = plan(70, 30, workers=workers, cores=16, loaders=(Loader(workers=workers, iterable=True),))
+    assert (found.suggested, found.repeats) == (suggested, True)
 
 
 def test_without_waits_nothing_is_planned(empty_trace: Trace) -> None:

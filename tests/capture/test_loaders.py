@@ -41,6 +41,7 @@ def test_settings_line_and_waits(watch: LoaderWatch) -> None:
     assert (found.workers, found.batch_size, found.batches, found.samples) == (0, 2, 3, 6)
     assert (found.pin_memory, found.persistent_workers, found.prefetch_factor) == (False, False, None)
     assert (found.dataset, found.iterations_started, found.batches_read) == ("Slow", 2, 6)
+    assert found.iterable is False
     assert found.line == test_settings_line_and_waits.__code__.co_firstlineno + 4
     assert len(found.wait_ns) == len(found.wait_start_ns) == 6
     assert all(20e6 <= wait < 200e6 for wait in found.wait_ns)
@@ -67,6 +68,7 @@ def test_an_iterable_dataset_is_not_asked_for_its_length(watch: LoaderWatch) -> 
     assert sum(1 for _ in DataLoader(Stream(), batch_size=2)) == 2
     (found,) = watch.facts()
     assert (found.batches, found.samples, found.batches_read) == (None, None, 2)
+    assert found.iterable is True
 
 
 def test_an_iterator_from_before_the_cell() -> None:
