@@ -81,7 +81,8 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
     if context.cost and context.window:
         notes.append(
             f"gpuprof itself took {units.duration(context.cost.start_ns)} to start "
-            f"and {units.duration(context.cost.stop_ns)} to stop, outside the recorded time."
+            f"and {units.duration(context.cost.stop_ns)} to stop and save, outside the recorded time; "
+            "making this report is not counted."
         )
     notes.extend(note for note in context.notes if note not in notes)
     return notes
