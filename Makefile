@@ -45,6 +45,7 @@ layers: $(VENV)/.dev
 # The reference pages come from the code; this fails where they are out of date.
 docs: $(VENV)/.dev
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python docs/generate_replay.py --check
 
 notebooks: $(VENV)/.demo
 	$(BIN)/python notebooks/execute.py

@@ -122,8 +122,8 @@ def page() -> str:
 
 def main(arguments: list[str]) -> int:
     if not TRACES.is_dir():
-        print("the shared traces (../shared/traces) are not beside this checkout")
-        return 1
+        print("docs/reference/replay.md: not checked, ../shared/traces is not beside this checkout")
+        return 0 if "--check" in arguments else 1
     text = page()
     stale = not PAGE.exists() or PAGE.read_text() != text
     if "--check" in arguments:
