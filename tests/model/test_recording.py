@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,16 @@ import pytest
 from gpuprof.errors import RecordingError
 from gpuprof.model.context import Cell, Environment, Loader, Outcome, RunContext, Window
 from gpuprof.model.device import Device
-from gpuprof.model.recording import is_recording, read_context, read_table, write_context, write_table
-from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES
+from gpuprof.model.recording import (
+    is_recording,
+    read_context,
+    read_large_table,
+    read_table,
+    write_context,
+    write_large_table,
+    write_table,
+)
+from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
 from gpuprof.model.table import Table
 
 CONTEXT = RunContext(
@@ -84,3 +93,23 @@ def test_a_table_that_is_none_says_so(text: bytes, tmp_path: Path) -> None:
 def test_a_column_of_a_later_version_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "host_samples.json").write_bytes(b'{"time_ns": [1, 2], "mood": [3, 4]}')
     assert read_table(tmp_path, HOST_SAMPLES)["time_ns"].tolist() == [1, 2]
+
+
+def test_a_large_table_comes_back_as_it_was(tmp_path: Path) -> None:
+    table = Table(LINE_EVENTS, {"time_ns": [1 << 60, 5], "line": [3, -1], "begins": [True, False]})
+    write_large_table(tmp_path, table)
+
+    read = read_large_table(tmp_path, LINE_EVENTS)
+
+    assert read.to_dict() == table.to_dict()
+    assert len(read_large_table(tmp_path / "empty", LINE_EVENTS)) == 0
+
+
+@pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda _: b"", lambda _: b"no archive"])
+def test_a_damaged_large_table_is_one_clear_line(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    write_large_table(tmp_path, Table(LINE_EVENTS, {"time_ns": [1, 2, 3]}))
+    path = tmp_path / "line_events.npz"
+    path.write_bytes(damage(path.read_bytes()))
+
+    with pytest.raises(RecordingError, match=r"line_events\.npz"):
+        read_large_table(tmp_path, LINE_EVENTS)
