@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,28 +9,28 @@ import numpy as np
 
 from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Result, Results
+from gpuprof.analyses.slice_walks import Walk, slice_walks, unbound_walk
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array, Table
+from gpuprof.model.slices import NARROW, SELECT, SLICE, UNBIND
+from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 LEAST_TURNS = 10
 _LONGEST_TURN = 48
-_SLICING = ("aten::select", "aten::slice", "aten::narrow", "aten::index", "aten::__getitem__")
-_UNBIND = "aten::unbind"
-_FIRST_DIMENSION = re.compile(r"\[\[(\d+)")
+_SLICING = (SELECT, SLICE, NARROW, "aten::index", "aten::__getitem__")
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One uninterrupted repetition: `turns` turns from `start_ns` to `end_ns`. `sliced` is the size of the first
-    dimension of what a turn takes its slice of; None where it takes none or no shapes were recorded."""
+    """One uninterrupted repetition: `turns` turns from `start_ns` to `end_ns`. `walks`: the dimensions that the slices
+    of its turns walk along; None where shapes or indices were not recorded."""
 
     start_ns: int
     end_ns: int
     turns: int
     step: int
-    sliced: int | None
+    walks: tuple[Walk, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,21 +116,31 @@ def _canonical(turn: tuple[int, ...]) -> tuple[int, ...]:
 
 def _loop(trace: Trace, rows: Array, turn: tuple[int, ...], places: list[tuple[int, int, int]]) -> Loop:
     operators = trace.operators
-    runs = []
+    runs, unbound = [], False
     for first, count, period in sorted(places):
-        covered = operators.take(rows[first : first + count * period])
+        inside = rows[first : first + count * period]
+        covered = operators.take(inside)
         ends = covered["start_ns"] + covered["duration_ns"]
         step = int(covered["step"][0])
-        runs.append(Run(int(covered["start_ns"][0]), int(ends.max()), count, step, _sliced(trace, covered)))
+        source = _unbind_before(trace, rows, first, period)
+        unbound |= source is not None
+        walks = _walks(trace, inside.reshape(count, period), source)
+        runs.append(Run(int(covered["start_ns"][0]), int(ends.max()), count, step, walks))
     first, _, period = places[0]
     names = tuple(trace.names[name] for name in operators["name"][rows[first : first + period]])
-    unbound = _UNBIND in trace.names_of(operators.take(rows[max(first - period - 1, 0) : first + 1]))
     return Loop(names, unbound or any(name in _SLICING for name in names), tuple(runs))
 
 
-def _sliced(trace: Trace, covered: Table) -> int | None:
-    rows = np.flatnonzero(np.isin(trace.names_of(covered), _SLICING))
-    if not len(rows) or covered["input_dims"][rows[0]] < 0:
-        return None
-    found = _FIRST_DIMENSION.match(trace.names[covered["input_dims"][rows[0]]])
-    return int(found[1]) if found else None
+def _unbind_before(trace: Trace, rows: Array, first: int, period: int) -> int | None:
+    """The row of the `aten::unbind` just before the first turn, wherever in the turn the repetition begins."""
+    near = rows[max(first - period - 1, 0) : first + 1]
+    found = near[np.isin(trace.names_of(trace.operators.take(near)), UNBIND)]
+    return int(found[-1]) if len(found) else None
+
+
+def _walks(trace: Trace, turns: Array, unbind: int | None) -> tuple[Walk, ...] | None:
+    found = slice_walks(trace, turns)
+    if unbind is None or found is None:
+        return found
+    walk = unbound_walk(trace, unbind)
+    return None if walk is None else (walk, *found)

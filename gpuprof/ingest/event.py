@@ -24,6 +24,7 @@ class Args(msgspec.Struct, gc=False):
     input_dims: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input Dims")
     input_dims_2021: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input dims")
     input_types: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input type")
+    input_values: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Concrete Inputs")
     device: Any = -1
     stream: Any = -1
     bytes: Any = -1

@@ -17,7 +17,7 @@ from gpuprof.model.schema import TABLES
 from gpuprof.model.table import Array, Table
 
 Groups = dict[str, list[Event]]
-_NAMED = ("name", "input_dims", "input_types")
+_NAMED = ("name", "input_dims", "input_types", "input_values")
 
 
 class Rows:

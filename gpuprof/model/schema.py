@@ -32,6 +32,7 @@ OPERATORS = TableSchema(
         _STEP,
         Column("input_dims", "int32", "index of names", "the input shapes as recorded, where they were"),
         Column("input_types", "int32", "index of names", "the input types as recorded, where they were"),
+        Column("input_values", "int32", "index of names", "the numbers given to a slice as recorded, where they were"),
     ),
 )
 

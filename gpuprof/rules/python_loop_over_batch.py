@@ -1,8 +1,10 @@
 """A Python loop runs the same operators for one sample of the batch after the other.
 
 What it finds
-    The same short sequence of operators, beginning with a slice such as `x[i]`, at least ten times in a row within a
-    step and as often as the batch has samples.
+    The same short sequence of operators with a slice such as `x[i]`, at least ten times in a row within a step and as
+    often as a batch of the DataLoader has samples, where the slices walk along the first dimension and leave no other
+    of that size. Loops over time (`x[:, t]`), channels or heads look the same but for that: without the recorded shapes
+    (`%%gpuprofile --shapes`) nothing is said.
 
 Why it costs
     Each turn pays Python, dispatch and (on a GPU) the launches again, for a piece of work that is far too small. The
@@ -34,7 +36,6 @@ from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 
 _MOST_NAMES = 5
-_MOST_LOOPS_A_SAMPLE = 4
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,17 @@ class PythonLoopOverBatch(Rule):
             runs = [run for run in loop.runs if _is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
                 return self._finding(scope, loop, inside, results.get(LinePlaces).cell_lines(inside))
-            if not sizes and all(run.sliced is None for run in loop.runs):
+            if all(run.walks is None for run in loop.runs):
+                return Abstention(
+                    self.name,
+                    "the shapes: a loop over slices was seen, but not whether it is over the batch",
+                    "Record the shapes (`%%gpuprofile --shapes`, `record_shapes=True`).",
+                )
+            if not sizes and any(run.walks for run in loop.runs):
                 return Abstention(
                     self.name,
                     "the batch size: a loop over slices was seen, but not whether it is over the batch",
-                    "Record the shapes (`%%gpuprofile --shapes`, `record_shapes=True`).",
+                    "Take the batches from a DataLoader with a `batch_size`, in a cell with `%%gpuprofile --shapes`.",
                 )
         return None
 
@@ -107,8 +114,8 @@ class PythonLoopOverBatch(Rule):
 
 
 def _is_over_batch(run: Run, sizes: set[int]) -> bool:
-    """As many turns as samples; the first or last turn may look different, and a turn may be half of a sample's."""
-    whole = sizes | ({run.sliced} if run.sliced else set())
-    return any(
-        0 <= size * times - run.turns <= 1 for size in whole for times in range(1, _MOST_LOOPS_A_SAMPLE + 1) if size > 1
+    """The first or last turn may look different. What walks along another dimension, too, is no loop over samples."""
+    walks = run.walks or ()
+    return all(walk.dimension == 0 for walk in walks) and any(
+        walk.size in sizes and walk.size not in walk.rest and 0 <= walk.size - run.turns <= 1 for walk in walks
     )

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from gpuprof.analyses.python_loops import LEAST_TURNS, PythonLoops
 from gpuprof.analyses.result import Results
+from gpuprof.analyses.slice_walks import Walk
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -29,12 +30,22 @@ def test_a_loop_over_slices_is_found_whole() -> None:
     assert len(found) == 1
     assert sorted(found[0].names) == ["aten::mm", "aten::select"]
     assert (found[0].slices, found[0].turns, found[0].total_ns) == (True, 12, 240_000)
-    assert found[0].runs[0].sliced is None
+    assert found[0].runs[0].walks is None
 
 
-def test_the_sliced_size_is_read_from_the_shapes() -> None:
-    trace = _sequence(["aten::select", "aten::mm"] * 12, dims="[[12, 3], [], []]").build()
-    assert loops(trace).loops[0].runs[0].sliced == 12
+def test_what_is_walked_along_is_read_from_shapes_and_indices() -> None:
+    builder = TraceBuilder().step(0, 500)
+    for turn in range(12):
+        builder.operator("aten::select", 20 * turn, 10, dims="[[9, 12], [], []]", values=f'["", "1", "{turn}"]')
+        builder.operator("aten::mm", 20 * turn + 10, 10)
+    assert loops(builder.build()).loops[0].runs[0].walks == (Walk(12, 1, (9,)),)
+
+
+def test_what_was_unbound_before_the_loop_is_walked_along() -> None:
+    builder = TraceBuilder().step(0, 500).operator("aten::unbind", 0, 5, dims="[[12, 3], []]", values='["", "0"]')
+    for turn in range(12):
+        builder.operator("aten::mm", 20 * turn + 10, 5).operator("aten::relu", 20 * turn + 20, 5)
+    assert loops(builder.build()).loops[0].runs[0].walks == (Walk(12, 0, (3,)),)
 
 
 def test_a_tensor_unbound_before_the_loop_counts_as_sliced() -> None:

@@ -47,6 +47,14 @@ def test_2021(tmp_path: Path) -> None:
     assert trace.source.platform == "cuda"
 
 
+def test_the_numbers_of_slices_are_read_and_no_others(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"Input Dims": [[4, 2], [], []], "Concrete Inputs": ["", "1", "0"]}
+    events = [operator("aten::select", 0, 5, args=given), operator("aten::as_strided", 1, 2, args=given)]
+    trace = load_trace(save(tmp_path, compact(events)))
+    values = trace.operators["input_values"]
+    assert (trace.names[values[0]], values[1]) == ('["", "1", "0"]', -1)
+
+
 def test_steps_shown_again_on_the_device_count_once(tmp_path: Path) -> None:
     again = _event("gpu_user_annotation", "ProfilerStep#3", 20, 70, 0, 7)
     trace = load_trace(save(tmp_path, compact([span("ProfilerStep#3", 0, 90), again, operator("aten::mm", 1, 2)])))

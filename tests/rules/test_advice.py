@@ -15,6 +15,7 @@ from gpuprof.rules.registry import judge, rule
 from tests.analyses.random_runs import runs
 from tests.rules.cases.activations_dominate_peak import _steps as memory_steps
 from tests.rules.cases.fp32_matmul import _kernels as fp32_kernels
+from tests.rules.cases.python_loop_over_batch import loops as sample_loops
 from tests.support.trace_builder import TraceBuilder
 
 GIB = 1 << 30
@@ -244,6 +245,32 @@ def test_a_fused_optimizer_is_left_in_peace() -> None:
     for number in range(50):
         builder.operator("aten::add_", number * 10, 5)
     assert rule("unfused_optimizer").check(Results(builder.build())) is None
+
+
+@pytest.mark.parametrize(
+    ("turns", "sizes", "dimension"),
+    [
+        (64, (32, 64, 8), 1),  # time steps, a batch of 32
+        (64, (64, 32, 8), 0),  # time steps first
+        (16, (16, 16, 8), 0),  # time steps first, as many as samples
+        (16, (16, 16, 8), 1),  # channels, as many as samples
+        (32, (32, 8), 0),  # twice the batch
+    ],
+)
+def test_loops_over_other_dimensions_are_not_over_the_batch(turns: int, sizes: tuple[int, ...], dimension: int) -> None:
+    batch = 32 if turns == 64 else 16
+    trace = sample_loops(turns, sizes=sizes, dimension=dimension, batch_size=batch)
+    assert rule("python_loop_over_batch").check(Results(trace)) is None
+
+
+@pytest.mark.parametrize("shape", [(16, 8), (16, 3, 32, 32)])
+def test_whatever_a_sample_looks_like_the_loop_over_samples_is_found(shape: tuple[int, ...]) -> None:
+    assert "16 times in a row" in finding("python_loop_over_batch", sample_loops(16, sizes=shape)).explanation
+
+
+def test_without_a_loader_a_loop_over_slices_may_be_over_anything() -> None:
+    answer = rule("python_loop_over_batch").check(Results(sample_loops(16, batch_size=None)))
+    assert isinstance(answer, Abstention) and answer.needs.startswith("the batch size")
 
 
 def test_the_limit_yields_to_what_fills_the_memory() -> None:

@@ -69,6 +69,7 @@ class TraceBuilder:
         *,
         dims: str | None = None,
         types: str | None = None,
+        values: str | None = None,
         sequence: int = -1,
     ) -> Self:
         """A framework call; `sequence` is autograd's number."""
@@ -77,6 +78,7 @@ class TraceBuilder:
         row["sequence"] = sequence
         row["input_dims"] = -1 if dims is None else self._name(dims)
         row["input_types"] = -1 if types is None else self._name(types)
+        row["input_values"] = -1 if values is None else self._name(values)
         return self._add("operators", row)
 
     def span(self, name: str, at_us: float, for_us: float) -> Self:

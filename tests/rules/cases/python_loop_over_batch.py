@@ -17,25 +17,32 @@ EXPECTED = Expected(
 )
 
 
-def _loops(turns: int, *, batch_size: int | None = 16, operator_us: float = 10) -> Trace:
+def loops(
+    turns: int, *, sizes: tuple[int, ...] | None = (16, 8), dimension: int = 0, batch_size: int | None = 16
+) -> Trace:
+    """Each turn selects along `dimension` of a tensor of these sizes (None: no shapes were recorded)."""
     builder = TraceBuilder().operator("aten::stack", 0, 1)
     if batch_size is not None:
         builder.context(loaders=(Loader(workers=0, batch_size=batch_size),))
+    dims = None if sizes is None else f"[{list(sizes)}, [], []]"
     for at in range(0, 5000, 1000):
         builder.step(at, 1000).operator("aten::linear", at + 20, 10)
-        for turn in range(turns * len(TURN)):
-            builder.operator(TURN[turn % len(TURN)], at + 100 + turn * operator_us, operator_us)
+        for place in range(turns * len(TURN)):
+            turn, name = divmod(place, len(TURN))
+            values = f'["", "{dimension}", "{turn}"]' if dims and name == 0 else None
+            builder.operator(TURN[name], at + 100 + place * 10, 10, dims=None if name else dims, values=values)
     return builder.operator("aten::mean", 4999, 1).build()
 
 
 def fires() -> Trace:
-    return _loops(16)
+    return loops(16)
 
 
 def stays_quiet() -> Trace:
-    """Twelve layers of a model, each with a slice: not as many as the batch has samples."""
-    return _loops(12)
+    """Sixteen time steps of a batch of sixteen."""
+    return loops(16, sizes=(16, 16, 8), dimension=1)
 
 
 def abstains() -> Trace:
-    return _loops(16, batch_size=None)
+    """As many turns as samples alone say nothing."""
+    return loops(16, sizes=None)

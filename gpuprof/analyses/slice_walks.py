@@ -1,0 +1,93 @@
+"""Which dimension of a tensor the turns of a loop walk along, one index after the other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gpuprof.analyses.tensor_inputs import inputs_of
+from gpuprof.model.slices import NARROW, SELECT, SLICES, UNBIND
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+
+@dataclass(frozen=True)
+class Walk:
+    """`size`: of the dimension that is walked along, `dimension` its number; `rest`: the sizes of the others."""
+
+    size: int
+    dimension: int
+    rest: tuple[int, ...]
+
+
+def slice_walks(trace: Trace, turns: Array) -> tuple[Walk, ...] | None:
+    """Those of a loop; `turns` are rows of `operators`, shape `(turns, operators of a turn)`.
+
+    A slice walks where each turn takes the one index next to that of the turn before. None where the shape or the
+    index of a slice was not recorded.
+    """
+    found = []
+    for rows in turns.T:
+        if trace.names[trace.operators["name"][rows[0]]] not in SLICES - {UNBIND}:
+            continue
+        taken = [_taken(trace, int(row)) for row in rows]
+        known = [each for each in taken if each is not None]
+        if len(known) < len(taken):
+            return None
+        walk, moves = known[0][0], np.diff([index for _, index in known])
+        if all(each == walk for each, _ in known) and len(moves) and abs(moves[0]) == 1 and (moves == moves[0]).all():
+            found.append(walk)
+    return tuple(found)
+
+
+def unbound_walk(trace: Trace, row: int) -> Walk | None:
+    """What `for part in x` walks along, by the row of its `aten::unbind`; None where that was not recorded."""
+    numbers = _numbers(trace, row)
+    return _walk(trace, row, numbers[1]) if len(numbers) > 1 else None
+
+
+def _taken(trace: Trace, row: int) -> tuple[Walk, int] | None:
+    """The dimension and the index of one slice, -1 for several at once; None where they were not recorded."""
+    name, numbers = trace.names[trace.operators["name"][row]], _numbers(trace, row)
+    if len(numbers) < (3 if name == SELECT else 4):
+        return None
+    _, dimension, index, *end = numbers
+    walk = _walk(trace, row, dimension)
+    if walk is None or index is None or (name != SELECT and end[0] is None):
+        return None
+    single = name == SELECT or end[0] == (1 if name == NARROW else index + 1)
+    return walk, index % walk.size if single else -1
+
+
+def _walk(trace: Trace, row: int, dimension: int | None) -> Walk | None:
+    inputs = inputs_of(trace, row)
+    sizes = inputs[0].dims if inputs else ()
+    if dimension is None or not -len(sizes) <= dimension < len(sizes):
+        return None
+    place = dimension % len(sizes)
+    return Walk(sizes[place], place, sizes[:place] + sizes[place + 1 :]) if sizes[place] else None
+
+
+def _numbers(trace: Trace, row: int) -> tuple[int | None, ...]:
+    values = trace.operators["input_values"][row]
+    return _read(trace.names[values]) if values >= 0 else ()
+
+
+@lru_cache(maxsize=65_536)
+def _read(values: str) -> tuple[int | None, ...]:
+    """Torch writes each number as text, and an empty one for a tensor."""
+    try:
+        found = json.loads(values)
+    except ValueError:
+        return ()
+    return tuple(_number(each) for each in found) if isinstance(found, list) else ()
+
+
+def _number(text: object) -> int | None:
+    try:
+        return int(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
