@@ -21,6 +21,14 @@ def leave_out(error: BaseException) -> None:
     error.__traceback__ = next((entry for entry in entries if not _is_own(entry)), None)
 
 
+def leave_out_everywhere(error: BaseException) -> None:
+    """The same where the user's code has called us in between: our frames go, wherever they stand."""
+    theirs = [entry for entry in _entries(error.__traceback__) if not _is_own(entry)]
+    for entry, below in zip(theirs, [*theirs[1:], None], strict=True):
+        entry.tb_next = below
+    error.__traceback__ = theirs[0] if theirs else None
+
+
 def _entries(traceback: TracebackType | None) -> list[TracebackType]:
     entries = []
     while traceback is not None:

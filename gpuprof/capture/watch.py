@@ -23,6 +23,7 @@ from gpuprof.capture.held import held_tensors
 from gpuprof.capture.host_samples import HostSampler
 from gpuprof.capture.limits import EventLimit
 from gpuprof.capture.lines import LineWatch
+from gpuprof.capture.load_times import LoadTimes
 from gpuprof.capture.loaders import LoaderWatch
 from gpuprof.capture.optimizers import OptimizerWatch
 from gpuprof.capture.options import CaptureOptions
@@ -51,6 +52,7 @@ class Watch:
         self._window = RecordingWindow(options, self._steps, self._recording_began, self._recording_ends)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
+        self._load_times = LoadTimes()
         self._garbage = GarbageWatch()
         self._compiling = CompileCounters()
         self._limit = EventLimit(options)
@@ -74,6 +76,7 @@ class Watch:
         self._allocators = read_allocators()
         self._optimizers.install()
         self._loaders.install()
+        self._load_times.install()
         self._compiling.begin()
         self._garbage.install()
         self._lines.install()
@@ -90,7 +93,7 @@ class Watch:
     def abandon(self) -> None:
         """End everything and keep nothing; never raises."""
         ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._garbage.remove)
-        for end in (*ends, self._host.stop, self._lines.remove):
+        for end in (*ends, self._load_times.remove, self._host.stop, self._lines.remove):
             with contextlib.suppress(Exception):
                 end()
         if self._devices is not None:
@@ -104,6 +107,7 @@ class Watch:
         self._window.close(failed=failed)
         self._optimizers.remove()
         self._loaders.remove()
+        self._load_times.remove()
         followed, line_events = self._lines.finish()
         compositions, held = self._composition.facts(), self._held(context)
         log = SampleLog() if self._devices is None else self._devices.stop()
@@ -116,6 +120,7 @@ class Watch:
             context,
             environment=self._environment(log),
             loaders=self._loaders.facts(),
+            loadings=self._load_times.facts(),
             optimizers=self._optimizers.facts(),
             window=self._window.describe(cell_start_ns, cell_end_ns),
             allocators=allocators,

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from gpuprof.model.device import Device
+from gpuprof.model.loading import Loading
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -284,6 +285,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = {}
     environment: Environment | None = None
     loaders: tuple[Loader, ...] = ()
+    loadings: tuple[Loading, ...] = ()
     optimizers: tuple[Optimizer, ...] = ()
     window: Window | None = None
     allocators: tuple[Allocator, ...] = ()

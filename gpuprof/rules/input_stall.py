@@ -57,6 +57,8 @@ from gpuprof.whatif.predict import Range
 class InputStall(Rule):
     """See the module."""
 
+    yields_to = ("slow_transform", "per_sample_fetch")
+
     stall_share: float = threshold(0.05, "of the step: under it the cure is hardly seen among other variation")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
     batches: float = threshold(2, "one wait alone may be start-up")
