@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -233,6 +234,21 @@ def test_sgd_on_the_cpu_is_fused_with_momentum_only(operators: int, fires: bool)
 @pytest.mark.parametrize(("name", "also"), [("SparseAdam", "aten::mul_"), ("Adagrad", "aten::_indices")])
 def test_sparse_gradients_cannot_be_fused(name: str, also: str, launches: bool) -> None:
     assert rule("unfused_optimizer").check(Results(_optimizer(name, 50, launches=launches, also=also))) is None
+
+
+@pytest.mark.parametrize(("central_ns", "claimed"), [(890_000, True), (900_000, False)])
+def test_a_saving_beyond_the_optimizers_own_time_is_not_claimed(
+    monkeypatch: pytest.MonkeyPatch, central_ns: int, claimed: bool
+) -> None:
+    """GIVEN 0.5 ms on the host and 0.4 ms on the device, and what re-timing might answer."""
+    trace = _optimizer("SGD", 50, launches=True)
+
+    def answer(_: Results, found: Finding, *_more: object, **_options: object) -> Finding:
+        assert found.saving is not None
+        return replace(found, saving=replace(found.saving, central_ns=central_ns, high_ns=2_000_000))
+
+    monkeypatch.setattr("gpuprof.rules.unfused_optimizer.retimed", answer)
+    assert (rule("unfused_optimizer").check(Results(trace)) is not None) == claimed
 
 
 def test_devices_on_which_nothing_was_measured_are_left_in_peace() -> None:
