@@ -187,7 +187,7 @@ def test_the_optimizer_is_judged_by_the_time_of_its_kernels() -> None:
 def _optimizer(name: str, operators: int, *, launches: bool = False, also: str = "aten::mul_", **known: Any) -> Trace:
     builder = TraceBuilder().step(0, 1000).optimizer_step(name, 0, 500).operator("aten::mm", 600, 400)
     if known:
-        builder.context(optimizers=(Optimizer(name=name, elements=100, **known),))
+        builder.context(optimizers=(Optimizer(name=name, **{"elements": 100, **known}),))
     for number in range(operators):
         builder.operator(also if number == 1 else "aten::add_", number * 8, 5)
         if launches:
@@ -223,11 +223,15 @@ def test_on_the_cpu_others_are_left_in_peace(name: str) -> None:
     assert rule("unfused_optimizer").check(Results(_optimizer(name, 50))) is None
 
 
-@pytest.mark.parametrize(("operators", "fires"), [(60, True), (40, False)])
-def test_sgd_on_the_cpu_is_fused_with_momentum_only(operators: int, fires: bool) -> None:
+@pytest.mark.parametrize(
+    ("operators", "elements", "fires"), [(60, 2_000_000, True), (60, 2_000_020, False), (40, 100, False)]
+)
+def test_sgd_on_the_cpu_is_fused_with_momentum_and_small_tensors_only(
+    operators: int, elements: int, fires: bool
+) -> None:
     """GIVEN 20 tensors: three operators for each with momentum, two with nothing but weight decay."""
-    answer = rule("unfused_optimizer").check(Results(_optimizer("SGD", operators, parameters=20, device="cpu")))
-    assert (answer is not None) == fires
+    trace = _optimizer("SGD", operators, parameters=20, elements=elements, device="cpu")
+    assert (rule("unfused_optimizer").check(Results(trace)) is not None) == fires
 
 
 @pytest.mark.parametrize("launches", [False, True])
