@@ -33,6 +33,7 @@ class LoadTimes:
         self._original: Callable[..., Any] | None = None
         self._installed: Callable[..., Any] | None = None
         self._pid, self._batches = os.getpid(), 0
+        self._sized: tuple[Any, int] | None = None
 
     def install(self) -> None:
         """Wrap the reading of a batch; torch is imported here. Without a temporary folder nothing is timed."""
@@ -58,7 +59,7 @@ class LoadTimes:
     def remove(self) -> None:
         """Put torch's own method back, unless somebody has wrapped ours meanwhile."""
         fetcher = _fetcher()
-        self._batches = MOST_BATCHES
+        self._batches, self._sized = MOST_BATCHES, None
         if self._installed is not None and fetcher.fetch is self._installed:
             fetcher.fetch = self._original
         self._installed = None
@@ -102,7 +103,7 @@ class LoadTimes:
             line = {
                 "process": os.getpid(),
                 "dataset": type(reader.dataset).__name__,
-                "size": len(reader.dataset),
+                "size": self._size(reader.dataset),
                 "samples": len(indices) if reader.auto_collation else 1,
                 "wall": wall - collate_ns,
                 "cpu": cpu,
@@ -117,6 +118,12 @@ class LoadTimes:
                 os.write(descriptor, json.dumps(line).encode() + b"\n")
         except Exception:  # noqa: BLE001  - inside the user's loop: whatever fails here is ours, and must not end it
             self._batches = MOST_BATCHES
+
+    def _size(self, dataset: Any) -> int:
+        """Asked once: the user's `__len__` may count files."""
+        if self._sized is None or self._sized[0] is not dataset:
+            self._sized = dataset, len(dataset)
+        return self._sized[1]
 
 
 def _prepared(reader: Any) -> tuple[list[Timed], Timed | None]:

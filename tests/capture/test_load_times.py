@@ -141,6 +141,21 @@ def test_only_the_first_batches_are_timed(times: LoadTimes, monkeypatch: pytest.
     assert times.facts()[0].batches == 2
 
 
+def test_its_length_is_asked_once(times: LoadTimes) -> None:
+    asked = []
+
+    class Counting(Photos):
+        def __len__(self) -> int:
+            asked.append(1)
+            return super().__len__()
+
+    batches = iter(DataLoader(Counting(compute, 6)))
+    before = len(asked)
+    for _ in batches:
+        pass
+    assert len(asked) == before + 2  # the sampler's own, and ours
+
+
 def test_nothing_was_read(times: LoadTimes) -> None:
     times.remove()
     assert times.facts() == ()
