@@ -37,6 +37,16 @@ class RankSteps:
     collectives: Array
 
 
+@dataclass(frozen=True, eq=False)
+class LatestRank:
+    """The rank at `row` of `Ranks.steps`, which spends least in collectives. `late_ns` of shape `(steps,)`: by how much
+    less than any other rank, at least what all others wait for it; negative where another one waits less."""
+
+    row: int
+    rank: int
+    late_ns: Array
+
+
 @dataclass(frozen=True)
 class RankMemory:
     """The most that one rank's first device had allocated; `limit_bytes` is the device's memory. None is *unknown*."""
@@ -57,6 +67,20 @@ class Ranks(Result):
     steps: tuple[RankSteps, ...]
     memory: tuple[RankMemory, ...]
     any_collective: bool
+
+    @property
+    def latest(self) -> LatestRank | None:
+        """None where it cannot be said: with other collectives on each rank (groups), or none, what one spends in them
+        says nothing of another."""
+        if not self.steps:
+            return None
+        counts = np.stack([each.collectives for each in self.steps])
+        if (counts != counts[0]).any() or not counts.all():
+            return None
+        exposed = np.stack([each.exposed_ns for each in self.steps])
+        row = int(np.argmin(np.median(exposed, axis=1)))
+        late = np.min(np.delete(exposed, row, axis=0), axis=0) - exposed[row]
+        return LatestRank(row, self.steps[row].rank, late)
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:

@@ -29,6 +29,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.ranks import Ranks
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.time_budget import TimeBudget
 from gpuprof.model import intervals
@@ -61,10 +62,12 @@ class ExposedCollective(Rule):
         exposed = intervals.intersect(
             results.get(TimeBudget).parts.get("exposed_collective", intervals.EMPTY), scope.within
         )
-        share = scope.share(exposed.total_ns)
-        return self._finding(results, scope, exposed, share) if share >= self.exposed_share else None
+        share, waited = scope.share(exposed.total_ns), _waited(results, scope)
+        if share - scope.share(waited.ns) < self.exposed_share:
+            return None
+        return self._finding(results, scope, exposed, share, waited)
 
-    def _finding(self, results: Results, scope: Scope, exposed: Intervals, share: float) -> Finding:
+    def _finding(self, results: Results, scope: Scope, exposed: Intervals, share: float, waited: _Waited) -> Finding:
         table = results.get(Kernels).table
         table = table.take(table["category"] == KernelCategory.COLLECTIVE)
         number, name = int(table["count"].sum()), _longest(results, table)
@@ -72,13 +75,12 @@ class ExposedCollective(Rule):
         each = f", {units.duration(exposed.total_ns / scope.steps)} a step" if scope.steps else ""
         return Finding(
             rule=self.name,
-            severity=graded(share, self.high_share),
+            severity=graded(share - scope.share(waited.ns), self.high_share),
             title=f"Collectives that nothing hides take {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{units.plural(number, 'collective kernel')}, most of the time `{name}`: for "
                 f"{units.duration(exposed.total_ns)}{each} the device computes nothing beside them (at most "
-                f"{units.duration(longest)} at once).{_latency(table, scope)} One rank alone does not show whether it "
-                "transfers or waits for a slower rank."
+                f"{units.duration(longest)} at once).{_latency(table, scope)} {waited.words}"
             ),
             evidence={
                 "exposed_ms": units.milliseconds(exposed.total_ns),
@@ -93,12 +95,31 @@ class ExposedCollective(Rule):
             change=_change(name),
             saving=scope.saving(
                 0,
-                exposed.total_ns / 2,
-                exposed.total_ns,
+                (exposed.total_ns - waited.ns) / 2,
+                exposed.total_ns - waited.ns,
                 "upper bound: all of it hidden under compute; nothing, where it is a wait for another rank",
             ),
             leave_it="Leave it when only the last bucket is exposed, or when the link between devices is the limit.",
         )
+
+
+@dataclass(frozen=True)
+class _Waited:
+    """What of the time is known to be a wait for a late rank, which is another rule's; and the sentence about it."""
+
+    ns: float = 0.0
+    words: str = "One rank alone does not show whether it transfers or waits for a slower rank."
+
+
+def _waited(results: Results, scope: Scope) -> _Waited:
+    latest = results.get(Ranks).latest
+    late_ns = float(np.median(latest.late_ns)) if latest else 0.0
+    if latest is None or late_ns < 0:
+        return _Waited()
+    if latest.rank == results.trace.source.rank:
+        return _Waited(0.0, "No other rank waits less: it transfers rather than waits for another.")
+    words = f"At least {units.duration(late_ns)} a step of it is a wait for rank {latest.rank}."
+    return _Waited(late_ns * scope.steps, words) if late_ns else _Waited()
 
 
 def _longest(results: Results, collectives: Table) -> str:

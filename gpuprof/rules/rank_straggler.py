@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.ranks import Ranks, RankSteps
+from gpuprof.analyses.ranks import LatestRank, Ranks, RankSteps
 from gpuprof.analyses.result import Results
 from gpuprof.model.table import Array
 from gpuprof.rules.finding import Abstention, Finding
@@ -69,21 +69,16 @@ class RankStraggler(Rule):
                 f"at least {self.steps + 1:.0f} steps with device activity that every rank recorded",
                 "Record the same steps on every rank: `torch.profiler.schedule(...)` and `prof.step()` on all of them.",
             )
-        return self._judge(results, ranks.steps)
+        latest = ranks.latest
+        return None if latest is None else self._judge(results, ranks.steps, latest)
 
-    def _judge(self, results: Results, ranks: tuple[RankSteps, ...]) -> Finding | None:
-        counts = np.stack([each.collectives for each in ranks])
-        if (counts != counts[0]).any() or not counts.all():
-            return None  # ranks of different groups: what one spends in collectives says nothing of the other
-        exposed = np.stack([each.exposed_ns for each in ranks])
-        step = np.median(np.stack([each.step_ns for each in ranks]), axis=0)
-        row = int(np.argmin(np.median(exposed, axis=1)))
-        late = np.min(np.delete(exposed, row, axis=0), axis=0) - exposed[row]
+    def _judge(self, results: Results, ranks: tuple[RankSteps, ...], latest: LatestRank) -> Finding | None:
+        step, late = np.median(np.stack([each.step_ns for each in ranks]), axis=0), latest.late_ns
         often = float((late >= self.late_share * step).mean())
         share = float(np.median(late / np.maximum(step, 1)))
         if often < self.steps_share or share < self.late_share:
             return None
-        return self._finding(results, ranks, row, late, share, often)
+        return self._finding(results, ranks, latest.row, late, share, often)
 
     def _finding(
         self, results: Results, ranks: tuple[RankSteps, ...], row: int, late: Array, share: float, often: float

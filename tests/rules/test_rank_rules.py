@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
+from gpuprof.rules.exposed_collective import ExposedCollective
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.rank_straggler import RankStraggler
 from gpuprof.rules.uneven_device_memory import UnevenDeviceMemory
@@ -41,6 +43,26 @@ def test_why_a_rank_is_late(late: dict[str, Any], cause: str) -> None:
 )
 def test_silent_where_no_one_rank_is_to_blame(traces: Any) -> None:
     assert RankStraggler().check(Results(traces[0], traces[1:])) is None
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "said"),
+    [
+        (rank(0), rank(1), "No other rank waits less"),
+        (rank(0), rank(1, 1_500), "At least 1.50 ms a step of it is a wait for rank 1."),
+        (rank(0), rank(1, 2_700), None),
+    ],
+    ids=["both alike", "half is a wait", "nearly all is a wait"],
+)
+def test_what_is_left_of_exposed_collectives(own: Trace, other: Trace, said: str | None) -> None:
+    """GIVEN 3 ms of every step in a collective THEN the wait for a late rank is not counted there as well."""
+    found = ExposedCollective().check(Results(own, (other,)))
+    if said is None:
+        assert found is None
+        return
+    assert isinstance(found, Finding) and found.saving is not None
+    assert said in found.explanation
+    assert found.saving.high_ns == pytest.approx(7 * (3e6 - (1.5e6 if "1.50" in said else 0)))
 
 
 def test_too_few_steps() -> None:
