@@ -31,13 +31,15 @@ def in_child(check: object) -> int:
 
 
 def records_nothing() -> bool:
-    """A recorded operator takes some 220 bytes that nobody would ever read: 44 MB here."""
-    for _ in range(2_000):
-        torch.ones(1)  # pages that are first touched here belong to nobody's recording
-    before = psutil.Process().memory_info().rss
-    for _ in range(200_000):
-        torch.ones(1)
-    return ownership.forked() and psutil.Process().memory_info().rss - before < 20_000_000
+    """A recorded operator takes some 220 bytes that nobody would ever read: 22 MB a round, in every round."""
+    grown = []
+    for _ in range(4):
+        before = psutil.Process().memory_info().rss
+        for _ in range(100_000):
+            torch.ones(1)
+        grown.append(psutil.Process().memory_info().rss - before)
+    # a large process also grows by pages that the child touches for the first time, but only once
+    return ownership.forked() and min(grown) < 8_000_000
 
 
 def test_a_child_knows_that_it_is_one_and_does_not_record() -> None:

@@ -84,7 +84,7 @@ def test_the_bundle_has_the_text_and_the_paper_and_no_widget(comparison):
     assert set(shown) == {"text/plain", "text/html"}
     for kind in shown.values():
         assert "the folder is read-only" in kind
-        assert ("No difference beyond the noise" in kind) == comparison
+        assert ("No clear difference" in kind) == comparison
 
 
 def test_every_shared_trace_fits_a_notebook(any_shared_trace):
