@@ -201,11 +201,11 @@ def test_a_driver_that_hangs_does_not_hold_up_the_cell(nvml: FakeNvml, monkeypat
     sampler = DeviceSampler(hz=40)
     sampler.start()
     wait_for_rows(sampler)
-    nvml.order("slow nvmlDeviceGetUtilizationRates 600000")
+    nvml.order("slow nvmlDeviceGetUtilizationRates 3000000")
     time.sleep(0.1)
     before = time.monotonic()
     log = sampler.stop()
-    assert time.monotonic() - before < 0.4
+    assert time.monotonic() - before < 2
     assert len(log.table) > 0 and log.unavailable is None
     assert any("did not return" in note for note in log.notes)
     nvml.clear()
