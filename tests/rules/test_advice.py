@@ -119,6 +119,15 @@ def test_workers_are_not_advised_for_batches_that_they_could_only_hand_over() ->
     assert "would not help" in change
 
 
+@pytest.mark.parametrize(("wait_us", "told"), [(190, False), (210, True)])
+def test_a_fast_batch_is_part_of_the_work_unless_it_takes_a_fifth_of_it(wait_us: float, told: bool) -> None:
+    builder = TraceBuilder().context(environment=Environment(cores_allowed=2))
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000).data_wait(at, wait_us).operator("aten::stack", at, wait_us)
+        builder.operator("aten::mm", at + wait_us, 1000 - wait_us)
+    assert (rule("input_stall").check(Results(builder.build())) is not None) == told
+
+
 def test_a_value_read_in_every_step_is_mentioned_on_a_run_without_a_device() -> None:
     builder = TraceBuilder()
     for at in range(0, 5000, 1000):
