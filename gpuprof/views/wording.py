@@ -23,6 +23,7 @@ GRADES = {
     "C": "an upper bound",
 }
 
+_MOST_NAMES, _SOME_NAMES = 6, 3
 _NUMBER_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|min|[KMGT]?i?B(?:/s)?|kB/s|°C|MHz|W)(?:\W|$))")
 _SCALES: dict[str, tuple[float, Callable[[float], str]]] = {
     "ns": (1, duration),
@@ -120,11 +121,17 @@ def commands(number: int, finding: Finding) -> list[str]:
 
 
 def grouped_abstentions(abstained: tuple[Abstention, ...]) -> list[tuple[str, str, str]]:
-    """Abstentions with the same reason as one: `(rules, needs, how)`."""
+    """Abstentions with the same reason as one: `(rules, needs, how)`; of many rules the first few are named."""
     groups: dict[tuple[str, str], list[str]] = {}
     for abstention in abstained:
         groups.setdefault((abstention.needs, abstention.how), []).append(abstention.rule)
-    return [(", ".join(names), needs, how) for (needs, how), names in groups.items()]
+    return [(_some(names), needs, how) for (needs, how), names in groups.items()]
+
+
+def _some(names: list[str]) -> str:
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:_SOME_NAMES])} and {len(names) - _SOME_NAMES} other rules"
 
 
 def evidence_rows(finding: Finding) -> list[tuple[str, str]]:
