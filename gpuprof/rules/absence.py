@@ -1,4 +1,4 @@
-"""The abstention of a rule that judges a device where none was recorded."""
+"""Abstentions that several rules share."""
 
 from __future__ import annotations
 
@@ -22,4 +22,13 @@ def without_host_memory(rule: str) -> Abstention:
         rule,
         "whether the copied host memory is pageable or pinned, which this trace does not say",
         "ROCm traces hide it; check that the DataLoader has `pin_memory=True`.",
+    )
+
+
+def without_other_ranks(rule: str) -> Abstention:
+    """For one rank's trace alone."""
+    return Abstention(
+        rule,
+        "the traces of the other ranks",
+        "Save every rank’s trace, with its rank in the file name, to one folder; `gpuprof.load(folder)`.",
     )

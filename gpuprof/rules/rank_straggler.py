@@ -27,6 +27,7 @@ from gpuprof import units
 from gpuprof.analyses.ranks import LatestRank, Ranks, RankSteps
 from gpuprof.analyses.result import Results
 from gpuprof.model.table import Array
+from gpuprof.rules.absence import without_other_ranks
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded
@@ -58,11 +59,7 @@ class RankStraggler(Rule):
         if not ranks.any_collective:
             return None
         if len(ranks.memory) < 2:
-            return Abstention(
-                self.name,
-                "the traces of the other ranks",
-                "Save every rank’s trace, with its rank in the file name, to one folder; `gpuprof.load(folder)`.",
-            )
+            return without_other_ranks(self.name)
         if not ranks.steps or len(ranks.steps[0].step_ns) < self.steps:
             return Abstention(
                 self.name,

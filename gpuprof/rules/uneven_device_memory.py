@@ -26,6 +26,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.ranks import Ranks
 from gpuprof.analyses.result import Results
+from gpuprof.rules.absence import without_other_ranks
 from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.rule import Rule, threshold
 
@@ -44,11 +45,7 @@ class UnevenDeviceMemory(Rule):
         if not ranks.any_collective:
             return None
         if len(ranks.memory) < 2:
-            return Abstention(
-                self.name,
-                "the traces of the other ranks",
-                "Save every rank’s trace, with its rank in the file name, to one folder; `gpuprof.load(folder)`.",
-            )
+            return without_other_ranks(self.name)
         peaks = [each.peak_bytes for each in ranks.memory if each.peak_bytes]
         fullest = max(ranks.memory, key=lambda each: each.peak_bytes or 0)
         if len(peaks) < len(ranks.memory) or not fullest.peak_bytes or not fullest.limit_bytes:
