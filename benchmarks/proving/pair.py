@@ -1,0 +1,206 @@
+"""A labelled pair: the cell with one known fault, the same cell cured, and the label, read from one small file.
+
+The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
+number, family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad` and `good`,
+`[variants.<name>]` with `rules` and `why`. A line that ends in `# <- rule` is a label.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gpuprof.errors import GpuprofError
+
+FOLDER = Path(__file__).resolve().parents[1] / "pairs"
+GUARDS = ("exact", "numerics", "training")
+SMALLEST = "mini"
+DEVICE_SIZES = ("host_bound", "balanced", "device_bound")
+EXTRA_VARIANTS = ("negative", "masked", "double")
+
+_KEYS = {"number", "family", "rule", "guard", "shows_on", "published", "sizes", "variants"}
+_MARKER = re.compile(r"^# %% *(\w+) *$")
+_LABEL = re.compile(r"# <- (\w+)\s*$")
+
+
+class PairError(GpuprofError):
+    """A pair's file is not as it should be."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """Where a rule should point: the line of the cell (from 1) that carries the mark."""
+
+    line: int
+    rule: str
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One profiled cell of a pair. `rules` may fire on it for good reason; `why` says what it is about."""
+
+    name: str
+    source: str
+    rules: tuple[str, ...]
+    labels: tuple[Label, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One fault and its cure. `sizes` maps a size to the values of `size` in the cells."""
+
+    name: str
+    path: Path
+    number: int
+    family: str
+    rules: tuple[str, ...]
+    guard: str
+    shows_on: str
+    published: str
+    sizes: Mapping[str, Mapping[str, Any]]
+    setup: str
+    variants: Mapping[str, Variant]
+
+    @property
+    def bad(self) -> Variant:
+        """The cell with the fault."""
+        return self.variants["bad"]
+
+    @property
+    def good(self) -> Variant:
+        """The cell without it."""
+        return self.variants["good"]
+
+    def scored_at(self, device: str) -> tuple[str, ...]:
+        """The sizes at which this pair can be scored on `cpu` or `cuda`; empty where its fault costs nothing there."""
+        if device == "cuda":
+            return tuple(size for size in DEVICE_SIZES if size in self.sizes)
+        return (SMALLEST,) if self.shows_on == "cpu" else ()
+
+
+@cache
+def all_pairs() -> tuple[Pair, ...]:
+    """Every pair of benchmarks/pairs, by its number in the list of pairs."""
+    return tuple(sorted((load_pair(path) for path in FOLDER.glob("*.py")), key=lambda pair: (pair.number, pair.name)))
+
+
+def named_pairs(names: tuple[str, ...]) -> tuple[Pair, ...]:
+    """The pairs of these names, all where none is named; PairError where one is unknown."""
+    known = {pair.name: pair for pair in all_pairs()}
+    if unknown := [name for name in names if name not in known]:
+        raise PairError(f"{unknown[0]}: there is no such pair in {FOLDER.name}/; there are {', '.join(known)}")
+    return tuple(known[name] for name in names) if names else tuple(known.values())
+
+
+def load_pair(path: Path) -> Pair:
+    """Read one pair; PairError, one line, where something is missing, unknown or contradicts itself."""
+    text = path.read_text(encoding="utf-8")
+    try:
+        label = tomllib.loads(ast.get_docstring(ast.parse(text), clean=True) or "")
+    except (tomllib.TOMLDecodeError, SyntaxError) as error:
+        raise PairError(f"{path.name}: {error}") from error
+    _check_keys(path, label)
+    cells = _cells(path, text)
+    extra = label.get("variants", {})
+    rules = _names(label["rule"])
+    setup = cells.pop("setup", "")
+    if missing := [name for name in ("bad", "good", *extra) if name not in cells]:
+        raise PairError(f"{path.name}: there is no cell `# %% {missing[0]}`")
+    if unnamed := [name for name in cells if name not in ("bad", "good", *extra)]:
+        raise PairError(f"{path.name}: the cell `# %% {unnamed[0]}` has no table [variants.{unnamed[0]}]")
+    own = {"bad": rules, "good": ()}
+    variants = {
+        name: Variant(
+            name,
+            source,
+            own[name] if name in own else _names(extra[name]["rules"]),
+            _labels(source),
+            extra.get(name, {}).get("why", ""),
+        )
+        for name, source in cells.items()
+    }
+    pair = Pair(
+        name=path.stem,
+        path=path,
+        number=int(label["number"]),
+        family=label["family"],
+        rules=rules,
+        guard=label["guard"],
+        shows_on=label["shows_on"],
+        published=label["published"],
+        sizes=label["sizes"],
+        setup=setup,
+        variants=variants,
+    )
+    _check_labels(pair)
+    return pair
+
+
+def _check_keys(path: Path, label: Mapping[str, Any]) -> None:
+    if missing := sorted(_KEYS - {"variants"} - set(label)):
+        raise PairError(f"{path.name}: the docstring lacks {missing[0]!r}")
+    if unknown := sorted(set(label) - _KEYS):
+        raise PairError(f"{path.name}: the docstring has the unknown key {unknown[0]!r}")
+    for key, allowed in (("guard", GUARDS), ("shows_on", ("cpu", "cuda"))):
+        if label[key] not in allowed:
+            raise PairError(f"{path.name}: {key} = {label[key]!r}; expected one of {', '.join(allowed)}")
+    if absent := [size for size in (SMALLEST, *DEVICE_SIZES) if size not in label["sizes"]]:
+        raise PairError(f"{path.name}: there is no [sizes.{absent[0]}]")
+    expected = set(label["sizes"][SMALLEST])
+    for name, values in label["sizes"].items():
+        if set(values) != expected:
+            raise PairError(f"{path.name}: [sizes.{name}] and [sizes.{SMALLEST}] do not have the same names")
+    for name, values in label.get("variants", {}).items():
+        if name not in EXTRA_VARIANTS:
+            raise PairError(f"{path.name}: [variants.{name}]; expected one of {', '.join(EXTRA_VARIANTS)}")
+        if set(values) != {"rules", "why"}:
+            raise PairError(f"{path.name}: [variants.{name}] needs `rules` and `why`, and nothing else")
+
+
+def _check_labels(pair: Pair) -> None:
+    known = set(rule_names())
+    for variant in pair.variants.values():
+        for rule in (*variant.rules, *(label.rule for label in variant.labels)):
+            if rule not in known:
+                raise PairError(f"{pair.path.name}: {variant.name} names {rule!r}, which is no rule")
+    if not any(label.rule in pair.rules for label in pair.bad.labels):
+        raise PairError(f"{pair.path.name}: no line of `bad` ends in `# <- {pair.rules[0]}`")
+    if pair.good.labels:
+        raise PairError(f"{pair.path.name}: line {pair.good.labels[0].line} of `good` carries a label")
+
+
+@cache
+def rule_names() -> tuple[str, ...]:
+    """The name of every rule there is."""
+    from gpuprof.rules.registry import all_rules
+
+    return tuple(rule.name for rule in all_rules())
+
+
+def _cells(path: Path, text: str) -> dict[str, str]:
+    cells: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if marker := _MARKER.match(line):
+            if marker[1] in cells:
+                raise PairError(f"{path.name}: there are two cells `# %% {marker[1]}`")
+            current = cells[marker[1]] = []
+        else:
+            current.append(line)
+    return {name: "\n".join(lines).strip("\n") + "\n" for name, lines in cells.items()}
+
+
+def _labels(source: str) -> tuple[Label, ...]:
+    found = ((number, _LABEL.search(line)) for number, line in enumerate(source.splitlines(), start=1))
+    return tuple(Label(number, match[1]) for number, match in found if match)
+
+
+def _names(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
