@@ -21,7 +21,7 @@ $(VENV)/.test: pyproject.toml $(VENV)/.demo
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --editable ".[demo,test,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[demo,test,docs,dev]"
 	@touch $@
 
 # Profiles a real training loop in a real kernel; leaves the executed notebook and gpuprof-report.html.
@@ -42,10 +42,11 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-# The reference pages come from the code; this fails where they are out of date.
+# The reference pages come from the code: this fails where they are out of date, then builds the site without warnings.
 docs: $(VENV)/.dev
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python docs/generate_replay.py --check
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/site
 
 notebooks: $(VENV)/.demo
 	$(BIN)/python notebooks/execute.py

@@ -24,7 +24,7 @@ DEBUG_VARIABLE = "GPUPROF_DEBUG"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         return int(options.command(options))
     except Exception as error:  # noqa: BLE001 - the outermost boundary: whatever fails is one line and status 2
@@ -46,10 +46,11 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {what}; {DEBUG_VARIABLE}=1 shows where"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="gpuprof", description="Profiles PyTorch notebooks; reads Kineto traces.")
-    parser.add_argument("--version", action="version", version=f"gpuprof {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def parser() -> argparse.ArgumentParser:
+    """The command line; the reference page is generated from it."""
+    top = argparse.ArgumentParser(prog="gpuprof", description="Profiles PyTorch notebooks; reads Kineto traces.")
+    top.add_argument("--version", action="version", version=f"gpuprof {__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     report = commands.add_parser("report", help="write the HTML report of a trace or a recorded run")
     report.add_argument("path", type=Path, metavar="PATH", help="trace file, run folder or folder of ranks")
@@ -79,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="print a rule's page")
     explain.add_argument("rule", metavar="RULE")
     explain.set_defaults(command=_explain)
-    return parser
+    return top
 
 
 def _page(text: str) -> Path:
