@@ -29,9 +29,9 @@ def cookbook() -> str:
         by_family[pair.family].append(pair)
     parts = [
         "# Cookbook\n",
-        "Common faults of training cells, each with its cure. They are the labelled pairs on which gpuprof’s rules and predictions "
-        "are scored ([evidence](evidence/index.md)); the files are in `benchmarks/pairs/`. The published gains were measured by "
-        "others, on their machines.\n",
+        "Common faults of training cells, each with its cure. They are the labelled pairs on which gpuprof’s rules and "
+        "predictions are scored ([evidence](evidence/index.md)); the files are in `benchmarks/pairs/`. The published "
+        "gains were measured by others, on their machines.\n",
     ]
     order = {family: place for place, family in enumerate(_FAMILIES)}
     for family in sorted(by_family, key=lambda name: (order.get(name, len(order)), name)):

@@ -34,7 +34,7 @@ def _take(page: Page, name: str, title: str) -> None:
     panel.first.scroll_into_view_if_needed()
     page.wait_for_timeout(500)
     box = panel.first.bounding_box() or {"x": 0, "y": 0, "width": 1100, "height": 900}
-    clip = {**box, "height": min(box["height"], TALLEST)}
+    clip = {**box, "y": box["y"] + page.evaluate("scrollY"), "height": min(box["height"], TALLEST)}
     page.screenshot(path=IMAGES / f"{name}.png", clip=clip, full_page=True)
 
 
