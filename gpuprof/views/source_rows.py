@@ -10,6 +10,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding
+from gpuprof.whatif.line_profile import LineGain, LineProfile
 
 _HOST = (
     "Host: the line’s own time on the main thread, waiting included, without the lines of functions that it called, as "
@@ -29,6 +30,7 @@ class SourceRow:
     """One line of source: shares are 0..1 of the followed host time and of the device work, None where it has none.
 
     `number` None stands for lines that are left out. `findings`: the numbers of the findings that name the line.
+    `gain`: what the run gains if the line gets faster, for the few costliest lines.
     """
 
     number: int | None
@@ -38,6 +40,7 @@ class SourceRow:
     device_ns: int | None = None
     device_share: float | None = None
     findings: tuple[int, ...] = ()
+    gain: LineGain | None = None
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,11 @@ def listings(results: Results, findings: tuple[Finding, ...]) -> tuple[SourceLis
     followed = trace.context.lines
     if followed is None or not lines.table:
         return ()
-    found = []
+    found, profile = [], results.get(LineProfile)
     for file in sorted({int(each) for each in lines.table["source_file"]}):
         source = _source(trace, file)
-        rows = tuple(_rows(lines, file, source, findings if file == 0 else ()))
+        gains = {each.line: each for each in profile.lines if each.source_file == file}
+        rows = tuple(_rows(lines, file, source, findings if file == 0 else (), gains))
         found.append(SourceListing(file_title(trace, file), rows))
     return tuple(found)
 
@@ -89,7 +93,9 @@ def _source(trace: Trace, file: int) -> list[str]:
     return followed.files[file].source.splitlines() if followed and file < len(followed.files) else []
 
 
-def _rows(lines: SourceLines, file: int, source: list[str], findings: tuple[Finding, ...]) -> Iterator[SourceRow]:
+def _rows(
+    lines: SourceLines, file: int, source: list[str], findings: tuple[Finding, ...], gains: dict[int, LineGain]
+) -> Iterator[SourceRow]:
     table = lines.table.take(lines.table["source_file"] == file)
     at = {int(line): row for row, line in enumerate(table["line"])}
     last = max(len(source), *at)
@@ -117,4 +123,5 @@ def _rows(lines: SourceLines, file: int, source: list[str], findings: tuple[Find
             device_ns,
             device_ns / lines.device_ns if lines.device_ns else None,
             naming,
+            gains.get(number),
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpuprof.rules.finding import Finding
 from gpuprof.units import duration, percent
 from gpuprof.views import wording
+from gpuprof.views.line_gains import hidden_sentence
 from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.theme import BUDGET
 
@@ -20,12 +21,13 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def render_text(report: Report) -> str:
-    """Verdict, time budget, memory, findings, what was not judged, and how far to trust it."""
+    """Verdict, time budget, memory, the line that misleads, findings, what was not judged, and how far to trust it."""
     blocks = [
         _wrap("gpuprof · " + " · ".join(wording.facts(report))),
         _wrap(str(report.verdict)),
         _budget(report),
         _wrap(memory_line(report.results)),
+        _wrap(hidden_sentence(report.results)),
         _findings(report),
         _abstained(report),
         _trust(report),

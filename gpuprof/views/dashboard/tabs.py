@@ -14,12 +14,14 @@ from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.rules.finding import Finding
 from gpuprof.rules.registry import all_rules
+from gpuprof.views import line_gains
 from gpuprof.views.charts.plots import all_charts, draw
 from gpuprof.views.charts.style import only_words
 from gpuprof.views.dashboard import tables
 from gpuprof.views.dashboard.chart_frame import ChartFrame
 from gpuprof.views.dashboard.fragments import fragment
 from gpuprof.views.source_rows import listings, meaning
+from gpuprof.whatif.line_profile import LineProfile
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -73,8 +75,10 @@ def lines(report: Report) -> ipywidgets.Widget:
     """The source with the time of every line."""
     found = report.results.get(SourceLines)
     shown = listings(report.results, report.findings)
-    on_device, note = bool(found.device_ns), meaning(found)
-    return ipywidgets.HTML(fragment("source", report, listings=shown, on_device=on_device, note=note))
+    profile = report.results.get(LineProfile)
+    note = " ".join(each for each in (meaning(found), line_gains.meaning(profile)) if each)
+    values = {"listings": shown, "on_device": bool(found.device_ns), "note": note}
+    return ipywidgets.HTML(fragment("source", report, profile=profile, gains=line_gains, **values))
 
 
 def operators(report: Report) -> ipywidgets.Widget:

@@ -11,8 +11,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.model.table import Array
 from gpuprof.report import Report
+from gpuprof.views import line_gains
 from gpuprof.views.html.blocks import Block, Cell, Meter, Section, Sentence, SourceBlock, SourceLine, TableBlock
 from gpuprof.views.source_rows import SourceListing, SourceRow, file_title, listings, meaning
+from gpuprof.whatif.line_profile import FASTER_SHARES, HALVED, LineGain, LineProfile
 
 MOST_ROWS = 100
 
@@ -20,15 +22,18 @@ MOST_ROWS = 100
 def section(report: Report, *, with_source: bool) -> Section:
     """The annotated source (where `with_source`), then the figures of each line."""
     results = report.results
-    lines = results.get(SourceLines)
+    lines, profile = results.get(SourceLines), results.get(LineProfile)
     if not lines.table:
         return Section("lines", "Lines", (Sentence(_why_none(results)),))
-    blocks: list[Block] = [Sentence(_summary(lines))]
+    hidden, gains = line_gains.hidden_sentence(results), line_gains.meaning(profile)
+    blocks: list[Block] = [Sentence(f"{_summary(lines)} {hidden}".strip())]
     if with_source:
-        blocks += [_annotated(listing, lines) for listing in listings(results, report.findings)]
-        blocks.append(Sentence(meaning(lines)))
+        blocks += [_annotated(listing, lines, profile) for listing in listings(results, report.findings)]
+        blocks.append(Sentence(f"{meaning(lines)} {gains}".strip()))
     else:
-        blocks.append(Sentence("Source code is left out of this page."))
+        blocks.append(Sentence(f"Source code is left out of this page. {gains}".strip()))
+    if profile.lines:
+        blocks.append(_gains(results, profile))
     blocks.append(_table(results, lines))
     return Section("lines", "Lines", tuple(blocks))
 
@@ -53,17 +58,29 @@ def _summary(lines: SourceLines) -> str:
     return text
 
 
-def _annotated(listing: SourceListing, lines: SourceLines) -> SourceBlock:
-    columns = ("host", "device") if lines.device_ns else ("host",)
-    rows = tuple(_source_line(row, device=bool(lines.device_ns)) for row in listing.rows)
-    return SourceBlock(listing.title[0].upper() + listing.title[1:], columns, rows)
+def _annotated(listing: SourceListing, lines: SourceLines, profile: LineProfile) -> SourceBlock:
+    columns = ["host", *(["device"] if lines.device_ns else []), *([line_gains.COLUMN] if profile.lines else [])]
+    rows = tuple(_source_line(row, lines, profile) for row in listing.rows)
+    return SourceBlock(listing.title[0].upper() + listing.title[1:], tuple(columns), rows)
 
 
-def _source_line(row: SourceRow, *, device: bool) -> SourceLine:
+def _source_line(row: SourceRow, lines: SourceLines, profile: LineProfile) -> SourceLine:
     meters = [_meter("operator", row.host_ns, row.host_share)]
-    if device:
+    if lines.device_ns:
         meters.append(_meter("kernel", row.device_ns, row.device_share))
+    if profile.lines:
+        meters.append(_gain_meter(row.gain, profile))
     return SourceLine(row.number, row.text, tuple(meters), row.findings)
+
+
+def _gain_meter(gain: LineGain | None, profile: LineProfile) -> Meter | None:
+    if gain is None:
+        return None
+    if gain.gain_ns is None:
+        return Meter("sample", units.UNKNOWN, "", 0.0)
+    halved = max(gain.gain_ns[HALVED], 0)
+    share = profile.share(halved)
+    return Meter("sample", line_gains.saved(halved), units.percent(share) if halved else "", min(share, 1.0))
 
 
 def _meter(kind: str, ns: int | None, share: float | None) -> Meter | None:
@@ -87,6 +104,20 @@ def _table(results: Results, lines: SourceLines) -> TableBlock:
     if left_out > 0:
         note += f" {units.plural(left_out, 'line')} with less not shown."
     return TableBlock("Lines by cost", ("line", *(head for head, _, _ in columns)), tuple(rows), note)
+
+
+def _gains(results: Results, profile: LineProfile) -> TableBlock:
+    rows = []
+    for each in profile.lines:
+        name = f"line {each.line} of {file_title(results.trace, each.source_file)}"
+        gains = each.gain_ns or (None,) * len(FASTER_SHARES)
+        cells = (Cell(units.UNKNOWN if ns is None else line_gains.saved(ns), ns) for ns in gains)
+        rows.append((name, each.kind.value, *cells))
+    heads = ("line", "the line is", *(f"{units.percent(share)} less time" for share in FASTER_SHARES))
+    note = "By how much the run gets shorter if the line takes that much less time, on the host and on the device."
+    if profile.reasons:
+        note += f" Trust {profile.grade}: {'; '.join(profile.reasons)}."
+    return TableBlock("What a faster line would save", heads, tuple(rows), note)
 
 
 def _worth_showing(values: Array) -> bool:

@@ -5,6 +5,7 @@ from gpuprof.report import Report
 from gpuprof.views.dashboard import tabs
 from tests.support.reports import NASTY, device_report
 from tests.support.trace_builder import TraceBuilder
+from tests.whatif.test_line_profile import stepping
 
 
 def test_lines_have_their_times_and_code_stays_text():
@@ -17,6 +18,13 @@ def test_lines_have_their_times_and_code_stays_text():
     page = tabs.lines(report).value
     assert "<pre>y = x @ x</pre>" in page and "80.0 µs" in page and "100 %" in page
     assert NASTY not in page and "Before Python 3.12" in page
+
+
+def test_gains_stand_beside_their_lines():
+    page = tabs.lines(Report.of(stepping(prepare_us=400, kernel_us=1000))).value
+    assert '<th scope="col">saved if halved</th>' in page
+    assert 'nothing <span class="gpuprof-soft">hot and hidden</span>' in page
+    assert '5.00 ms <span class="gpuprof-soft">hot and critical</span>' in page
 
 
 def test_without_lines_there_is_no_such_tab():

@@ -34,18 +34,20 @@ def blocks(made: Report, *, with_source: bool = True) -> tuple[list[SourceBlock]
 
 
 def test_every_line_of_the_source_has_its_times():
-    (cell, other), (table,), (summary, meaning) = blocks(report())
+    (cell, other), (gains, table), (summary, meaning) = blocks(report())
     assert "Device: " in meaning.text and "Python 3.12" not in meaning.text
     assert (cell.caption, other.caption) == ("The cell, In [7]", "In [3]")
     assert [line.text for line in cell.lines] == CELL.splitlines()
     meters = [[meter and (meter.text, meter.share_text) for meter in line.meters] for line in cell.lines]
     assert meters == [
-        [("100 µs", "25 %"), None],
-        [("10.0 µs", "2.5 %"), None],
-        [("200 µs", "50 %"), ("20.0 µs", "25 %")],
-        [None, None],
+        [("100 µs", "25 %"), None, ("50.0 µs", "12 %")],
+        [("10.0 µs", "2.5 %"), None, ("5.00 µs", "1.2 %")],
+        [("200 µs", "50 %"), ("20.0 µs", "25 %"), ("30.0 µs", "7.5 %")],
+        [None, None, None],
     ]
-    host, device = other.lines[1].meters
+    host, device, saved = other.lines[1].meters
+    assert saved and saved.text == "45.0 µs" and "re-timed, trust B" in meaning.text
+    assert gains.rows[0][:2] == ("line 3 of the cell, In [7]", "hot and critical")
     assert host and device and (host.text, device.share) == ("90.0 µs", 0.75)
     assert summary.text == ("100 % of 400 µs of host time and 100 % of 80.0 µs of device work can be given to lines.")
     assert [row[0] for row in table.rows][:2] == ["line 2 of In [3]", "line 3 of the cell, In [7]"]
@@ -76,6 +78,21 @@ def test_long_sources_are_shown_around_the_lines_that_ran():
 def test_partial_knowledge_is_called_that():
     _, _, (_, meaning) = blocks(report(how="calls"))
     assert "Before Python 3.12" in meaning.text
+
+
+def test_without_a_device_no_gain_is_told():
+    builder = TraceBuilder().line(1, 0).operator("aten::mm", 0, 400).line(-1, 400)
+    (cell,), (table,), (_, meaning) = blocks(Report.of(builder.source(kind="recording").build()))
+    assert cell.columns == ("host",) and table.caption == "Lines by cost"
+    assert "shorter" not in meaning.text and "save" not in meaning.text
+
+
+def test_without_trust_no_gain_is_told_but_the_reason():
+    """No call is recorded in which the host waits: its gaps may hide waits."""
+    builder = TraceBuilder().line(1, 0).operator("aten::mm", 0, 300).kernel("gemm", 50, 60, launch_at_us=20)
+    (cell,), (table,), (_, meaning) = blocks(Report.of(builder.source(kind="recording").build()))
+    assert cell.columns == ("host", "device") and table.caption == "Lines by cost"
+    assert "What a faster line would save cannot be said: no synchronising call was recorded" in meaning.text
 
 
 def test_without_lines_the_tab_says_why():
