@@ -37,6 +37,7 @@ from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device, without_host_memory
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -47,6 +48,8 @@ from gpuprof.whatif.changes import calls_gone
 @dataclass(frozen=True)
 class BlockingH2dCopy(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     cost_share: float = threshold(0.03, "of the step with the device idle in such waits or drained after them")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")

@@ -30,6 +30,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -39,6 +40,8 @@ from gpuprof.whatif.changes import calls_gone
 @dataclass(frozen=True)
 class EmptyCacheInStep(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     idle_share: float = threshold(0.01, "of the steady steps with the device idle in these calls")
     high_share: float = threshold(0.20, "of the steady steps: then it is the first thing to mend")

@@ -32,6 +32,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -44,6 +45,7 @@ class ExplicitSynchronize(Rule):
     """See the module."""
 
     yields_to = ("debug_mode_on",)
+    guard = Guard.EXACT
 
     idle_share: float = threshold(0.03, "of the step with the device idle because of such waits: that is the loss")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")

@@ -35,6 +35,7 @@ from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded
@@ -48,6 +49,8 @@ _SPEEDS = "these kernels 1.5×, 3× (a published case), 8× as fast"
 @dataclass(frozen=True)
 class Fp32Matmul(Rule):
     """See the module."""
+
+    guard = Guard.NUMERIC
 
     fp32_share: float = threshold(0.10, "of the kernel time: under it the change is hardly seen")
     high_share: float = threshold(0.50, "of the kernel time: then it is the first thing to mend")

@@ -28,6 +28,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -37,6 +38,8 @@ from gpuprof.whatif.changes import host_time_scaled
 @dataclass(frozen=True)
 class GcPauses(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     pause_share: float = threshold(0.01, "of the step: usual loops spend less than a tenth of that")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")

@@ -27,6 +27,7 @@ from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.analyses.result import Results
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope
 
@@ -34,6 +35,9 @@ from gpuprof.rules.scope import Scope
 @dataclass(frozen=True)
 class GradInInference(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
+    whole_cell = True
 
     steps: float = threshold(3, "fewer do not show a habit: one forward pass may get its backward in the next cell")
     steps_share: float = threshold(0.9, "of the steps make nodes: a single layer that is switched on is no oversight")

@@ -34,6 +34,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -45,6 +46,8 @@ from gpuprof.whatif.predict import Range
 @dataclass(frozen=True)
 class GradientsZeroedInPlace(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     cost_share: float = threshold(0.005, "of the step: the change is one word, so that little is enough")
     low_share: float = threshold(0.03, "of the step: below it the gain is small")

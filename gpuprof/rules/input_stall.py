@@ -46,6 +46,7 @@ from gpuprof.model.kinds import CallKind
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -59,6 +60,7 @@ class InputStall(Rule):
     """See the module."""
 
     yields_to = ("slow_transform", "per_sample_fetch")
+    guard = Guard.EXACT
 
     stall_share: float = threshold(0.05, "of the step: under it the cure is hardly seen among other variation")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")

@@ -39,6 +39,7 @@ from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device, without_host_memory
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -58,6 +59,8 @@ _PINNING_BYTES_PER_S = 8e9
 @dataclass(frozen=True)
 class PageableH2dCopy(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     exposed_share: float = threshold(0.03, "of the step with pageable copies and no compute: less is hardly measurable")
     blocked_share: float = threshold(0.03, "of the step with the host in the copy and the device idle or drained after")

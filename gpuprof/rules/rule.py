@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 
 from gpuprof.analyses.result import Results
 from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.guard import EXACT_TOLERANCE, Guard
 
 HEADINGS = ("What it finds", "Why it costs", "What to do", "When to leave it")
 
@@ -18,10 +19,15 @@ class Rule(ABC):
     Each threshold is a field made with `threshold(default, reason)`; its name carries the unit (`wait_share`,
     `kernel_us`). The module's docstring has the four HEADINGS, in order, each followed by prose. `yields_to` names the
     rules that are the root cause of the same time: where one of them finds something on the same time, this one is
-    silent.
+    silent. `guard` says how far its diff may move what the cell computes (None: it never gives one), `loss_tolerance`
+    the largest relative difference of a loss under `Guard.EXACT`, and `whole_cell` that its diff saves time outside the
+    steps, so that the cell is measured to its end.
     """
 
     yields_to: ClassVar[tuple[str, ...]] = ()
+    guard: ClassVar[Guard | None] = None
+    loss_tolerance: ClassVar[float] = EXACT_TOLERANCE
+    whole_cell: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

@@ -43,6 +43,7 @@ from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -67,6 +68,8 @@ _LEAVE_IT = "Leave it when the value decides what runs next, or when it is read 
 @dataclass(frozen=True)
 class SyncInStep(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     idle_share: float = threshold(0.03, "of the step with the device idle because of such waits: that is the loss")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")

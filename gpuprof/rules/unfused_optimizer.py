@@ -37,6 +37,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import FUSED_TOLERANCE, Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -62,6 +63,9 @@ _LEFT_ON_DEVICE = (0.7, 0.4, 0.1)
 @dataclass(frozen=True)
 class UnfusedOptimizer(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
+    loss_tolerance = FUSED_TOLERANCE
 
     optimizer_share: float = threshold(0.03, "of the step: less is hardly worth a change")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")

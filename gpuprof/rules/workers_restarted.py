@@ -26,6 +26,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_starts import WorkerStarts
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import MOST_RANGES, Scope, graded
 
@@ -33,6 +34,8 @@ from gpuprof.rules.scope import MOST_RANGES, Scope, graded
 @dataclass(frozen=True)
 class WorkersRestarted(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     restart_share: float = threshold(0.03, "of the cell: less is hardly measurable")
     high_share: float = threshold(0.20, "of the cell: then it is the first thing to mend")
