@@ -2,7 +2,8 @@
 
 The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
 number, family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad` and `good`,
-`[variants.<name>]` with `rules` and `why`. A line that ends in `# <- rule` is a label.
+`[variants.<name>]` with `rules` and `why`. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"`
+where the cure frees memory rather than time. A line that ends in `# <- rule` is a label.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ SMALLEST = "mini"
 DEVICE_SIZES = ("host_bound", "balanced", "device_bound")
 EXTRA_VARIANTS = ("negative", "masked", "double")
 
-_KEYS = {"number", "family", "rule", "guard", "shows_on", "published", "sizes", "variants"}
+GAINS = ("time", "memory")
+
+_KEYS = {"number", "family", "rule", "guard", "shows_on", "published", "sizes"}
+_OPTIONAL = {"variants", "whole_cell", "gain"}
 _MARKER = re.compile(r"^# %% *(\w+) *$")
 _LABEL = re.compile(r"# <- (\w+)\s*$")
 
@@ -67,6 +71,8 @@ class Pair:
     sizes: Mapping[str, Mapping[str, Any]]
     setup: str
     variants: Mapping[str, Variant]
+    whole_cell: bool = False
+    gain: str = "time"
 
     @property
     def bad(self) -> Variant:
@@ -138,18 +144,21 @@ def load_pair(path: Path) -> Pair:
         sizes=label["sizes"],
         setup=setup,
         variants=variants,
+        # other batches make other steps: only whole cells do the same work
+        whole_cell=bool(label.get("whole_cell", label["guard"] == "training")),
+        gain=label.get("gain", "time"),
     )
     _check_labels(pair)
     return pair
 
 
 def _check_keys(path: Path, label: Mapping[str, Any]) -> None:
-    if missing := sorted(_KEYS - {"variants"} - set(label)):
+    if missing := sorted(_KEYS - set(label)):
         raise PairError(f"{path.name}: the docstring lacks {missing[0]!r}")
-    if unknown := sorted(set(label) - _KEYS):
+    if unknown := sorted(set(label) - _KEYS - _OPTIONAL):
         raise PairError(f"{path.name}: the docstring has the unknown key {unknown[0]!r}")
-    for key, allowed in (("guard", GUARDS), ("shows_on", ("cpu", "cuda"))):
-        if label[key] not in allowed:
+    for key, allowed in (("guard", GUARDS), ("shows_on", ("cpu", "cuda")), ("gain", GAINS)):
+        if key in label and label[key] not in allowed:
             raise PairError(f"{path.name}: {key} = {label[key]!r}; expected one of {', '.join(allowed)}")
     if absent := [size for size in (SMALLEST, *DEVICE_SIZES) if size not in label["sizes"]]:
         raise PairError(f"{path.name}: there is no [sizes.{absent[0]}]")

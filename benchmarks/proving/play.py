@@ -134,7 +134,7 @@ class Interpreter:
         from gpuprof.capture.session import Session
         from gpuprof.model.context import Cell
 
-        flags = {name.removeprefix("--").replace("-", "_"): True for name in arguments.split()}
+        flags: dict[str, Any] = {name.removeprefix("--").replace("-", "_"): True for name in arguments.split()}
         source = f"# %%gpuprofile {arguments}\n{source}"
         name = self._named(source)
         session = Session(CaptureOptions(**flags), cell=Cell(source=source, filename=name), namespace=self.namespace)
