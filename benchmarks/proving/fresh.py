@@ -27,7 +27,7 @@ def in_fresh_process(
 ) -> dict[str, Any]:
     """Run `python -m module *arguments --device device -o FILE` and return the JSON object that it writes into FILE.
 
-    On the CPU torch computes with one thread. Where it fails or takes longer than `timeout_s` seconds: `{"error": why}`.
+    On the CPU torch computes with one thread. Where it fails, or takes longer than `timeout_s`: `{"error": why}`.
     """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
