@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -25,7 +25,8 @@ class LinePlaces(Result):
 
     `events` has the rows of `line_events`; `thread` (row of `threads`) and `end_ns` have its shape. `how` is as in
     `FollowedLines`, None where no line was followed; `within` is the part of the span in which they were. `borrowed`:
-    threads of autograd, which work while the main thread waits in `backward()`: what they do counts for its line.
+    threads of autograd, which work while the main thread waits in `backward()`: what they do counts for its line, but
+    in code of the notebook that they run themselves (a recomputed module, an own `backward`) for that line.
     """
 
     how: str | None
@@ -54,7 +55,7 @@ class LinePlaces(Result):
         ends[np.flatnonzero(np.diff(threads, append=-2) != 0)] = end_ns
         start_ns = max(trace.span_start_ns, followed.start_ns + ahead_ns) if followed else 0
         stop_ns = min(trace.span_end_ns, end_ns)
-        return cls(
+        places = cls(
             how=followed.how if followed and len(events) else None,
             within=intervals.single(start_ns, stop_ns) if len(events) and start_ns < stop_ns else intervals.EMPTY,
             events=events,
@@ -63,13 +64,27 @@ class LinePlaces(Result):
             main_thread=trace.main_thread,
             borrowed=_autograd_threads(trace),
         )
+        return replace(places, events=events.replace(cell_line=places._cell_line()))
+
+    def _cell_line(self) -> Array:
+        """`cell_line` of `events`; for code of other cells on autograd's threads the line that called `backward()`."""
+        lines = self.events["cell_line"].copy()
+        rows = np.flatnonzero((lines < 0) & (self.events["line"] > 0) & np.isin(self.thread, self.borrowed))
+        calling = self._own(np.full(len(rows), self.main_thread), self.events["time_ns"][rows])
+        lines[rows[calling >= 0]] = lines[calling[calling >= 0]]
+        return lines
 
     def at(self, threads: Array, times: Array) -> Array:
         """The row of `events` that holds on each thread at each instant; int64 of `times`' shape, -1 where none does.
 
         Rows outside every followed line (`line` -1) count as none.
         """
-        threads = np.where(np.isin(threads, self.borrowed), self.main_thread, threads)
+        found = self._own(threads, times)
+        lent = (found < 0) & np.isin(threads, self.borrowed)
+        found[lent] = self._own(np.full(int(lent.sum()), self.main_thread), times[lent])
+        return found
+
+    def _own(self, threads: Array, times: Array) -> Array:
         found = np.full(len(times), -1, np.int64)
         for thread in np.unique(self.thread):
             rows, mine = np.flatnonzero(self.thread == thread), np.flatnonzero(threads == thread)
@@ -96,9 +111,13 @@ class LinePlaces(Result):
     def launching_lines(self, trace: Trace, rows: Array) -> tuple[int, ...]:
         """The lines of the profiled cell that launched these rows of `device_events`, chosen alike by their time."""
         events = trace.device_events.take(rows)
-        places = self.at(*issued_at(trace, events))
+        return self.lines_at(*issued_at(trace, events), events["duration_ns"])
+
+    def lines_at(self, threads: Array, times: Array, weights: Array) -> tuple[int, ...]:
+        """The lines of the profiled cell that the threads were in at these instants, chosen alike by the weights."""
+        places = self.at(threads, times)
         known = places >= 0
-        return _largest(self.events["cell_line"][places[known]], events["duration_ns"][known])
+        return _largest(self.events["cell_line"][places[known]], weights[known])
 
 
 def issued_at(trace: Trace, events: Table) -> tuple[Array, Array]:

@@ -45,6 +45,17 @@ def test_each_thread_has_its_own_lines_and_autograd_those_of_the_main_thread() -
     assert places.own_ns(places.within).tolist() == [50_000, 50_000, 0]
 
 
+def test_code_of_the_notebook_on_autograds_thread_is_on_its_own_line_and_counts_for_the_line_of_backward() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 100).line(4, 10).line(5, 90)
+    builder.thread("autograd").operator("autograd::engine::evaluate_function: OwnBackward", 20, 60)
+    builder.line(8, 30, source_file=1, cell_line=-1).line(-1, 60)
+    trace = builder.kernel("own", 200, 10, launch_at_us=40).build()
+    places = Results(trace).get(LinePlaces)
+
+    assert lines_at(places, 1, 25, 30, 59, 60, 95) == [4, 8, 8, 4, 5]
+    assert places.launching_lines(trace, np.array([0])) == (4,)
+
+
 def test_nothing_is_known_outside_the_time_that_was_followed() -> None:
     followed = FollowedLines(how="monitoring", start_ns=0, end_ns=50_000)
     places = places_of(TraceBuilder().operator("aten::mm", 0, 100).line(3, 10).context(lines=followed))

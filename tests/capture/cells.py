@@ -31,6 +31,13 @@ def train(steps: int = 10, pause_s: float = 0.0, optimizer: torch.optim.Optimize
         optimizer.zero_grad()
 
 
+def step(steps: int) -> None:
+    """Optimizer steps alone: torch with CUDA cannot run a backward pass in a forked child."""
+    optimizer = torch.optim.SGD(model().parameters(), lr=0.01)
+    for _ in range(steps):
+        optimizer.step()
+
+
 def train_from(data: DataLoader[Any]) -> None:
     net = model()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)

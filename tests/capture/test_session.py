@@ -17,7 +17,7 @@ from gpuprof.capture.session import Session
 from gpuprof.errors import CaptureError, ProfilerBusyError
 from gpuprof.model.recording import read_context, read_table
 from gpuprof.model.schema import HOST_SAMPLES
-from tests.capture.cells import events, loader, named, train, train_from
+from tests.capture.cells import events, loader, named, step, train, train_from
 
 NewSession = Callable[..., Session]
 
@@ -163,7 +163,7 @@ def test_a_forked_child_neither_stops_nor_writes(new_session: NewSession, tmp_pa
     answers = context.SimpleQueue()
 
     def child() -> None:
-        train(2)
+        step(2)
         captured = session.stop()
         answers.put((captured.folder, captured.kineto, captured.unsaved))
 
