@@ -9,6 +9,8 @@ import numpy as np
 
 from gpuprof.analyses.phases import OPTIMIZER, backward_mask
 from gpuprof.analyses.result import Result, Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 
 
@@ -19,10 +21,12 @@ class GradientRecording(Result):
 
     `nodes`: made on the main thread in the recording, at least (the last one cannot be told); `nodes_per_step` the
     median over the steps, `steps_with` the number of steps that made any; None without steps. `backward`: nodes ran,
-    or an optimizer stepped. None of it is known (`recorded` False) where the recording holds no operator.
+    or an optimizer stepped. `making`: the main thread in the first operator that carries each number; a union. None of
+    it is known (`recorded` False) where the recording holds no operator.
     """
 
     recorded: bool
+    making: Intervals
     nodes: int
     nodes_per_step: float | None
     steps_with: int | None
@@ -43,6 +47,7 @@ class GradientRecording(Result):
         stepped = bool(trace.name_mask(trace.spans, f"{OPTIMIZER}step").any()) or bool(trace.context.optimizers)
         return cls(
             recorded=bool(len(operators)),
+            making=intervals.union(intervals.of(operators.take(np.flatnonzero(forward)[first]))),
             nodes=int(numbers[-1] - numbers[0]) if len(numbers) else 0,
             nodes_per_step=float(np.median(per_step)) if steps else None,
             steps_with=int((per_step > 0).sum()) if steps else None,

@@ -24,9 +24,11 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.peak_lines import PeakLines
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.device_memory import at_peak
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.rule import Rule, threshold
 
 
@@ -59,12 +61,11 @@ class ActivationsDominatePeak(Rule):
         if memory.activations_bytes is None:
             return _abstain(self.name)
         share = memory.activations_bytes / peak
-        return self._finding(memory, share) if share >= self.activation_share else None
+        return self._finding(results, memory, share) if share >= self.activation_share else None
 
-    def _finding(self, memory: MemoryUse, share: float) -> Finding:
+    def _finding(self, results: Results, memory: MemoryUse, share: float) -> Finding:
         peak, limit, kept = memory.whole_peak_bytes or 0, memory.limit_bytes or 1, memory.activations_bytes or 0
         near = max(peak, memory.peak_reserved_bytes or 0) / limit >= self.near_limit_share or bool(memory.retries)
-        at = memory.peak_at_ns
         return Finding(
             rule=self.name,
             severity=Severity.HIGH if near else Severity.MEDIUM,
@@ -81,7 +82,7 @@ class ActivationsDominatePeak(Rule):
                 **({"peak_reserved_bytes": memory.peak_reserved_bytes} if memory.peak_reserved_bytes else {}),
                 **({"allocation_retries": memory.retries} if memory.retries else {}),
             },
-            where=Where(ranges_ns=((at, at + 1),) if at is not None else ()),
+            where=at_peak(memory, results.get(PeakLines).of_device(memory.device)),
             change="Try `torch.autocast` first (most activations take half the memory); then checkpoint the repeated "
             "blocks of the model with `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)`, which costs "
             "some 20 to 33 % of time.",

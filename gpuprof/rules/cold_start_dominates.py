@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.start_up import StartUp
 from gpuprof.analyses.step_time import StepTime
@@ -41,10 +42,10 @@ class ColdStartDominates(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the first steps; without steps, the first calls."""
-        found, steps = results.get(StartUp), results.get(StepTime)
+        found, steps, places = results.get(StartUp), results.get(StepTime), results.get(LinePlaces)
         if steps.count >= self.steps:
             share = found.warm_up_share or 0.0
-            return self._in_steps(found, steps, share) if share >= self.start_share else None
+            return self._in_steps(found, steps, places, share) if share >= self.start_share else None
         if steps.count:
             return None
         if found.first_calls_share is None:
@@ -53,9 +54,10 @@ class ColdStartDominates(Rule):
                 "steps, to tell the first from the later ones",
                 "Profile a loop that reads a DataLoader or steps an optimizer: their turns are the steps.",
             )
-        return self._in_calls(found, found.first_calls_share) if found.first_calls_share >= self.start_share else None
+        share = found.first_calls_share
+        return self._in_calls(found, places, share) if share >= self.start_share else None
 
-    def _in_steps(self, found: StartUp, steps: StepTime, share: float) -> Finding:
+    def _in_steps(self, found: StartUp, steps: StepTime, places: LinePlaces, share: float) -> Finding:
         first = "first step takes" if found.warm_up_steps == 1 else f"first {found.warm_up_steps} steps take"
         return self._finding(
             f"The {first} {units.percent(share)} of the steps’ time",
@@ -70,9 +72,10 @@ class ColdStartDominates(Rule):
                 "median_step_ms": units.milliseconds(steps.median_ns or 0),
             },
             found.warm_up,
+            places,
         )
 
-    def _in_calls(self, found: StartUp, share: float) -> Finding:
+    def _in_calls(self, found: StartUp, places: LinePlaces, share: float) -> Finding:
         spent = found.first_calls.total_ns
         return self._finding(
             f"Loading libraries and kernels takes {units.percent(share)} of the recorded time",
@@ -84,10 +87,16 @@ class ColdStartDominates(Rule):
                 "longest_call": found.longest_call or "",
             },
             found.first_calls,
+            places,
         )
 
     def _finding(
-        self, title: str, explanation: str, evidence: dict[str, float | int | str], ranges: Intervals
+        self,
+        title: str,
+        explanation: str,
+        evidence: dict[str, float | int | str],
+        ranges: Intervals,
+        places: LinePlaces,
     ) -> Finding:
         return Finding(
             rule=self.name,
@@ -95,7 +104,7 @@ class ColdStartDominates(Rule):
             title=title,
             explanation=explanation,
             evidence=evidence,
-            where=Where(ranges_ns=worst(ranges)),
+            where=Where(lines=places.cell_lines(ranges), ranges_ns=worst(ranges)),
             change="Run a few steps in a cell of their own first, or record more of them (`%%gpuprofile --steps 50`), "
             "before judging what is slow.",
             leave_it=_LEAVE_IT,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.kernel_origins import KernelOrigins
@@ -12,7 +14,9 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Severity
 from gpuprof.rules.scope import Scope, graded
 from gpuprof.whatif.changes import operations_scaled
@@ -23,6 +27,12 @@ _HOST_CAUSES = ("idle_host", "idle_launch")
 _DECIDES_SHARE = 0.5
 # of the scope: what takes less cannot be of more than low severity, whatever its part of the kernel time is
 _HARDLY_SEEN_SHARE = 0.03
+
+
+def kernels_named(trace: Trace, names: Array) -> Array:
+    """The rows of `device_events` that are kernels of these names (indices of `Trace.names`), on any device."""
+    events = trace.device_events
+    return np.flatnonzero((events["kind"] == DeviceEventKind.KERNEL) & np.isin(events["name"], names))
 
 
 @dataclass(frozen=True, eq=False)

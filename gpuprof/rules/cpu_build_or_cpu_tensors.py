@@ -24,9 +24,11 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_conditions import DeviceConditions
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.operators import Operators, OperatorUse
 from gpuprof.analyses.result import Results
-from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.model import intervals
+from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 
 _HEAVY = re.compile(r"::(mm|addmm|bmm|baddbmm|_scaled_dot_product_\w+|\w*conv\w*|\w*linear\w*)$")
@@ -88,6 +90,7 @@ class CpuBuildOrCpuTensors(Rule):
             if built
             else "Install the build of torch for this machine’s driver (pytorch.org, “Start locally”), then move model "
             'and batches with `.to("cuda")`.',
+            where=Where(lines=_lines(results, heavy)),
             leave_it="Leave it when the CPU is meant: small models are often faster there.",
         )
 
@@ -95,3 +98,10 @@ class CpuBuildOrCpuTensors(Rule):
 def _most(heavy: list[OperatorUse]) -> str:
     most = max(heavy, key=lambda use: use.self_ns)
     return f"{most.name} ({units.count(most.count)}×, {units.duration(most.self_ns)})"
+
+
+def _lines(results: Results, heavy: list[OperatorUse]) -> tuple[int, ...]:
+    """The lines that call these operators; what runs in backward counts for the line that called it."""
+    operators = results.trace.operators
+    rows = operators.take(results.trace.name_mask(operators, *(use.name for use in heavy)))
+    return results.get(LinePlaces).cell_lines(intervals.of(rows))

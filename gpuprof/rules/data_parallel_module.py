@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.several_devices import SeveralDevices
 from gpuprof.model import intervals
@@ -72,7 +73,7 @@ class DataParallelModule(Rule):
                 "forward_share": round(share, 4),
                 "idle_ms": units.milliseconds(idle.total_ns),
             },
-            where=Where(ranges_ns=worst(forward)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(forward), ranges_ns=worst(forward)),
             change="Use `torch.nn.parallel.DistributedDataParallel(model, device_ids=[rank])` in one process a device, "
             f"started by `torchrun --nproc-per-node={len(several.used)}` or `accelerate.notebook_launcher`.",
             saving=scope.saving(

@@ -68,7 +68,7 @@ def near_limit(memory: MemoryUse, share: float) -> bool:
     return bool(memory.retries or memory.ooms) or highest >= share * (memory.limit_bytes or highest + 1)
 
 
-def at_peak(memory: MemoryUse) -> Where:
-    """The instant of the peak, where it is known."""
+def at_peak(memory: MemoryUse, lines: tuple[int, ...] = ()) -> Where:
+    """The instant of the peak, where it is known, and the lines that the rule blames for it."""
     at = memory.peak_at_ns
-    return Where(ranges_ns=((at, at + 1),) if at is not None else ())
+    return Where(lines=lines, ranges_ns=((at, at + 1),) if at is not None else ())

@@ -22,19 +22,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.kernel_names import Precision
-from gpuprof.model.kinds import DeviceEventKind
+from gpuprof.model.table import Array
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
-from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.compute import kernels_named
+from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
@@ -116,6 +116,7 @@ class Fp32Matmul(Rule):
                 **_setting(results),
             },
             change=change,
+            where=Where(lines=results.get(LinePlaces).launching_lines(results.trace, _rows(results))),
             diff=_diff(results) if modern else None,
             saving=scope.saving(wall / 3, wall * 2 / 3, wall * 7 / 8, f"estimate: {_SPEEDS}"),
             leave_it="Leave it when the result needs fp32’s precision; compare the loss after the change.",
@@ -125,10 +126,14 @@ class Fp32Matmul(Rule):
 
 def _faster(results: Results) -> Range:
     """The kernels in fp32 at three speeds."""
-    table, events = results.get(Kernels).table, results.trace.device_events
-    names = table["name"][table["precision"] == Precision.FP32]
-    rows = np.flatnonzero((events["kind"] == DeviceEventKind.KERNEL) & np.isin(events["name"], names))
+    rows = _rows(results)
     return Range(*(operations_scaled(rows, 1 / times) for times in (1.5, 3, 8)))
+
+
+def _rows(results: Results) -> Array:
+    """The rows of `device_events` with kernels in fp32."""
+    table = results.get(Kernels).table
+    return kernels_named(results.trace, table["name"][table["precision"] == Precision.FP32])
 
 
 def _diff(results: Results) -> str | None:

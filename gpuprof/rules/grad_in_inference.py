@@ -23,10 +23,11 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.gradient_recording import GradientRecording
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.analyses.result import Results
 from gpuprof.rules.cell_change import cell_diff
-from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope
@@ -79,6 +80,7 @@ class GradInInference(Rule):
             },
             change="Put `with torch.inference_mode():` around the loop, or `torch.no_grad()` where the results take "
             "part in a later calculation with gradients.",
+            where=Where(lines=results.get(LinePlaces).cell_lines(found.making)),
             diff=_diff(results),
             leave_it="Leave it when a later cell calls `backward()` on these results.",
         )

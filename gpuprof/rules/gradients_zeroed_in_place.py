@@ -27,11 +27,13 @@ from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.gradient_zeroing import GradientZeroing
 from gpuprof.analyses.kernel_origins import KernelOrigins
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.guard import Guard
@@ -100,7 +102,7 @@ class GradientsZeroedInPlace(Rule):
                 "cost_ms": units.milliseconds(bound),
                 "cost_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(cost)),
+            where=Where(lines=_lines(results, found, scope), ranges_ns=worst(cost)),
             change="Call `optimizer.zero_grad()` without `set_to_none=False`; before torch 2.0 "
             "`optimizer.zero_grad(set_to_none=True)`.",
             diff=cell_diff(results.trace, _edit),
@@ -142,3 +144,9 @@ def _on_host(found: GradientZeroing, scope: Scope) -> tuple[Intervals, Intervals
 
 def _joined(left: Intervals, right: Intervals) -> Intervals:
     return Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
+
+
+def _lines(results: Results, found: GradientZeroing, scope: Scope) -> tuple[int, ...]:
+    """The lines that zero, not those of the backward pass: there it is mended."""
+    zeroing, _ = _on_host(found, scope)
+    return results.get(LinePlaces).cell_lines(zeroing) or lines_calling(results.trace, "zero_grad")

@@ -28,6 +28,7 @@ from gpuprof.analyses.blocking_launches import BlockingLaunches
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.device_idle import CAUSES, DeviceIdle
 from gpuprof.analyses.launches import Launches
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
@@ -82,7 +83,7 @@ class LaunchBound(Rule):
         share = scope.share(gaps.total_ns)
         if launches.queue_depth_median > self.queue_depth or share < self.gap_share:
             return None
-        return self._retimed(results, scope, self._finding(scope, device, launches, gaps, busy))
+        return self._retimed(results, scope, self._finding(results, device, launches, gaps, busy))
 
     def _gaps(self, results: Results, scope: Scope) -> Intervals:
         gaps = results.get(DeviceIdle).gaps
@@ -105,7 +106,10 @@ class LaunchBound(Rule):
         )
         return retimed(results, found, strengths, "upper bound: re-timed with forward and backward as CUDA graphs")
 
-    def _finding(self, scope: Scope, device: DeviceUse, launches: Launches, gaps: Intervals, busy: float) -> Finding:
+    def _finding(
+        self, results: Results, device: DeviceUse, launches: Launches, gaps: Intervals, busy: float
+    ) -> Finding:
+        scope = Scope.of(results)
         share = scope.share(gaps.total_ns)
         bound = gaps.total_ns - _GRAPH_KERNEL_NS * len(gaps.starts)
         return Finding(
@@ -128,7 +132,7 @@ class LaunchBound(Rule):
                 "gaps_ms": units.milliseconds(gaps.total_ns),
                 "gaps_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(gaps)),
+            where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
             change='Use a larger batch if memory allows it; else `torch.compile(model, mode="reduce-overhead")` or '
             "CUDA graphs, which launch a whole step at once.",
             saving=scope.saving(

@@ -21,10 +21,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.logits import Logits
 from gpuprof.analyses.memory_peak import MemoryUse
 from gpuprof.analyses.result import Results
+from gpuprof.model.intervals import Intervals
 from gpuprof.rules.device_memory import at_peak, judged_memory, near_limit
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
@@ -56,9 +60,10 @@ class LogitsDominatePeak(Rule):
                 "Profile the cell with `%%gpuprofile --shapes`.",
             )
         share = found.bytes / peak
-        return self._finding(found, found.bytes, memory, peak, limit) if share >= self.logits_share else None
+        return self._finding(results, found.bytes, memory, peak, limit) if share >= self.logits_share else None
 
-    def _finding(self, found: Logits, size: int, memory: MemoryUse, peak: int, limit: int) -> Finding:
+    def _finding(self, results: Results, size: int, memory: MemoryUse, peak: int, limit: int) -> Finding:
+        found = results.get(Logits)
         shape = ""
         if found.rows is not None and found.classes is not None:
             shape = f" ({units.count(found.rows)} rows × {units.count(found.classes)} classes)"
@@ -79,7 +84,10 @@ class LogitsDominatePeak(Rule):
                 "peak_allocated_bytes": peak,
                 "memory_bytes": limit,
             },
-            where=Where(ranges_ns=tuple(sorted((*at, *at_peak(memory).ranges_ns)))),
+            where=Where(
+                lines=results.get(LinePlaces).cell_lines(Intervals(*np.array(at, np.int64).reshape(-1, 2).T)),
+                ranges_ns=tuple(sorted((*at, *at_peak(memory).ranges_ns))),
+            ),
             change="Compute the last layer and the loss together in pieces, each under "
             "`torch.utils.checkpoint.checkpoint(..., use_reentrant=False)`: in 8 pieces the scores take "
             f"{units.size(size / 8)} at a time. A fused linear cross-entropy (Liger) does the same in one call. Leave "

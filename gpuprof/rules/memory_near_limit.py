@@ -25,9 +25,11 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.peak_lines import PeakLines
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.device_memory import at_peak
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.rule import Rule, threshold
 
 
@@ -58,7 +60,7 @@ class MemoryNearLimit(Rule):
                 "Profile the cell with `%%gpuprofile`; a trace needs `profile_memory=True`.",
             )
         if (memory.ooms or 0) > 0 or (memory.retries or 0) >= self.retries:
-            return self._finding(memory)
+            return self._finding(results, memory)
         peak = _highest(memory)
         if memory.limit_bytes is None or peak is None:
             return Abstention(
@@ -66,9 +68,9 @@ class MemoryNearLimit(Rule):
                 "the size of the device’s memory and the peak in it",
                 "The trace does not hold them; `%%gpuprofile` records them.",
             )
-        return self._finding(memory) if peak >= self.reserved_share * memory.limit_bytes else None
+        return self._finding(results, memory) if peak >= self.reserved_share * memory.limit_bytes else None
 
-    def _finding(self, memory: MemoryUse) -> Finding:
+    def _finding(self, results: Results, memory: MemoryUse) -> Finding:
         peak, limit = _highest(memory), memory.limit_bytes
         share = peak / limit if peak is not None and limit else None
         failed = bool(memory.ooms)
@@ -78,7 +80,6 @@ class MemoryNearLimit(Rule):
             title = f"Memory peaks at {units.percent(share)} of the device"
         else:
             title = f"The allocator had to retry {units.plural(memory.retries or 0, 'time')} for want of memory"
-        at = memory.peak_at_ns
         facts: dict[str, int | None] = {
             "peak_reserved_bytes": memory.peak_reserved_bytes,
             "peak_allocated_bytes": memory.whole_peak_bytes,
@@ -94,7 +95,7 @@ class MemoryNearLimit(Rule):
             title=title,
             explanation=_explanation(memory),
             evidence={name: value for name, value in facts.items() if value is not None},
-            where=Where(ranges_ns=((at, at + 1),) if at is not None else ()),
+            where=at_peak(memory, results.get(PeakLines).of_device(memory.device)),
             change="Cheapest first: `torch.autocast` (halves most activations), a smaller batch with accumulated "
             "gradients, `torch.utils.checkpoint` on the repeated blocks, an optimizer with less state.",
             leave_it="Leave it when nothing is retried and nothing else needs the device: reserved memory is a cache.",

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.memory_peak import MemoryUse
 from gpuprof.analyses.optimizer_steps import OptimizerSteps
 from gpuprof.analyses.result import Results
@@ -87,7 +88,7 @@ class MemoryUnused(Rule):
                 "batches_that_fit": times,
                 **({"batch_size": sizes[0]} if sizes else {}),
             },
-            where=Where(ranges_ns=worst(fixed)),
+            where=Where(lines=_stepping_lines(results), ranges_ns=worst(fixed)),
             change=f"Double the batch{to} and adapt the learning rate; or accumulate the gradients of two batches "
             "before each `optimizer.step()`.",
             saving=scope.saving(
@@ -96,5 +97,12 @@ class MemoryUnused(Rule):
                 fixed.total_ns * (1 - 1 / times),
                 f"estimate, for the same number of samples: half as many optimizer steps; at most 1 in {times}",
             ),
+
+
+def _stepping_lines(results: Results) -> tuple[int, ...]:
+    """The lines that step the optimizer."""
+    use = results.get(OptimizerSteps).primary
+    host = Intervals(use.start_ns, use.start_ns + use.duration_ns) if use else intervals.EMPTY
+    return results.get(LinePlaces).cell_lines(host)
             leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
         )

@@ -26,11 +26,13 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.compute import kernels_named
+from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope
 
@@ -95,6 +97,7 @@ class SmallBatch(Rule):
                 "peak_allocated_bytes": peak,
                 "memory_bytes": limit,
                 **({"batch_size": sizes[0]} if sizes else {}),
+            where=Where(lines=_lines(results)),
                 **({"batches_that_fit": factor} if factor else {}),
             },
             change=f"Raise the batch size {to}step by step (doubling it) and watch samples per second.{most} Adapt the "
@@ -105,5 +108,12 @@ class SmallBatch(Rule):
                 small_ns * (1 - waves),
                 "upper bound, for the same number of samples: these kernels fill the device",
             ),
+
+
+def _lines(results: Results) -> tuple[int, ...]:
+    """The lines that launch the kernels of less than one wave."""
+    table, trace = results.get(Kernels).table, results.trace
+    rows = kernels_named(trace, table["name"][table["waves"] < 1])
+    return results.get(LinePlaces).launching_lines(trace, rows)
             leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
         )

@@ -86,7 +86,7 @@ class WeightsBoundInference(Rule):
                 "weights_share": round(share, 4),
                 **({"bandwidth_gb_per_s": round(found.bytes_per_s / 1e9, 1)} if found.bytes_per_s else {}),
             },
-            where=Where(ranges_ns=worst(during)),
+            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change=(
                 "Convert the model to bf16 first (`model.to(torch.bfloat16)`), which halves the bytes; then "
                 if wide

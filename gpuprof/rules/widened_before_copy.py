@@ -26,6 +26,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.widened_copies import WidenedCopies
 from gpuprof.model import intervals
@@ -91,7 +92,10 @@ class WidenedBeforeCopy(Rule):
                 "saved_ms": units.milliseconds(saved),
                 "saved_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(intervals.union(Intervals(starts, starts + copies["duration_ns"][rows])))),
+            where=Where(
+                lines=results.get(LinePlaces).cell_lines(widened.conversions),
+                ranges_ns=worst(intervals.union(Intervals(starts, starts + copies["duration_ns"][rows]))),
+            ),
             change=f"Copy the {old} and convert on the device: `batch.to(device, non_blocking=True).to(torch.{new})`, "
             "and scale or normalise there.",
             saving=scope.saving(saved * 0.5, saved, saved, "upper bound: copies shorter in proportion to their bytes"),

@@ -20,10 +20,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.input_pipeline import InputPipeline
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_starts import WorkerStarts
+from gpuprof.model.intervals import Intervals
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.guard import Guard
@@ -77,7 +81,7 @@ class WorkersRestarted(Rule):
                 "restarts_ms": units.milliseconds(starts.cost_ns),
                 "restart_share_of_cell": round(starts.share, 4),
             },
-            where=Where(lines=(loader.line,) if loader.line else (), ranges_ns=tuple(inside[:MOST_RANGES])),
+            where=Where(lines=_lines(results, loader.line, inside), ranges_ns=tuple(inside[:MOST_RANGES])),
             change="Use `persistent_workers=True` for the DataLoader, and make it once, before the loop over epochs.",
             diff=_diff(results, loader.line),
             saving=scope.saving(
@@ -94,3 +98,8 @@ def _diff(results: Results, line: int | None) -> str | None:
         return None if line is None else set_loader(source, line, persistent_workers="True")
 
     return cell_diff(results.trace, edit)
+
+
+def _lines(results: Results, known: int | None, ranges: list[tuple[int, int]]) -> tuple[int, ...]:
+    started = Intervals(*np.array(ranges, np.int64).reshape(-1, 2).T)
+    return (known,) if known else results.get(LinePlaces).cell_lines(started)

@@ -23,10 +23,10 @@ def _steps(kept_gib: float, *, limit_gib: float | None = 16, stays_gib: float = 
     stays, kept = int(stays_gib * GIB), int(kept_gib * GIB)
     for at in range(0, 3000, 1000):
         builder.step(at, 1000)
-        builder.memory(at + 10, 512, allocated=stays, reserved=stays + kept)
-        builder.memory(at + 400, kept, allocated=stays + kept, reserved=stays + kept)
+        builder.memory(at + 10, 512, allocated=stays, reserved=stays + kept, address=1)
+        builder.memory(at + 400, kept, allocated=stays + kept, reserved=stays + kept, address=2)
         builder.operator("autograd::engine::evaluate_function: MmBackward0", at + 500, 400)
-        builder.memory(at + 800, -kept, allocated=stays, reserved=stays + kept)
+        builder.memory(at + 800, -kept, allocated=stays, reserved=stays + kept, address=2)
     return builder.build()
 
 
