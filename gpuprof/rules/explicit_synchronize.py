@@ -37,6 +37,7 @@ from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.rules.waiting import idle_after_waits
+from gpuprof.rules.waits_removed import with_curve
 from gpuprof.whatif.changes import calls_gone
 
 
@@ -44,7 +45,6 @@ from gpuprof.whatif.changes import calls_gone
 class ExplicitSynchronize(Rule):
     """See the module."""
 
-    yields_to = ("debug_mode_on",)
     guard = Guard.EXACT
 
     idle_share: float = threshold(0.03, "of the step with the device idle because of such waits: that is the loss")
@@ -89,7 +89,8 @@ class ExplicitSynchronize(Rule):
             ),
             leave_it="Leave it when something outside torch has to see the work finished.",
         )
-        return retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
+        found = retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
+        return with_curve(results, found, waits)
 
 
 def _explanation(results: Results, scope: Scope, waits: Table, lost_ns: float) -> str:

@@ -48,6 +48,7 @@ from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.rules.waiting import avoidable, idle_after_waits
+from gpuprof.rules.waits_removed import with_curve
 from gpuprof.whatif.changes import calls_gone
 
 _ADVICE = {
@@ -130,7 +131,8 @@ class SyncInStep(Rule):
             ),
             leave_it=_LEAVE_IT,
         )
-        return retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
+        found = retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
+        return with_curve(results, found, waits)
 
     def _without_device(self, results: Results) -> Finding | None:
         reads, scope = results.get(ItemReads), Scope.of(results)
