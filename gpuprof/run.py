@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 from gpuprof.errors import GpuprofError
 from gpuprof.ingest.load import load_captured, load_ranks
 from gpuprof.model.trace import Trace
-from gpuprof.report import Comparison, Report
+from gpuprof.report import Comparison, Report, Summary
+from gpuprof.report.summary import read_summary, write_summary
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.views.text import render_text
 
@@ -56,6 +58,17 @@ class Run:
         ranks = sorted(trace.source.rank for trace in self.traces if trace.source.rank is not None)
         return Report.of(self.trace, tuple(ranks), others=self.traces[1:])
 
+    @cached_property
+    def summary(self) -> Summary:
+        """The few figures by which it is compared with other runs."""
+        return Summary.of(self.details)
+
+    def keep_summary(self) -> None:
+        """Put the summary beside a saved run, so that later ones need not read it whole to be compared with it."""
+        if self.folder is not None and self.folder.is_dir():
+            with contextlib.suppress(OSError):  # it only saves time
+                write_summary(self.folder, self.summary)
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found, best first."""
@@ -98,8 +111,10 @@ class Run:
 
     def compare(self, other: Run | Path | str) -> Comparison:
         """This run against an earlier one."""
-        earlier = other if isinstance(other, Run) else Run.load(other)
-        return Comparison(before=earlier.details, after=self.details)
+        if isinstance(other, Run):
+            return Comparison(before=other.summary, after=self.summary)
+        earlier = read_summary(Path(other)) or Run.load(other).summary
+        return Comparison(before=earlier, after=self.summary)
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -119,11 +134,14 @@ class Run:
 
         return Dashboard(self.details)
 
-    def display_bundle(self, *, comparison: Comparison | None = None) -> dict[str, str]:
-        """The report as a mime bundle without a widget: `text/plain` and `text/html`."""
+    def display_bundle(self, *, comparison: Comparison | None = None, whole: bool = False) -> dict[str, str]:
+        """The report as a mime bundle without a widget: `text/plain` and `text/html`.
+
+        `comparison` is with an earlier run; `whole`: its tables are part of the plain text too.
+        """
         from gpuprof.views.paper import render_bundle
 
-        return render_bundle(self.details, comparison=comparison, unsaved=self.unsaved)
+        return render_bundle(self.details, comparison=comparison, whole=whole, unsaved=self.unsaved)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return self.display_bundle()

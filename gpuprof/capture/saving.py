@@ -6,7 +6,7 @@ import errno
 import shutil
 from pathlib import Path
 
-from gpuprof.capture.store import make_run_folder, prune, runs_folder
+from gpuprof.capture.store import make_run_folder, next_run_number, prune, runs_folder
 from gpuprof.capture.trace_file import temporary_folder
 from gpuprof.model.context import RunContext
 from gpuprof.model.recording import write_context, write_large_table, write_table
@@ -26,16 +26,18 @@ _REASONS = {
 class RunFolder:
     """The folder of one run on disk, where there can be one.
 
-    `path` is None where not; `unsaved` says why.
+    `path` is None where not; `unsaved` says why. `number` counts the runs of that place from 1.
     """
 
     def __init__(self, chosen: Path | None, run_id: str):
         self.path: Path | None = None
+        self.number: int | None = None
         self.unsaved: str | None = None
         self._made: Path | None = None
         try:
             self._runs = runs_folder(chosen)
             self.path = self._made = make_run_folder(self._runs, run_id)
+            self.number = next_run_number(self._runs)
         except OSError as error:  # a working directory that was deleted included
             self.fail(error, "the run was not saved")
 

@@ -12,6 +12,7 @@ from gpuprof.model.recording import is_recording
 
 FOLDER_VARIABLE = "GPUPROF_FOLDER"
 DEFAULT_FOLDER = ".gpuprof"
+COUNTER = "runs_counted"
 MAX_BYTES = 2 * 1024**3
 MAX_RUNS = 50
 
@@ -41,6 +42,17 @@ def make_run_folder(runs: Path, run_id: str) -> Path:
     folder = runs / run_id
     folder.mkdir()
     return folder
+
+
+def next_run_number(runs: Path) -> int:
+    """Count one run more in this folder and return its number, from 1; OSError where that cannot be written."""
+    counter = runs / COUNTER
+    try:
+        number = int(counter.read_text()) + 1
+    except (OSError, ValueError):  # the first run here, or a counter that something else wrote
+        number = len(list_runs(runs)) + 1
+    counter.write_text(f"{number}\n")
+    return number
 
 
 def list_runs(folder: Path | None = None) -> list[Path]:

@@ -118,6 +118,7 @@ class Watch:
         self._note_problems(trace)
         context = msgspec.structs.replace(
             context,
+            run_number=folder.number,
             environment=self._environment(log),
             loaders=self._loaders.facts(),
             loadings=self._load_times.facts(),

@@ -16,6 +16,7 @@ from gpuprof.magics.messages import MagicUsageError, describe, notice
 from gpuprof.magics.options import CellOptions, parse
 from gpuprof.magics.profiled_cell import ProfiledCell, find_earlier
 from gpuprof.magics.transformer import NAME, Transformer, comment_out, find_magic_line, has_code
+from gpuprof.model.context import Cell
 
 
 class CellEvents:
@@ -60,7 +61,7 @@ class CellEvents:
         __tracebackhide__ = True
         options = self._understand(line, cell.splitlines(keepends=True))
         source = f"# %%gpuprofile {line}".rstrip() + f"\n{cell}"
-        profiled = self._start(options, source, None, None)
+        profiled = self._start(options, Cell(source=source, name=options.capture.name))
         if profiled is None:
             return execute(self._shell, source, cell)
         self._profiled = profiled
@@ -114,17 +115,20 @@ class CellEvents:
         options = self._understand(magic.arguments, lines[magic.index + 1 :])
         number = self._number_of(info)
         filename = self._shell.compile.get_code_name(info.raw_cell, transformed, number or self._shell.execution_count)
-        self._profiled = self._start(options, "".join(comment_out(lines, magic)), number, filename)
+        cell = Cell(
+            source="".join(comment_out(lines, magic)),
+            execution_count=number,
+            name=options.capture.name,
+            filename=filename,
+            cell_id=getattr(info, "cell_id", None),
+        )
+        self._profiled = self._start(options, cell)
         self._profiled_info = info
 
-    def _start(
-        self, options: CellOptions, source: str, number: int | None, filename: str | None
-    ) -> ProfiledCell | None:
+    def _start(self, options: CellOptions, cell: Cell) -> ProfiledCell | None:
         from gpuprof.capture.interrupts import interrupts_held
-        from gpuprof.model.context import Cell
 
         profiled = None
-        cell = Cell(source=source, execution_count=number, name=options.capture.name, filename=filename)
         with interrupts_held() as interrupt:
             try:
                 if self._profiled is not None:

@@ -18,8 +18,12 @@ T = TypeVar("T")
 
 
 def show(shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None) -> None:
-    """Write and show what the options ask for. What fails is said in one line; the rest is still shown."""
-    compared = _attempt("no comparison", lambda: run.compare(earlier)) if earlier is not None else None
+    """Write and show what the options ask for. What fails is said in one line; the rest is still shown.
+
+    `earlier` is the run that was named; without one the run is compared with the previous one of the same cell.
+    """
+    asked = earlier is not None
+    compared = _attempt("no comparison", lambda: _compared(run, options, earlier))
     if options.report is not None:
         written = _attempt("no HTML report", lambda: run.report(options.report or ""))
         if written is not None and not options.quiet:
@@ -29,7 +33,7 @@ def show(shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None)
         _attempt("no dashboard", lambda: _publish_widget(run))
     if choice in ("auto", "report", "text"):
         plain_only = choice == "text" or not _is_notebook(shell)
-        _attempt("no report", lambda: _publish_report(run, compared, plain_only=plain_only))
+        _attempt("no report", lambda: _publish_report(run, compared, plain_only=plain_only, whole=asked))
     if run.unsaved is not None and choice not in ("auto", "report"):
         notice(run.unsaved)
 
@@ -52,21 +56,29 @@ def _publish_widget(run: Run) -> None:
     display(run.widget())
 
 
-def _publish_report(run: Run, compared: Comparison | None, *, plain_only: bool) -> None:
+def _compared(run: Run, options: CellOptions, earlier: Run | Path | None) -> Comparison | None:
+    from gpuprof.profiling.same_cell import previous_of
+
+    if earlier is None and not options.no_compare and not options.quiet:
+        earlier = previous_of(run)
+    return None if earlier is None else run.compare(earlier)
+
+
+def _publish_report(run: Run, compared: Comparison | None, *, plain_only: bool, whole: bool) -> None:
     from IPython.display import display
 
     if not plain_only:
-        bundle = _attempt("no formatted report", lambda: run.display_bundle(comparison=compared))
+        bundle = _attempt("no formatted report", lambda: run.display_bundle(comparison=compared, whole=whole))
         if bundle is not None:
             display(bundle, raw=True)
             return
-    display({"text/plain": _text(run, compared)}, raw=True)
+    display({"text/plain": _text(run, compared, whole=whole)}, raw=True)
 
 
-def _text(run: Run, compared: Comparison | None) -> str:
-    from gpuprof.views.text import render_comparison
+def _text(run: Run, compared: Comparison | None, *, whole: bool) -> str:
+    from gpuprof.views.text import render_text
 
-    return run.text() if compared is None else f"{run.text().rstrip()}\n\n{render_comparison(compared)}"
+    return render_text(run.details, comparison=compared, whole=whole)
 
 
 def _attempt(otherwise: str, action: Callable[[], T]) -> T | None:

@@ -42,8 +42,10 @@ _ARGUMENTS = (
         "--compare",
         type=_unquoted,
         metavar="RUN",
-        help="show this run against an earlier one: a variable that holds it, its name or id, `last`, or a path",
+        help="show this run against another one than the cell's previous run: a variable that holds it, its number, "
+        "name or id, `last`, or a path",
     ),
+    argument("--no-compare", action="store_true", help="do not compare with the cell's previous run"),
     argument("--report", type=_unquoted, metavar="FILE.html", help="also write the one-file HTML report"),
     argument(
         "--display",
@@ -77,6 +79,7 @@ class CellOptions:
 
     capture: CaptureOptions
     compare: str | None = None
+    no_compare: bool = False
     report: Path | None = None
     display: str = "auto"
     quiet: bool = False
@@ -92,6 +95,7 @@ def parse(line: str) -> CellOptions:
     return CellOptions(
         capture=_capture_options(given),
         compare=given.compare,
+        no_compare=given.no_compare,
         report=_report(given.report),
         display=given.display,
         quiet=given.quiet,

@@ -72,6 +72,7 @@ class ProfiledCell:
             with interrupts_held(on_first=_raise_interrupt) as interrupt:
                 run = self._read()
                 show(self._shell, run, self._options, self._earlier)
+                run.keep_summary()
         except KeyboardInterrupt:
             notice(f"the report was interrupted; {self._whereabouts()}")
             return False

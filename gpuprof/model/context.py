@@ -20,6 +20,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     execution_count: int | None = None
     name: str | None = None
     filename: str | None = None
+    cell_id: str | None = None
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
@@ -280,6 +281,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     """All of it. A trace from elsewhere has an empty one."""
 
     run_id: str | None = None
+    run_number: int | None = None
     created_ns: int | None = None
     cell: Cell | None = None
     options: dict[str, Any] = {}

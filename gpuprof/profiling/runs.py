@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, overload
 
 from gpuprof.capture.store import FOLDER_VARIABLE, list_runs, runs_folder
 from gpuprof.errors import GpuprofError, RecordingError, UsageError
+from gpuprof.model.context import Cell
 from gpuprof.model.recording import is_recording, read_context
+from gpuprof.report.summary import read_summary
 from gpuprof.units import NS_PER_S, duration, plural
 
 if TYPE_CHECKING:
@@ -42,15 +44,24 @@ def last() -> Run:
 
 @dataclass(frozen=True)
 class SavedRun:
-    """One run on disk. `created_ns` counts from 1970, `cell_ns` is the wall-clock time of the whole cell."""
+    """One run on disk.
+
+    `number` counts the runs of its folder. `created_ns` counts from 1970, `cell_ns` is the wall-clock time of the whole
+    cell.
+    """
 
     run_id: str
+    number: int | None
     folder: Path
-    name: str | None
-    execution_count: int | None
+    cell: Cell | None
     created_ns: int | None
     cell_ns: int | None
     error: str | None
+
+    @property
+    def name(self) -> str | None:
+        """What `--name` gave it."""
+        return self.cell.name if self.cell else None
 
     @classmethod
     def read(cls, folder: Path) -> SavedRun:
@@ -59,9 +70,9 @@ class SavedRun:
         cell, window, outcome = context.cell, context.window, context.outcome
         return cls(
             run_id=context.run_id or folder.name,
+            number=context.run_number,
             folder=folder,
-            name=cell.name if cell else None,
-            execution_count=cell.execution_count if cell else None,
+            cell=cell,
             created_ns=context.created_ns,
             cell_ns=window.cell_end_ns - window.cell_start_ns if window else None,
             error=outcome.error if outcome else None,
@@ -72,11 +83,26 @@ class SavedRun:
         return _load(self.folder)
 
     def describe(self) -> str:
-        """One line: id, when, which cell, how long."""
+        """One line: number, id, when, which cell, how long, its median step, what was found."""
         when = "unknown time" if self.created_ns is None else f"{_local(self.created_ns):%Y-%m-%d %H:%M:%S}"
-        cell = "" if self.execution_count is None else f"In [{self.execution_count}]"
+        counted = self.cell.execution_count if self.cell else None
+        cell = "" if counted is None else f"In [{counted}]"
+        number = "" if self.number is None else f"run {self.number}"
         ended = "" if self.error is None else f"raised {self.error}"
-        fields = (self.run_id, when, cell, f"“{self.name}”" if self.name else "", duration(self.cell_ns), ended)
+        summary = read_summary(self.folder)
+        step = "" if summary is None or summary.step_ns is None else f"step {duration(summary.step_ns)}"
+        found = "" if summary is None else plural(len(summary.findings), "finding")
+        fields = (
+            number,
+            self.run_id,
+            when,
+            cell,
+            f"“{self.name}”" if self.name else "",
+            duration(self.cell_ns),
+            step,
+            found,
+            ended,
+        )
         return "  ".join(field for field in fields if field)
 
 
@@ -137,7 +163,7 @@ def history(folder: Path | str | None = None) -> History:
 
 
 def find_run(text: str) -> Run | Path:
-    """The run that a user names: `last`, an id or name (the newest of that name), or the path of a run or trace.
+    """The run that a user names: `last`, a number, id or name (the newest of that name), or the path of a run or trace.
 
     A saved run is returned as its path, not yet read. UsageError where nothing is called so, GpuprofError where the
     saved runs cannot be looked through.
@@ -155,7 +181,9 @@ def find_run(text: str) -> Run | Path:
             return path
         raise
     for run in (*reversed(saved), *reversed(_beside_last(saved.folder))):
-        if text in (run.run_id, run.name):
+        if text in (run.run_id, run.name) or (
+            run.number is not None and text in (str(run.number), f"run {run.number}")
+        ):
             return run.folder
     if path.is_file() or is_recording(path):
         return path.absolute()

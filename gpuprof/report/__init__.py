@@ -2,6 +2,7 @@
 
 from gpuprof.report.comparison import Comparison
 from gpuprof.report.report import Report
+from gpuprof.report.summary import Summary
 from gpuprof.report.trust import Trust
 
-__all__ = ["Comparison", "Report", "Trust"]
+__all__ = ["Comparison", "Report", "Summary", "Trust"]

@@ -1,4 +1,4 @@
-"""Two Reports side by side: step time, budget, peaks, findings gone and new, and the code between them."""
+"""Two runs side by side: step time, budget, peaks, findings gone and new, and the code between them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from gpuprof import units
-from gpuprof.analyses.memory_peak import MemoryPeak
-from gpuprof.analyses.step_time import StepTime
-from gpuprof.model import intervals
-from gpuprof.model.context import Cell
-from gpuprof.report.report import Report
+from gpuprof.report.summary import Summary
 from gpuprof.units import milliseconds
 
 _LEAST_NOISE = 0.02  # the same cell run twice differs by as much
 _UNKNOWN_NOISE = 0.4  # short cells run once differ by a third without any change
-_FEWEST_STEPS = 4
 _MAGIC_LINE = "# %%gpuprofile"  # its options are no part of the code
 
 
@@ -27,16 +20,16 @@ _MAGIC_LINE = "# %%gpuprofile"  # its options are no part of the code
 class Comparison:
     """`before` is the earlier run. Ratios are before ÷ after: above 1 is faster."""
 
-    before: Report
-    after: Report
+    before: Summary
+    after: Summary
 
     @property
     def basis(self) -> str:
         """What is compared: `median step` where both runs have steps, else the `whole cell`, else `recorded span`."""
         if self.before.step_ns is not None and self.after.step_ns is not None:
             return "median step"
-        cells = [report.trace.context.window for report in (self.before, self.after)]
-        return "whole cell" if all(cells) else "recorded span"
+        both_cells = self.before.cell_ns is not None and self.after.cell_ns is not None
+        return "whole cell" if both_cells else "recorded span"
 
     @property
     def before_ns(self) -> float:
@@ -57,30 +50,28 @@ class Comparison:
     def noise_share(self) -> float | None:
         """Differences of the medians up to this share may be chance; None where the steps are too few to tell.
 
-        Twice the standard error of the difference of two medians, each 1.25 σ/√n with σ = inter-quartile range ÷ 1.35
-        (normal steps). Steps of one run are alike for reasons of their own: between runs more can differ by chance.
+        Twice the standard error of the difference of two medians. Steps of one run are alike for reasons of their own:
+        between runs more can differ by chance.
         """
-        errors = [_median_error(report) for report in (self.before, self.after)]
-        if self.basis != "median step" or None in errors:
+        one, other = self.before.step_error_share, self.after.step_error_share
+        if self.basis != "median step" or one is None or other is None:
             return None
-        return 2 * math.sqrt(sum(error**2 for error in errors if error is not None))
+        return 2 * math.hypot(one, other)
 
     @property
     def gone(self) -> tuple[str, ...]:
         """Rules that found something before and no longer do."""
-        now = {finding.rule for finding in self.after.findings}
-        return tuple(finding.rule for finding in self.before.findings if finding.rule not in now)
+        return tuple(rule for rule in self.before.findings if rule not in self.after.findings)
 
     @property
     def new(self) -> tuple[str, ...]:
         """Rules that find something only now."""
-        then = {finding.rule for finding in self.before.findings}
-        return tuple(finding.rule for finding in self.after.findings if finding.rule not in then)
+        return tuple(rule for rule in self.after.findings if rule not in self.before.findings)
 
     @property
     def code_diff(self) -> str:
         """Unified diff of the two cells; empty where a source is unknown or nothing changed."""
-        old, new = self.before.trace.context.cell, self.after.trace.context.cell
+        old, new = self.before.source, self.after.source
         if old is None or new is None:
             return ""
         lines = difflib.unified_diff(_code(old), _code(new), "before", "after", lineterm="", n=1)
@@ -96,9 +87,9 @@ class Comparison:
         """`2.31× faster than before (median step 41 ms → 18 ms); input_stall gone; peak +12 MiB`."""
         parts = [self._speed()]
         if self.gone:
-            parts.append(f"{', '.join(self.gone)} gone")
+            parts.append(f"{_words(self.gone)} gone")
         if self.new:
-            parts.append(f"{', '.join(self.new)} new")
+            parts.append(f"{_words(self.new)} new")
         change = self._peak_change()
         if change:
             parts.append(change)
@@ -108,8 +99,8 @@ class Comparison:
         """Plain JSON types; times in ms."""
         return {
             "schema": 1,
-            "before": self.before.trace.source.path,
-            "after": self.after.trace.source.path,
+            "before": self.before.path,
+            "after": self.after.path,
             "basis": self.basis,
             "before_ms": milliseconds(self.before_ns),
             "after_ms": milliseconds(self.after_ns),
@@ -124,58 +115,40 @@ class Comparison:
             "code_diff": self.code_diff or None,
         }
 
-    def _time_ns(self, report: Report) -> float:
-        window = report.trace.context.window
-        if self.basis == "median step" and report.step_ns is not None:
-            return float(report.step_ns)
-        if self.basis == "whole cell" and window is not None:
-            return float(window.cell_end_ns - window.cell_start_ns)
-        return float(report.trace.span_ns)
+    def _time_ns(self, run: Summary) -> float:
+        if self.basis == "median step" and run.step_ns is not None:
+            return run.step_ns
+        return float(run.cell_ns if self.basis == "whole cell" and run.cell_ns is not None else run.span_ns)
 
-    def _budget(self, report: Report) -> dict[str, float]:
-        if self.basis != "median step":
-            return {entry.category: float(entry.ns) for entry in report.budget.entries}
-        times = report.results.get(StepTime)
-        steady = intervals.union(intervals.of(report.trace.steps.take(times.steady)))
-        count = int(times.steady.sum())
-        return {
-            category: intervals.intersect(part, steady).total_ns / count
-            for category, part in report.budget.parts.items()
-            if not category.endswith("outside_steps")
-        }
+    def _budget(self, run: Summary) -> dict[str, float]:
+        return run.step_budget_ns if self.basis == "median step" else run.budget_ns
 
     def _speed(self) -> str:
         times = f"{self.basis} {units.duration(self.before_ns)} → {units.duration(self.after_ns)}"
         ratio = self.speedup
         if ratio is None:
             return f"Speed unknown ({times})"
+        since = f" from {self.before.reference}" if self.before.run_number is not None else ""
         word = "faster" if ratio > 1 else "slower"
-        told = f"{units.factor(ratio if ratio > 1 else 1 / ratio)} {word} than before"
+        told = f"{units.factor(ratio if ratio > 1 else 1 / ratio)} {word} than {self.before.reference}"
         if self.noise_share is None:
             if abs(math.log(ratio)) <= _UNKNOWN_NOISE:
-                return f"No clear difference ({times}, one measurement each)"
+                return f"No clear difference{since} ({times}, one measurement each)"
             return f"{told} ({times}, one measurement each)"
         if abs(math.log(ratio)) <= max(self.noise_share, _LEAST_NOISE):
-            return f"No difference beyond the noise of the steps ({times})"
+            return f"No difference{since} beyond the noise of the steps ({times})"
         return f"{told} ({times})"
 
     def _peak_change(self) -> str:
-        peaks = (report.results.get(MemoryPeak) for report in (self.before, self.after))
-        old, new = (peak.primary or peak.host for peak in peaks)
-        if old is None or new is None or old.peak_allocated_bytes is None or new.peak_allocated_bytes is None:
+        if self.before.peak_bytes is None or self.after.peak_bytes is None:
             return ""
-        change = new.peak_allocated_bytes - old.peak_allocated_bytes
+        change = self.after.peak_bytes - self.before.peak_bytes
         return f"peak {'+' if change >= 0 else '−'}{units.size(abs(change))}"
 
 
-def _code(cell: Cell) -> list[str]:
-    return [line for line in cell.source.splitlines() if not line.startswith(_MAGIC_LINE)]
+def _code(source: str) -> list[str]:
+    return [line for line in source.splitlines() if not line.startswith(_MAGIC_LINE)]
 
 
-def _median_error(report: Report) -> float | None:
-    times = report.results.get(StepTime)
-    durations = times.durations_ns[times.steady]
-    if len(durations) < _FEWEST_STEPS or not times.median_ns:
-        return None
-    low, high = np.percentile(durations, [25, 75])
-    return float(1.25 * (high - low) / 1.35 / math.sqrt(len(durations)) / times.median_ns)
+def _words(rules: tuple[str, ...]) -> str:
+    return ", ".join(rule.replace("_", " ") for rule in rules)

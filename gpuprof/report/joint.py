@@ -40,7 +40,7 @@ class Joint:
         found = predict(replay, joint)
         if found.low_ns is None or found.central_ns is None or found.high_ns is None:
             return None
-        span = replay.graph.recorded_span_ns
+        span = replay.run_ns
         gains = [span / max(span - saved, 1) for saved in (found.low_ns, found.central_ns, found.high_ns)]
         if gains[1] <= 1:
             return None

@@ -99,7 +99,19 @@ def _replay_notes(replay: Replay) -> tuple[str, ...]:
     best = f"; savings found by re-timing are graded {found.letter} at best{why}" if why else ""
     return (
         f"Re-timed without any change, {whole} is {units.percent(replay.facts.error)} off{best}.",
-        "Recording slows the host: without it, a saving on the host is smaller and one on the device may be larger.",
+        _host_note(replay),
+    )
+
+
+def _host_note(replay: Replay) -> str:
+    known = replay.calibration
+    if known is None:
+        return (
+            "Recording slows the host: without it, a saving on the host is smaller and one on the device may be larger."
+        )
+    return (
+        f"Savings found by re-timing are of the run without the recording: the host's time in steps is taken "
+        f"{units.factor(known.host_factor)}, so that they are as much shorter as those after the recording were."
     )
 
 

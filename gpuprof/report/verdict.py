@@ -150,7 +150,7 @@ def _gain(finding: Finding) -> str:
     if saving is None or saving.share <= 0:
         return ""
     reach = "up to" if saving.basis.startswith("upper bound") else "about"
-    return f" ({reach} {units.percent(saving.share)} of the recorded time)"
+    return f" ({reach} {units.percent(saving.share)} of {saving.whole})"
 
 
 def _list(parts: tuple[str, ...]) -> str:

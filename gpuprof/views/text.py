@@ -20,23 +20,32 @@ LABEL, BAR = 24, 50
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def render_text(report: Report) -> str:
-    """Verdict, time budget, memory, the line that misleads, findings, what was not judged, and how far to trust it."""
+def render_text(report: Report, *, comparison: Comparison | None = None, whole: bool = False) -> str:
+    """Verdict, time budget, memory, the line that misleads, findings, what was not judged, and how far to trust it.
+
+    `comparison` with an earlier run: its sentence follows the verdict, and where `whole` its tables stand at the end.
+    """
     blocks = [
         _wrap("gpuprof · " + " · ".join(wording.facts(report))),
         _wrap(str(report.verdict)),
+        _wrap(comparison.sentence()) if comparison else "",
         _budget(report),
         _wrap(memory_line(report.results)),
         _wrap(hidden_sentence(report.results)),
         _findings(report),
         _abstained(report),
         _trust(report),
+        _changes(comparison) if comparison and whole else "",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def render_comparison(comparison: Comparison) -> str:
     """The later run against the earlier one: the sentence, both budgets, and the change of the code."""
+    return f"{_wrap(comparison.sentence())}\n\n{_changes(comparison)}\n"
+
+
+def _changes(comparison: Comparison) -> str:
     width = max((len(BUDGET[name].label) for name, _, _ in comparison.budget_rows()), default=LABEL)
     rows = [
         f"  {BUDGET[name].label:<{width}}  {duration(before):>10}  →  {duration(after):>10}"
@@ -47,8 +56,7 @@ def render_comparison(comparison: Comparison) -> str:
     head = f"Where {unit} went, before → after"
     code = comparison.code_diff
     changed = "What changed in the cell\n" + textwrap.indent(code, "  ") if code else ""
-    blocks = [_wrap(comparison.sentence()), "\n".join([head, *rows]), changed]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    return "\n\n".join(block for block in ("\n".join([head, *rows]), changed.rstrip()) if block)
 
 
 def _budget(report: Report) -> str:

@@ -148,3 +148,18 @@ def test_history_lists_the_saved_runs(kernel: LiveKernel) -> None:
     ran = kernel.run("%gpuhistory")
     assert "“remembered”" in ran.values[0].splitlines()[-1]
     assert kernel.value("gpuprof.history()[-1].load().trace.context.cell.name") == "'remembered'"
+
+
+def test_a_cell_that_is_run_again_is_compared_with_its_previous_run(kernel: LiveKernel) -> None:
+    # GIVEN a cell that was profiled, then one that has nothing to do with it
+    cell = "%%gpuprofile --display text --into {}\nz = torch.ones(64, 64)\nfor _ in range(50): z = z @ z / 64"
+    kernel.run(cell.format("original"))
+    kernel.run(f"%%gpuprofile --quiet\n{WORK}")
+    # WHEN it is changed a little and run again
+    again = kernel.run(cell.format("changed").replace("range(50)", "range(60)")).reports[0]["text/plain"]
+    # THEN the report compares it with its own earlier run, unless told not to
+    said = kernel.value("' '.join(changed.compare(original).sentence().split())").strip("'\"")
+    number = kernel.value("original.trace.context.run_number")
+    assert f"run {number}" in said and said in " ".join(again.split())
+    without = kernel.run(cell.format("changed").replace("--into", "--no-compare --into")).reports[0]["text/plain"]
+    assert f"run {number}" not in without and "faster than" not in without

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.model.context import Cell, Window
-from gpuprof.report import Comparison, Report
+from gpuprof.report import Comparison, Report, Summary
 from tests.support.trace_builder import TraceBuilder
 
 
-def report(step_us: float, wait_us: float, source: str) -> Report:
+def report(step_us: float, wait_us: float, source: str) -> Summary:
     builder = TraceBuilder().context(cell=Cell(source=source))
     for i in range(6):
         begin = i * step_us
         builder.step(begin, step_us).data_wait(begin, wait_us).operator("aten::empty", begin, 1)
         builder.operator("aten::mm", begin + wait_us, step_us - wait_us)
-    return Report.of(builder.build())
+    return Summary.of(Report.of(builder.build()))
 
 
 def test_tells_the_ratio_of_the_median_steps_and_what_is_gone():
@@ -26,7 +26,7 @@ def test_tells_the_ratio_of_the_median_steps_and_what_is_gone():
     assert compared.speedup == pytest.approx(2.5)
     assert "input_stall" in compared.gone
     assert compared.new == ()
-    assert compared.sentence().startswith("2.50× faster than before (median step 100 ms → 40.0 ms); input_stall gone")
+    assert compared.sentence().startswith("2.50× faster than before (median step 100 ms → 40.0 ms); input stall gone")
     assert "-b" in compared.code_diff
     assert "+c" in compared.code_diff
 
@@ -45,7 +45,7 @@ def test_budget_rows_leave_out_warm_up_and_what_is_outside_the_steps():
     for i in range(5):
         begin = 1_100_000 + i * 10_000
         builder.step(begin, 10_000).operator("aten::mm", begin, 7_990).operator("aten::add", begin + 9_990, 10)
-    run = Report.of(builder.build())
+    run = Summary.of(Report.of(builder.build()))
     # THEN the rows are those of a steady step
     rows = {name: before for name, before, _ in Comparison(run, run).budget_rows()}
     assert rows["operators"] == pytest.approx(8e6)
@@ -62,14 +62,14 @@ def test_slower_is_called_slower():
     assert "2.50× slower" in Comparison(report(40_000, 100, ""), report(100_000, 60_000, "")).sentence()
 
 
-def scattered(scale: float) -> Report:
+def scattered(scale: float) -> Summary:
     builder = TraceBuilder()
     begin = 0.0
     for share in (0.2, 1, 0.5, 1.8, 1, 0.3, 1.7, 1):
         length = share * scale
         builder.step(begin, length).operator("aten::mm", begin, length)
         begin += length
-    return Report.of(builder.build())
+    return Summary.of(Report.of(builder.build()))
 
 
 def test_the_noise_is_that_of_the_medians():
@@ -80,9 +80,9 @@ def test_the_noise_is_that_of_the_medians():
     assert Comparison(before, scattered(40_000)).sentence().startswith("4.00× slower")
 
 
-def cell_run(seconds: float, busy_us: float) -> Report:
+def cell_run(seconds: float, busy_us: float) -> Summary:
     window = Window(cell_start_ns=0, cell_end_ns=round(seconds * 1e9), start_ns=0, end_ns=round(seconds * 1e9))
-    return Report.of(TraceBuilder().operator("aten::mm", 0, busy_us).context(window=window).build())
+    return Summary.of(Report.of(TraceBuilder().operator("aten::mm", 0, busy_us).context(window=window).build()))
 
 
 def test_without_steps_the_whole_cells_are_compared():

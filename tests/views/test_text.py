@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuprof.report import Comparison, Report
+from gpuprof.report import Comparison, Report, Summary
 from gpuprof.units import duration
 from gpuprof.views import text, wording
 from tests.support.reports import DIFF, device_report, empty_report, host_report, with_findings
@@ -55,7 +55,7 @@ def test_bars_are_as_long_as_their_share(share):
 
 def test_a_comparison_lists_both_budgets_and_the_code():
     before, after = device_report(), device_report(steps=4)
-    rendered = text.render_comparison(Comparison(before=before, after=after))
-    assert Comparison(before=before, after=after).sentence() in words_of(rendered)
+    rendered = text.render_comparison(Comparison(before=Summary.of(before), after=Summary.of(after)))
+    assert Comparison(before=Summary.of(before), after=Summary.of(after)).sentence() in words_of(rendered)
     assert "waiting for data" in rendered
     assert "→" in rendered

@@ -16,7 +16,7 @@ from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.paper.diff import diff_lines
 from gpuprof.views.picture.draw import render_picture
 from gpuprof.views.prose import prose
-from gpuprof.views.text import render_comparison, render_text
+from gpuprof.views.text import render_text
 from gpuprof.views.theme import BUDGET
 
 if TYPE_CHECKING:
@@ -28,15 +28,14 @@ MOST_FINDINGS_OPEN = 4
 
 
 def render_bundle(
-    report: Report, *, comparison: Comparison | None = None, unsaved: str | None = None
+    report: Report, *, comparison: Comparison | None = None, whole: bool = False, unsaved: str | None = None
 ) -> dict[str, str]:
     """The mime bundle of a report: `text/plain` holds the whole verdict, `text/html` the paper; under 1 MB together.
 
-    `comparison` is with an earlier run. `unsaved` says why the run could not be saved to disk.
+    `comparison` is with an earlier run; `whole`: its tables are part of the plain text too. `unsaved` says why the run
+    could not be saved to disk.
     """
-    text = render_text(report)
-    if comparison is not None:
-        text += "\n" + render_comparison(comparison)
+    text = render_text(report, comparison=comparison, whole=whole)
     if unsaved:
         text += f"\nNot saved: {unsaved}\n"
     page = _page(report)

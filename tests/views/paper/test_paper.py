@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from gpuprof.report import Comparison, Report
+from gpuprof.report import Comparison, Report, Summary
 from gpuprof.units import duration, percent
 from gpuprof.views import wording
 from gpuprof.views.paper import bundle, render_bundle, render_paper
@@ -79,7 +79,7 @@ def test_nothing_in_it_touches_the_page_around_it():
 @pytest.mark.parametrize("comparison", [False, True])
 def test_the_bundle_has_the_text_and_the_paper_and_no_widget(comparison):
     report = with_findings(host_report())
-    compared = Comparison(before=host_report(), after=report) if comparison else None
+    compared = Comparison(before=Summary.of(host_report()), after=Summary.of(report)) if comparison else None
     shown = render_bundle(report, comparison=compared, unsaved="the folder is read-only")
     assert set(shown) == {"text/plain", "text/html"}
     for kind in shown.values():

@@ -1,0 +1,108 @@
+"""What a comparison and the history need of a Report: small enough to be kept beside every run."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+import numpy as np
+
+from gpuprof.analyses.memory_peak import MemoryPeak
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.model import intervals
+
+if TYPE_CHECKING:
+    from gpuprof.report.report import Report
+
+FORMAT = 1
+FILE = "summary.json"
+_FEWEST_STEPS = 4
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """One run in few figures, all times in ns.
+
+    `step_ns`: median of the steady steps, `step_error_share` the standard error of that median over it: 1.25 σ/√n with
+    σ = inter-quartile range ÷ 1.35 (normal steps); None where there are too few. `cell_ns`: the whole cell; None for
+    a trace. `step_budget_ns` divides an average steady step, `budget_ns` the recorded span. `peak_bytes`: allocated, of
+    the first device, else the host. `findings`: the rules' names, best first.
+    """
+
+    format: int = FORMAT
+    title: str
+    path: str
+    run_number: int | None = None
+    source: str | None = None
+    steps: int = 0
+    step_ns: float | None = None
+    step_error_share: float | None = None
+    cell_ns: int | None = None
+    span_ns: int = 0
+    step_budget_ns: dict[str, float] = {}
+    budget_ns: dict[str, float] = {}
+    peak_bytes: int | None = None
+    findings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, report: Report) -> Self:
+        """Take the figures from a Report."""
+        trace, cell, window = report.trace, report.trace.context.cell, report.trace.context.window
+        times = report.results.get(StepTime)
+        peaks = report.results.get(MemoryPeak)
+        peak = peaks.primary or peaks.host
+        return cls(
+            title=report.title,
+            path=trace.source.path,
+            run_number=trace.context.run_number,
+            source=cell.source if cell else None,
+            steps=times.count,
+            step_ns=report.step_ns,
+            step_error_share=_median_error(times),
+            cell_ns=window.cell_end_ns - window.cell_start_ns if window else None,
+            span_ns=int(trace.span_ns),
+            step_budget_ns=_step_budget(report, times),
+            budget_ns={entry.category: float(entry.ns) for entry in report.budget.entries},
+            peak_bytes=peak.peak_allocated_bytes if peak else None,
+            findings=tuple(finding.rule for finding in report.findings),
+        )
+
+    @property
+    def reference(self) -> str:
+        """How a sentence calls it: `run 3`, or `before` where it has no number."""
+        return f"run {self.run_number}" if self.run_number is not None else "before"
+
+
+def write_summary(folder: Path, summary: Summary) -> None:
+    """Put it beside the Recording; OSError where that cannot be."""
+    (folder / FILE).write_bytes(msgspec.json.encode(summary))
+
+
+def read_summary(folder: Path) -> Summary | None:
+    """The Summary kept in a run's folder; None where there is none that this version can read."""
+    try:
+        summary = msgspec.json.decode((folder / FILE).read_bytes(), type=Summary)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return summary if summary.format == FORMAT else None
+
+
+def _median_error(times: StepTime) -> float | None:
+    durations = times.durations_ns[times.steady]
+    if len(durations) < _FEWEST_STEPS or not times.median_ns:
+        return None
+    low, high = np.percentile(durations, [25, 75])
+    return float(1.25 * (high - low) / 1.35 / math.sqrt(len(durations)) / times.median_ns)
+
+
+def _step_budget(report: Report, times: StepTime) -> dict[str, float]:
+    count = int(times.steady.sum())
+    if not count:
+        return {}
+    steady = intervals.union(intervals.of(report.trace.steps.take(times.steady)))
+    return {
+        category: intervals.intersect(part, steady).total_ns / count
+        for category, part in report.budget.parts.items()
+        if not category.endswith("outside_steps")
+    }
