@@ -27,7 +27,7 @@ class Saving:
 
     `share` is the central saving over the recorded span. `basis` says in words what the number is, e.g.
     "upper bound: all of the wait". Grades A to C carry numbers (whatif.md); D has none, so there is no Saving.
-    `per_step`: the span it is a share of is that of the steps.
+    `calibrated`: of that span as it would be without the recording, which slows the host.
     """
 
     low_ns: float
@@ -36,6 +36,12 @@ class Saving:
     share: float
     grade: str
     basis: str
+    calibrated: bool = False
+
+    @property
+    def whole(self) -> str:
+        """What `share` is a share of, in words."""
+        return "the time without recording" if self.calibrated else "the recorded time"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ _ELSEWHERE = "the run then waits for something else"
 # What to say as `rest` of changes that make kernels faster.
 WAITS_FOR_HOST = f"{_ELSEWHERE}, as a rule for the host, which recording slows"
 
+_CALIBRATED = "with the host as fast as without the recording"
+
 
 def retimed(
     results: Results,
@@ -39,10 +41,16 @@ def retimed(
     if found.low_ns is None or found.central_ns is None or found.high_ns is None:
         return _saying(finding, f"What the change saves cannot be said: {found.reasons[0]}.")
     saving = scope.saving(found.low_ns, found.central_ns, found.high_ns, basis, found.grade)
-    if scope.share(found.central_ns) >= MINOR_SHARE:
+    scaled = 1.0
+    if replay.calibration is not None and replay.run_ns:
+        # The finding's own figures are of the run as recorded, which is longer.
+        scaled = replay.graph.recorded_span_ns / replay.run_ns
+        share = min(saving.share * scaled, 1.0)
+        saving = replace(saving, share=share, basis=f"{basis}, {_CALIBRATED}", calibrated=True)
+    if scope.share(found.central_ns * scaled) >= MINOR_SHARE:
         return replace(finding, saving=saving, edit=edit if isinstance(edit, Range) else Range(edit, edit, edit))
     expected = finding.saving.central_ns if finding.saving else 0.0
-    if found.central_ns < _SMALL * expected:
+    if found.central_ns * scaled < _SMALL * expected:
         gain = f"only {units.duration(found.central_ns)}" if found.central_ns > 0 else "nothing"
         finding = _saying(finding, f"As recorded, the change alone saves {gain}: {rest}.")
     return replace(finding, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)

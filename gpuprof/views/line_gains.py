@@ -52,7 +52,7 @@ def hidden_sentence(results: Results) -> str:
         first = max(spent, key=lambda each: spent[each], default=None)
         if first is None or first.kind is not LineKind.HIDDEN or first.gain_ns is None:
             continue
-        share, halved = profile.share(spent[first]), first.gain_ns[HALVED]
+        share, halved = spent[first] / profile.recorded_ns, first.gain_ns[HALVED]
         if share < HOT_SHARE:
             continue
         gain = f"only {units.duration(halved)} ({units.percent(profile.share(halved))})" if halved > 0 else "nothing"

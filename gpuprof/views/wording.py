@@ -90,7 +90,7 @@ def saving_words(saving: Saving) -> str:
     times = f"about {high}" if low == high else f"{low} to {high}"
     if saving.low_ns <= 0:
         times = f"up to {high}"
-    return f"{times}; {percent(saving.share)} of the recorded time"
+    return f"{times}; {percent(saving.share)} of {saving.whole}"
 
 
 def grade_words(saving: Saving) -> str:

@@ -99,8 +99,10 @@ def scale_host_time(graph: Graph, within: Intervals, factor: float | Array) -> G
     nodes = np.flatnonzero((graph.nodes.chain == graph.host_chain) & ~graph.nodes.first)
     ends = graph.nodes.recorded_ns + graph.origin_ns
     inside = covered(within, ends[nodes - 1], ends[nodes])
-    # What a call waited is in its edges; only its own work can be scaled.
-    own = np.minimum(inside, graph.duration_ns[nodes]) / np.maximum(inside, 1)
+    # What a call waited is in its edges; only its own work can be scaled. A gap may have been made shorter, all alike.
+    gap, lasted = graph.nodes.of_kind(NodeKind.HOST_GAP)[nodes], ends[nodes] - ends[nodes - 1]
+    whole = np.where(gap & (inside > 0), lasted, inside)
+    own = np.minimum(whole, graph.duration_ns[nodes]) / np.maximum(whole, 1)
     more = _weighted(within, factors - 1, ends[nodes]) - _weighted(within, factors - 1, ends[nodes - 1])
     duration = graph.duration_ns.copy()
     duration[nodes] += np.rint(more * own).astype(np.int64)

@@ -35,12 +35,14 @@ class Grade:
 class Nature:
     """What an edit did: `removes_only`, nothing but take things away; `models_kernels`, give operations new times.
 
-    `assumed`: what it takes for granted that no record can show, in words; empty for nothing.
+    `assumed`: what it takes for granted that no record can show, in words; empty for nothing. `calibrated`: it is made
+    to a graph in which the host is as fast as without the recording.
     """
 
     removes_only: bool
     models_kernels: bool
     assumed: str = ""
+    calibrated: bool = False
 
 
 REMOVAL = Nature(removes_only=True, models_kernels=False)
@@ -66,6 +68,8 @@ def grade(facts: Fidelity, change: Nature = REMOVAL) -> Grade:
         found.append(("C", "the new times of device operations are modelled, not recorded"))
     if change.assumed:
         found.append(("C", change.assumed))
+    if change.calibrated:
+        found.append(("B", "the host's time is scaled, all of it alike, to that of steps without the recording"))
     if not (change.removes_only or change.models_kernels):
         found.append(("B", "the change does more than take recorded work away"))
     letter = max((each for each, _ in found), default="A", key=_ORDER.index)

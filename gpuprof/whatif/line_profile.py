@@ -72,13 +72,14 @@ class LineGain:
 class LineProfile(Result):
     """The lines of notable cost, costliest first; MOST_LINES at most.
 
-    `run_ns`: the span that is re-timed. `grade`: how far to trust the gains, with its `reasons`; under D, and where
-    nothing can be re-timed (None), there are no `lines`. `late_batches`: batches from workers come late, so that what
-    other lines gain is unknown.
+    `run_ns`: the span that gains are shares of (see `Replay`), `recorded_ns` that of costs. `grade`: how far to trust
+    the gains, with its `reasons`; under D, and where nothing can be re-timed (None), there are no `lines`.
+    `late_batches`: batches from workers come late, so that what other lines gain is unknown.
     """
 
     lines: tuple[LineGain, ...]
     run_ns: int
+    recorded_ns: int
     grade: str | None
     reasons: tuple[str, ...]
     late_batches: bool = False
@@ -96,28 +97,28 @@ class LineProfile(Result):
         """Re-time the run with each line faster: all its host time on the main thread, all work launched from it."""
         table = results.get(SourceLines).table
         if not len(table):
-            return cls((), 0, None, ("no line was followed",))
+            return cls((), 0, 0, None, ("no line was followed",))
         replay = results.get(Replay)
         if not replay.possible:
-            return cls((), 0, None, ("host calls and the device work that they launched were not both recorded",))
-        found = grade(replay.facts, Nature(removes_only=False, models_kernels=False))
-        run_ns, late = replay.graph.recorded_span_ns, _batches_come_late(results)
+            return cls((), 0, 0, None, ("host calls and the device work that they launched were not both recorded",))
+        found = grade(replay.facts, Nature(False, False, calibrated=replay.calibration is not None))
+        recorded_ns, late = replay.graph.recorded_span_ns, _batches_come_late(results)
         if found.letter == "D" or not replay.baseline_ns:
-            return cls((), run_ns, found.letter, found.reasons)
+            return cls((), replay.run_ns, recorded_ns, found.letter, found.reasons)
         cost = np.maximum(table["host_ns"], table["device_ns"])
         order = np.argsort(-cost, kind="stable")[:MOST_LINES]
-        chosen = order[cost[order] >= NOTABLE_SHARE * run_ns]
+        chosen = order[cost[order] >= NOTABLE_SHARE * recorded_ns]
         placed, lines = _Placed.of(trace, results), []
         for row in chosen.tolist():
             file, line = int(table["source_file"][row]), int(table["line"][row])
             gains = None
             if not late or table["input_wait_ns"][row]:
                 gains = tuple(_gain(replay, placed.faster(file, line, 1 - share)) for share in FASTER_SHARES)
-            share = float(cost[row]) / run_ns
-            kind = _kind(share, None if gains is None else gains[HALVED] / run_ns)
+            share = float(cost[row]) / recorded_ns
+            kind = _kind(share, None if gains is None else gains[HALVED] / replay.run_ns)
             own = int(table["host_ns"][row]), int(table["device_ns"][row])
             lines.append(LineGain(file, line, *own, share, gains, kind))
-        return cls(tuple(lines), run_ns, found.letter, found.reasons, late)
+        return cls(tuple(lines), replay.run_ns, recorded_ns, found.letter, found.reasons, late)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +137,16 @@ class _Placed:
         events = self.places.events
         mine = (events["source_file"] == file) & (events["line"] == line)
         held = mine & (self.places.thread == self.places.main_thread)
-        within = intervals.union(Intervals(events["time_ns"][held], self.places.end_ns[held]))
+        mine_ns = intervals.union(Intervals(events["time_ns"][held], self.places.end_ns[held]))
+        within = intervals.intersect(mine_ns, self.places.within)
         work = np.flatnonzero((self.launched >= 0) & mine[self.launched])
         return together(host_time_scaled(within, factor), operations_scaled(work, factor))
 
 
 def _gain(replay: Replay, edit: Edit) -> int:
-    """Of the run as recorded, ns; replayed against replayed."""
+    """Of the run, ns; replayed against replayed."""
     left = span_ns(edit(replay.graph)) / replay.baseline_ns
-    return round((1 - left) * replay.graph.recorded_span_ns)
+    return round((1 - left) * replay.run_ns)
 
 
 def _kind(cost_share: float, gain_share: float | None) -> LineKind:

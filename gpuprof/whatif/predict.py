@@ -11,6 +11,7 @@ import numpy as np
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.build import build
+from gpuprof.whatif.calibration import Calibration, calibrated, calibrated_time
 from gpuprof.whatif.edits import Edit
 from gpuprof.whatif.fidelity import Fidelity, fidelity
 from gpuprof.whatif.grade import Nature, grade, nature
@@ -25,10 +26,16 @@ MOST_UNLAUNCHED_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Replay(Result):
-    """A trace's graph and how well it replays: made once, asked for many changes."""
+    """A trace's graph and how well it replays: made once, asked for many changes.
+
+    `calibration`: how the host's times in `graph` were scaled to those without the recording; None: as recorded.
+    `facts` are those of the graph as recorded. `recorded_replay_ns`: its replayed span, where `graph` is not that.
+    """
 
     graph: Graph
     facts: Fidelity
+    calibration: Calibration | None = None
+    recorded_replay_ns: int | None = None
 
     @classmethod
     def of(
@@ -36,7 +43,12 @@ class Replay(Result):
     ) -> Self:
         """Build the graph of the trace, or of what was called in [start_ns, end_ns), and replay it."""
         graph = build(trace, start_ns, end_ns)
-        return cls(graph, fidelity(trace, graph))
+        facts, results = fidelity(trace, graph), results or Results(trace)
+        found = Calibration.of(trace, graph, results)
+        if found is None:
+            return cls(graph, facts)
+        plain = calibrated(graph, calibrated_time(results), found.host_factor)
+        return cls(plain, facts, found, span_ns(graph))
 
     @property
     def possible(self) -> bool:
@@ -48,6 +60,14 @@ class Replay(Result):
     def baseline_ns(self) -> int:
         """The replayed span, in ns."""
         return span_ns(self.graph)
+
+    @property
+    def run_ns(self) -> int:
+        """What savings are shares of: the recorded span, without what the recording cost where that is known."""
+        recorded = self.graph.recorded_span_ns
+        if not self.recorded_replay_ns:
+            return recorded
+        return round(recorded * self.baseline_ns / self.recorded_replay_ns)
 
     @cached_property
     def frozen_ns(self) -> int:
@@ -72,9 +92,9 @@ class Range:
 class Prediction:
     """The saving of a change; a negative one is a loss.
 
-    `low_ns`, `central_ns`, `high_ns`: of the recorded span, in ns, and `share` the central one over that span; None
+    `low_ns`, `central_ns`, `high_ns`: of the run (`Replay.run_ns`), in ns, and `share` the central one over it; None
     under grade D. `grade` A to D with its `reasons`; `basis` says in words what was changed. `baseline_ns` and
-    `changed_ns` are the replayed spans of the central case. `minor`: the low end is under 3 % of the span.
+    `changed_ns` are the replayed spans of the central case. `minor`: the low end is under 3 % of the run.
     """
 
     low_ns: float | None
@@ -105,7 +125,8 @@ def predict(source: Trace | Replay, edit: Edit | Range, *, basis: str = "", assu
     strengths = edit if isinstance(edit, Range) else Range(edit, edit, edit)
     made = {each: each(replay.graph) for each in (strengths.pessimistic, strengths.central, strengths.optimistic)}
     kinds = [nature(replay.graph, each) for each in made.values()]
-    kind = Nature(all(k.removes_only for k in kinds), any(k.models_kernels for k in kinds), assumed)
+    removes, models = all(k.removes_only for k in kinds), any(k.models_kernels for k in kinds)
+    kind = Nature(removes, models, assumed, calibrated=replay.calibration is not None)
     found = grade(replay.facts, kind)
     worse, changed, better = made[strengths.pessimistic], made[strengths.central], made[strengths.optimistic]
     baseline, after = replay.baseline_ns, span_ns(changed)
@@ -119,7 +140,7 @@ def predict(source: Trace | Replay, edit: Edit | Range, *, basis: str = "", assu
     gains = [1 - max(others) * (1 + error), 1 - central, min(1 - min(others) * (1 - error), max(most, 1 - central))]
     if max(others) <= 1:
         gains[0] = max(gains[0], 0.0)
-    low, middle, high = (gain * replay.graph.recorded_span_ns for gain in gains)
+    low, middle, high = (gain * replay.run_ns for gain in gains)
     return Prediction(
         low, middle, high, 1 - central, found.letter, found.reasons, basis, baseline, after, gains[0] < MINOR_SHARE
     )

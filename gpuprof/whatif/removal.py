@@ -18,7 +18,7 @@ _NEVER_NS = -(1 << 60)
 def saved_ns(replay: Replay, rows: Array) -> float:
     """By how much the run gets shorter without these calls (rows of calls), in ns; as `changes.calls_gone`."""
     left = span_ns(_released(replay.graph, rows)) / replay.baseline_ns if replay.baseline_ns else 1.0
-    return (1 - left) * replay.graph.recorded_span_ns
+    return (1 - left) * replay.run_ns
 
 
 def saved_by_number(replay: Replay, groups: Sequence[Array], numbers: Sequence[int]) -> list[float]:
