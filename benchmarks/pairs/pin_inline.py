@@ -1,0 +1,70 @@
+"""
+number = 5
+family = "transfers"
+rule = "host_cpu_bound"
+guard = "exact"
+shows_on = "cuda"
+published = "up to 2× (PyTorch's pinned-memory tutorial)"
+
+[sizes.mini]
+rows = 64
+features = 256
+width = 64
+layers = 1
+steps = 8
+
+[sizes.host_bound]
+rows = 4096
+features = 8192
+width = 256
+layers = 1
+steps = 24
+
+[sizes.balanced]
+rows = 4096
+features = 8192
+width = 4096
+layers = 4
+steps = 24
+
+[sizes.device_bound]
+rows = 4096
+features = 8192
+width = 8192
+layers = 8
+steps = 24
+"""
+
+# %% setup
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_float32_matmul_precision("high")
+
+# without a device there is nothing to pin memory for
+pin = torch.Tensor.pin_memory if device == "cuda" else torch.Tensor.clone
+
+images = [torch.randn(size.rows, size.features) for _ in range(4)]
+kinds = [torch.randint(0, 10, (size.rows,), device=device) for _ in range(4)]
+pinned = [pin(x) for x in images]
+with torch.device(device):
+    hidden = [nn.Sequential(nn.Linear(size.width, size.width), nn.ReLU()) for _ in range(size.layers)]
+    model = nn.Sequential(nn.Linear(size.features, size.width), nn.ReLU(), *hidden, nn.Linear(size.width, 10))
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+# %% bad
+for step in range(size.steps):
+    x = pin(images[step % 4]).to(device, non_blocking=True)  # <- host_cpu_bound
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), kinds[step % 4])
+    loss.backward()
+    optimizer.step()
+
+# %% good
+for step in range(size.steps):
+    x = pinned[step % 4].to(device, non_blocking=True)
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), kinds[step % 4])
+    loss.backward()
+    optimizer.step()
