@@ -7,7 +7,9 @@
     ├── TraceError            a trace file could not be read
     │   ├── UnreadableError   it is missing, empty, locked, cut before its first event, or broken inside
     │   └── ForeignFileError  it is readable, but it is not a Kineto trace
-    └── RecordingError        a Recording on disk is missing, of another format version, or could not be written
+    ├── RecordingError        a Recording on disk is missing, of another format version, or could not be written
+    └── VerificationError     a change cannot be measured against the original; nothing was changed
+        └── ArmError          one of the two raised an exception of its own; its `__cause__`
 
 Every message is one line: what happened, where, what was expected, what to do.
 """
@@ -59,3 +61,11 @@ class ForeignFileError(TraceError):
 
 class RecordingError(GpuprofError):
     """A Recording on disk is missing, of another format version, or could not be written."""
+
+
+class VerificationError(GpuprofError):
+    """A change cannot be measured against the original; everything is as it was."""
+
+
+class ArmError(VerificationError):
+    """One of the two that are measured raised an exception of its own, its `__cause__`; everything is as it was."""

@@ -1,0 +1,1 @@
+"""Measuring a change against the original: interleaved blocks, restored state, a confidence sequence, a guard."""

@@ -1,0 +1,227 @@
+"""Everything that code can reach from some variables, kept so that all of it can be put back in place.
+
+Objects keep their identity: what holds a reference to one sees it as it was. What cannot be put back (an iterator, an
+open file, a process) is refused by the name of the variable that leads to it.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gpuprof.errors import VerificationError
+from gpuprof.verification import ownership
+from gpuprof.verification.kinds import describe_refused, is_constant, is_left_alone, slots_of
+from gpuprof.verification.mementos import (
+    ArrayMemento,
+    BindingsMemento,
+    CellMemento,
+    ClassMemento,
+    DictMemento,
+    Memento,
+    SequenceMemento,
+    SetMemento,
+    SlotsMemento,
+    memento_with_state,
+)
+from gpuprof.verification.reads import global_names
+from gpuprof.verification.tensors import CopiedTensorMemento, StorageMemento, TensorMemento
+
+_MOST_OBJECTS = 20_000_000
+_SEQUENCES = (list, deque, bytearray)
+
+
+class Heap:
+    """Found from `roots` (variable → object), with the functions and classes of the user's that they lead to.
+
+    VerificationError, with the way to the object, where something cannot be put back.
+    """
+
+    def __init__(self, roots: Iterable[tuple[str, Any]], namespaces: Iterable[dict[str, Any]] = ()):
+        self.functions: dict[int, types.FunctionType] = {}
+        self.graph_nodes: list[Any] = []
+        self.loaders: list[Any] = []
+        self._namespaces = [*namespaces]
+        self._bindings: dict[int, Memento] = {}
+        self._mementos: list[Memento] = []
+        self._large: list[Memento] = []
+        self._storages: set[Any] = set()
+        self._seen: dict[int, Any] = {}
+        self._waiting: list[tuple[str, Any]] = []
+        for namespace in self._namespaces:
+            self._bind(namespace)
+        self._add(roots)
+        while self._waiting:
+            self._visit(*self._waiting.pop())
+        self._seen.clear()
+
+    @property
+    def large(self) -> list[Memento]:
+        """The mementos whose copies take memory, by `bytes`; `keep` has still to be called on each."""
+        return self._large
+
+    def restore(self) -> None:
+        """Put everything back: containers first, then what is in them, the names last."""
+        for memento in (*self._mementos, *self._large, *self._bindings.values()):
+            memento.restore()
+
+    def _add(self, found: Iterable[tuple[str, Any]]) -> None:
+        self._waiting.extend((path, value) for path, value in found if not is_constant(value))
+
+    def _bind(self, namespace: dict[str, Any]) -> None:
+        self._bindings.setdefault(id(namespace), BindingsMemento(namespace))
+
+    def _visit(self, path: str, value: Any) -> None:
+        if id(value) in self._seen or is_left_alone(value):
+            return
+        self._seen[id(value)] = value
+        if len(self._seen) > _MOST_OBJECTS:
+            raise VerificationError(
+                f"`{_root(path)}` leads to more than {_MOST_OBJECTS:,} objects, too many to put back; measure a part "
+                "of it with gpuprof.verify(a, b)"
+            )
+        if (refused := describe_refused(value)) is not None:
+            raise VerificationError(
+                f"`{_root(path)}` cannot be put back as it was: {path} is {refused}; make it inside the cell, or "
+                "measure two functions with gpuprof.verify(a, b)"
+            )
+        if _is_tensor(value):
+            self._tensor(path, value)
+        elif isinstance(value, np.ndarray):
+            self._array(path, value)
+        elif isinstance(value, types.FunctionType):
+            self._function(path, value)
+        elif isinstance(value, type):
+            self._class(path, value)
+        elif not self._container(path, value):
+            self._object(path, value)
+
+    def _container(self, path: str, value: Any) -> bool:
+        """Whether it is one of Python's own containers or references; its attributes, if any, are added too."""
+        if isinstance(value, dict):
+            self._mementos.append(DictMemento(value))
+            self._add((path, key) for key in value)
+            self._add((f"{path}[{key!r}]" if isinstance(key, str | int) else path, each) for key, each in value.items())
+        elif isinstance(value, _SEQUENCES):
+            self._mementos.append(SequenceMemento(value))
+            self._add((f"{path}[{at}]", each) for at, each in enumerate(value))
+        elif isinstance(value, set):
+            self._mementos.append(SetMemento(value))
+            self._add((path, each) for each in value)
+        elif isinstance(value, tuple | frozenset):
+            self._add((path, each) for each in value)
+        elif isinstance(value, types.MethodType):
+            self._add([(path, value.__self__), (path, value.__func__)])
+        elif isinstance(value, types.BuiltinFunctionType):
+            self._add([(path, value.__self__)])
+        elif isinstance(value, functools.partial):
+            self._add([(path, value.func), (path, value.args), (path, value.keywords)])
+        elif isinstance(value, staticmethod | classmethod):
+            self._add([(path, value.__func__)])
+        elif isinstance(value, property):
+            self._add((path, each) for each in (value.fget, value.fset, value.fdel))
+        elif isinstance(value, types.CellType):
+            memento = CellMemento(value)
+            self._mementos.append(memento)
+            self._add([] if memento.empty else [(path, memento.contents)])
+        elif isinstance(value, types.ModuleType):
+            self._bind(vars(value))
+            self._add((f"{path}.{name}", each) for name, each in vars(value).items())
+        else:
+            return False
+        if (
+            type(value).__module__ != "builtins"
+            and hasattr(value, "__dict__")
+            and not isinstance(value, types.ModuleType)
+        ):
+            self._object(path, value)
+        return True
+
+    def _object(self, path: str, value: Any) -> None:
+        if (memento := memento_with_state(value)) is not None:
+            self._mementos.append(memento)
+            return
+        kind = type(value)
+        self._add([(path, kind)])
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict):
+            # a DataLoader's workers go with it; the measured cells start their own
+            drop = ("_iterator",) if _is_loader(value) else ()
+            if drop:
+                self.loaders.append(value)
+            self._mementos.append(DictMemento(attributes))
+            self._add((f"{path}.{name}", each) for name, each in attributes.items() if name not in drop)
+        if _is_scripted(value):
+            self._add((path, each) for each in (*value.parameters(), *value.buffers()))
+        if names := slots_of(kind):
+            slots = SlotsMemento(value, names)
+            self._mementos.append(slots)
+            self._add((f"{path}.{name}", each) for name, each in slots.values.items())
+
+    def _function(self, path: str, function: types.FunctionType) -> None:
+        self._add((path, cell) for cell in function.__closure__ or ())
+        self._add([(path, function.__defaults__), (path, function.__kwdefaults__), (path, vars(function))])
+        names = function.__globals__
+        if ownership.is_users(names, self._namespaces):
+            self.functions[id(function)] = function
+            self._bind(names)
+            self._add((name, names[name]) for name in sorted(global_names(function.__code__)) if name in names)
+
+    def _class(self, path: str, kind: type) -> None:
+        if ownership.is_users_class(kind, self._namespaces):
+            self._mementos.append(ClassMemento(kind))
+            self._add((f"{path}.{name}", each) for name, each in vars(kind).items())
+            self._add((path, base) for base in kind.__mro__[1:])
+
+    def _array(self, path: str, array: np.ndarray[Any, Any]) -> None:
+        if array.dtype.hasobject:
+            self._add((path, each) for each in array.flat)
+        if array.flags.writeable:
+            self._large.append(ArrayMemento(array))
+
+    def _tensor(self, path: str, tensor: Any) -> None:
+        import torch
+
+        if tensor.grad_fn is not None:
+            self.graph_nodes.append(tensor.grad_fn)
+        self._add([(path, getattr(tensor, "__dict__", None) or None)])
+        if tensor.device.type == "meta":
+            return
+        if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_nested:
+            self._mementos.append(CopiedTensorMemento(tensor))
+            return
+        memento = TensorMemento(tensor)
+        self._mementos.append(memento)
+        self._add([(f"{path}.grad", memento.gradient)])
+        storage = tensor.untyped_storage()
+        key = (tensor.device, storage.data_ptr())
+        if storage.nbytes() and key not in self._storages:
+            self._storages.add(key)
+            self._large.append(StorageMemento(storage))
+
+
+def _root(path: str) -> str:
+    return path.split(".")[0].split("[")[0]
+
+
+def _is_tensor(value: Any) -> bool:
+    import torch
+
+    return issubclass(type(value), torch.Tensor)
+
+
+def _is_loader(value: Any) -> bool:
+    from torch.utils.data import DataLoader
+
+    return isinstance(value, DataLoader)
+
+
+def _is_scripted(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.jit.ScriptModule)

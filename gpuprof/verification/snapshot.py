@@ -1,0 +1,85 @@
+"""The state that two arms start from, again and again, and that the user gets back: the heap and the process."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import psutil
+
+from gpuprof.errors import VerificationError
+from gpuprof.units import size
+from gpuprof.verification.heap import Heap
+from gpuprof.verification.process_state import ProcessState
+from gpuprof.verification.tensors import StorageMemento
+
+# of what is free: the arms need room of their own
+MOST_DEVICE_SHARE = 0.25
+MOST_HOST_SHARE = 0.5
+
+
+class Snapshot:
+    """Taken when made. VerificationError where something cannot be put back or copies would not fit in memory."""
+
+    def __init__(self, roots: Iterable[tuple[str, Any]], namespaces: Iterable[dict[str, Any]] = ()):
+        self._process = ProcessState()
+        self.heap = Heap(roots, namespaces)
+        _fit(self.heap)
+        for memento in self.heap.large:
+            memento.keep()
+        self._workers = [(loader, vars(loader).get("_iterator")) for loader in self.heap.loaders]
+        self._figures = _figures()
+
+    def restore(self) -> None:
+        """For the next arm: all as it was, but for the live workers of DataLoaders, which the user's own keep."""
+        self._put_back()
+        for loader, _ in self._workers:
+            vars(loader)["_iterator"] = None
+        gc.collect()
+
+    def finish(self) -> None:
+        """For the user: all as it was."""
+        self._put_back()
+        for loader, iterator in self._workers:
+            if "_iterator" in vars(loader) or iterator is not None:
+                vars(loader)["_iterator"] = iterator
+
+    def _put_back(self) -> None:
+        self.heap.restore()
+        self._process.restore()
+        for number in _figures() - self._figures:
+            sys.modules["matplotlib.pyplot"].close(number)
+
+
+def _fit(heap: Heap) -> None:
+    """Decide where copies go."""
+    on_device = [memento for memento in heap.large if isinstance(memento, StorageMemento) and memento.on_device]
+    device_bytes = sum(memento.bytes for memento in on_device)
+    host_bytes = sum(memento.bytes for memento in heap.large) - device_bytes
+    if device_bytes <= MOST_DEVICE_SHARE * _free_device_bytes():
+        for memento in on_device:
+            memento.on_host = False
+    else:
+        host_bytes += device_bytes
+    available = psutil.virtual_memory().available
+    if host_bytes > MOST_HOST_SHARE * available:
+        raise VerificationError(
+            f"a copy of what the cell works on takes {size(host_bytes)}, and {size(available)} of memory are free; "
+            "measure on less data, or two functions with gpuprof.verify(a, b)"
+        )
+
+
+def _free_device_bytes() -> int:
+    import torch
+
+    if not torch.cuda.is_initialized():
+        return 0
+    free, _ = torch.cuda.mem_get_info()
+    return int(free) + int(torch.cuda.memory_reserved() - torch.cuda.memory_allocated())
+
+
+def _figures() -> set[int]:
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return set(pyplot.get_fignums()) if pyplot is not None else set()
