@@ -110,8 +110,8 @@ def _host_note(replay: Replay) -> str:
             "Recording slows the host: without it, a saving on the host is smaller and one on the device may be larger."
         )
     return (
-        f"Savings found by re-timing are of the run without the recording: the host's time in steps is taken "
-        f"{units.factor(known.host_factor)}, so that they are as much shorter as those after the recording were."
+        "Savings found by re-timing are of the run without the recording: the host's time in the steps, but for waits "
+        f"for batches, counts {units.factor(known.host_factor)}, which makes them as long as those not recorded."
     )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gpuprof.model.context import Cost, Window
+from dataclasses import replace
+
+from gpuprof.model.context import Cost, RunContext, Window
+from gpuprof.model.schema import STEPS
+from gpuprof.model.table import Table
 from gpuprof.report import Report
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
@@ -74,3 +78,15 @@ def test_says_where_its_own_slowdown_is_unknown():
     window = Window(steps_seen=9, steps_recorded=9, recorded_step_ns=11.3e6)
     trace = TraceBuilder().operator("aten::mm", 0, 9).context(window=window).build()
     assert any("slowed its steps is not known" in note for note in Report.of(trace).trust.notes)
+
+
+def test_says_whose_savings_they_are_where_the_slowdown_is_known():
+    trace = run([("work", 300), ("kernel", 7, 100), ("sync_all",)] * 10)
+    rows = {"start_ns": [trace.span_start_ns], "duration_ns": [trace.span_ns], "number": [0]}
+    slow = Window(steps_recorded=10, recorded_step_ns=4e6, plain_step_ns=3e6)
+    steps = {**trace.tables, "steps": Table(STEPS, rows)}
+    known = replace(trace, tables=steps, context=RunContext(window=slow))
+    notes = Report.of(known).trust.notes
+    assert any("of the run without the recording" in note and "counts 0.6" in note for note in notes)
+    notes = Report.of(trace).trust.notes
+    assert any(note.startswith("Recording slows the host") for note in notes)
