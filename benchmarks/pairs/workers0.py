@@ -1,16 +1,16 @@
 """
 number = 1
 family = "input_pipeline"
-rule = "input_stall"
+rule = ["input_stall", "per_sample_fetch"]
 guard = "exact"
 shows_on = "cpu"
 published = "2.7× (32 → 12 s), PyTorch's data-loading tutorial: 5 ms a sample, 4 workers"
 
 [sizes.mini]
 samples = 192
-batch = 8
+batch = 4
 read_ms = 5.0
-width = 256
+width = 1400
 
 [sizes.host_bound]
 samples = 3072

@@ -89,7 +89,9 @@ def notebook() -> Iterator[Notebook]:
         yield cells
     finally:
         sys.modules["__main__"] = main
-        cells.namespace.clear()
+        # names with underscores are IPython's and the compiler's, which clean up after themselves
+        for name in [name for name in cells.namespace if not name.startswith("_")]:
+            del cells.namespace[name]
         gc.collect()
 
 

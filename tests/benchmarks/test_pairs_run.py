@@ -21,6 +21,8 @@ def settings_restored() -> Iterator[None]:
     """Pairs may change what is set for the whole process, as a notebook would."""
     threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
     default, anomaly = torch.get_default_dtype(), torch.is_anomaly_enabled()
+    # with more of them, tests that run side by side wait for each other
+    torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
     torch.set_float32_matmul_precision(precision)
