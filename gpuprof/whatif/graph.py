@@ -137,12 +137,27 @@ class Graph:
     streams: dict[int, tuple[int, int]]
     host_chain: int
 
-    @cached_property
+    @property
     def plan(self) -> Plan:
         """The order in which edges are followed; shared by all graphs of the same nodes and edge ends."""
+        return self._planned(limited=True)
+
+    @property
+    def plan_without_limit(self) -> Plan:
+        """That of all edges but those of the launch queue's limit; shared alike."""
+        return self._planned(limited=False)
+
+    @cached_property
+    def _plans(self) -> dict[bool, Plan]:
+        return {}
+
+    def _planned(self, *, limited: bool) -> Plan:
         from gpuprof.whatif.plan import make_plan
 
-        return make_plan(self.nodes, self.edges)
+        if limited not in self._plans:
+            edges = self.edges if limited else self.edges.take(self.edges.kind != EdgeKind.QUEUE)
+            self._plans[limited] = make_plan(self.nodes, edges)
+        return self._plans[limited]
 
     def with_durations(self, duration_ns: Array) -> Graph:
         """The same graph with other durations, int64 of shape `(nodes,)`."""
@@ -157,7 +172,7 @@ class Graph:
         return replace(self, edges=edges)
 
     def _sharing_plan(self, other: Graph) -> Graph:
-        other.__dict__["plan"] = self.plan
+        other.__dict__["_plans"] = self._plans
         return other
 
     @property

@@ -3,6 +3,9 @@
 Along a chain a node ends at the sum of the durations up to it, P, plus how far the chain is held back. So only the
 ends of edges matter: each raises the hold of its chain from its node on. An edge's own hold is that of its source's
 chain at the source, plus the constant P(src) + lag − P(dst). (Max-plus algebra; the constants carry all durations.)
+
+Neighbours on a chain with the same source's hold are a *run*, unless an edge begins between them: of a run only the
+greatest constant counts for whatever follows.
 """
 
 from __future__ import annotations
@@ -15,16 +18,25 @@ from gpuprof.errors import UsageError
 from gpuprof.model.table import Array
 from gpuprof.whatif.graph import ORIGIN, Edges, NodeKind, Nodes
 
+BEFORE_ALL = 1
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Edges in an order in which each follows all it depends on. Slot 0 is the origin, slot i the i-th edge.
+    """Runs of edges in an order in which each follows all it depends on. Slot 0 is the origin's hold, slot BEFORE_ALL
+    that of a chain before its first edge, slot i + 2 that of the i-th run.
 
-    `edge`: the edge of each slot from 1 on. `before`: the slot that holds back the same chain before it. `source`: the
-    slot that holds back the edge's source. `hold`: for every node the slot that holds it back.
+    `edge`: the edges by the node they end at, of shape `(planned,)`; `chain` their chains, `held_by` the slots of their
+    sources. `begins`: where in `edge` each run begins, `order` the runs in their order. `before`: the slot of the same
+    chain before each of those, `source` the slot of its source. `hold`: for every node the place in `edge` of the last
+    one that ends there or before, -1 for the origin.
     """
 
     edge: Array
+    chain: Array
+    held_by: Array
+    begins: Array
+    order: Array
     before: list[int]
     source: list[int]
     hold: Array
@@ -33,22 +45,26 @@ class Plan:
 def make_plan(nodes: Nodes, edges: Edges) -> Plan:
     """The plan; UsageError where something would wait for itself."""
     key = _keys(nodes, edges)
-    edge = np.lexsort((edges.dst, key[edges.dst]))
-    ends = edges.dst[edge]
-    # Slots in order of nodes: those that end at the same node stay in the order of the plan.
-    by_node = np.argsort(ends, kind="stable")
-    sorted_ends = ends[by_node]
-    slot_of = np.concatenate(([0], by_node + 1))
-    before = np.zeros(len(edge) + 1, np.int64)
-    before[by_node + 1] = slot_of[:-1]
-    opens = np.concatenate(([True], nodes.chain[sorted_ends[1:]] != nodes.chain[sorted_ends[:-1]]))[: len(edge)]
-    # The first edge of a chain ends at its first node: nothing held the chain before it but the edge itself.
-    before[by_node[opens] + 1] = -1
+    followed = np.lexsort((edges.dst, key[edges.dst]))
+    # Those that end at the same node stay in the order in which they are followed.
+    place = np.argsort(edges.dst[followed], kind="stable")
+    edge, count = followed[place], len(followed)
+    chain = nodes.chain[edges.dst[edge]]
     # How many edges end at a node or, in the order of nodes, before it.
-    up_to = np.cumsum(np.bincount(ends, minlength=len(nodes)))
-    source = slot_of[up_to[edges.src[edge]]]
-    hold = slot_of[up_to]
-    return Plan(edge, before[1:].tolist(), source.tolist(), hold)
+    up_to = np.cumsum(np.bincount(edges.dst, minlength=len(nodes)))
+    source = up_to[edges.src[edge]] - 1
+    opens = np.diff(chain, prepend=-1) != 0
+    parted = np.zeros(count + 1, bool)
+    parted[source + 1] = True
+    new = opens | parted[:count] | (np.diff(source, prepend=-2) != 0)
+    begins = np.flatnonzero(new)
+    order = np.argsort(place[np.append(begins[1:], count)[: len(begins)] - 1])
+    slot = np.empty(len(begins) + 1, np.int64)
+    slot[order], slot[-1] = np.arange(len(begins)) + 2, 0
+    run = np.append(np.cumsum(new) - 1, -1)
+    held_by = slot[run[source]]
+    before = np.where(opens[begins], BEFORE_ALL, slot[np.arange(len(begins)) - 1])
+    return Plan(edge, chain, held_by, begins, order, before[order].tolist(), held_by[begins][order].tolist(), up_to - 1)
 
 
 def _keys(nodes: Nodes, edges: Edges) -> Array:

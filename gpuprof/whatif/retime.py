@@ -5,24 +5,45 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph import Graph
+from gpuprof.whatif.graph import EdgeKind, Graph
+from gpuprof.whatif.plan import Plan
+
+_NEVER = -(2**62)
 
 
 def retime(graph: Graph) -> Array:
-    """When each node ends, in ns from the origin; int64 of shape `(nodes,)`."""
-    plan, edges = graph.plan, graph.edges
+    """When each node ends, in ns from the origin; int64 of shape `(nodes,)`.
+
+    A full launch queue rarely holds the host up: first without its limit, which costs half, and where that would break
+    it again with it. The least ends that respect all other edges are the least of all if they respect the limit too.
+    """
+    edges = graph.edges
+    limit = np.flatnonzero(edges.kind == EdgeKind.QUEUE)
+    if not len(limit):
+        return _followed(graph, graph.plan, np.arange(len(edges.kind)))
+    ends = _followed(graph, graph.plan_without_limit, np.flatnonzero(edges.kind != EdgeKind.QUEUE))
+    if (ends[edges.src[limit]] + edges.lag_ns[limit] <= ends[edges.dst[limit]]).all():
+        return ends
+    return _followed(graph, graph.plan, np.arange(len(edges.kind)))
+
+
+def _followed(graph: Graph, plan: Plan, planned: Array) -> Array:
+    """The ends by the edges `planned`, of which `plan` is."""
     along = np.cumsum(graph.duration_ns)
-    cost = (along[edges.src] + edges.lag_ns - along[edges.dst])[plan.edge].tolist()
-    held = [0]
+    if not len(planned):
+        return along
+    rows = planned[plan.edge]
+    edges = graph.edges
+    cost = along[edges.src[rows]] + edges.lag_ns[rows] - along[edges.dst[rows]]
+    most = np.maximum.reduceat(cost, plan.begins)[plan.order].tolist()
+    held = [0, _NEVER]
     hold = held.append
-    for before, source, more in zip(plan.before, plan.source, cost, strict=True):
-        value = held[source] + more
-        if before >= 0:
-            earlier = held[before]
-            hold(value if value > earlier else earlier)
-        else:
-            hold(value)
-    ends: Array = along + np.array(held, np.int64)[plan.hold]
+    for before, source, more in zip(plan.before, plan.source, most, strict=True):
+        value, earlier = held[source] + more, held[before]
+        hold(value if value > earlier else earlier)
+    own = np.array(held, np.int64)[plan.held_by] + cost
+    apart = plan.chain * (int(own.max()) - int(own.min()) + 1)
+    ends: Array = along + np.append(np.maximum.accumulate(own + apart) - apart, 0)[plan.hold]
     return ends
 
 

@@ -33,6 +33,8 @@ def graphs(draw: st.DrawFn) -> Graph:
             np.array([draw(lags) for _ in pairs], np.int64), EdgeKind.STREAM_SYNC,
         ),
     )  # fmt: skip
+    limits = [False] * len(openers) + [draw(st.booleans()) for _ in pairs]
+    edges = edges._replace(kind=np.where(limits, EdgeKind.QUEUE, edges.kind).astype(np.uint8))
     durations = np.array([0] + [draw(st.integers(0, 50)) for _ in range(count - 1)])
     unexplained = np.array([0] + [draw(st.integers(0, 9)) for _ in range(count - 1)])
     rows = np.empty(0, np.int64)
