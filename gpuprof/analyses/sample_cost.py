@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from gpuprof.analyses.awaited import Awaited
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Result, Results
@@ -19,7 +20,7 @@ class SampleCost(Result):
 
     `loading`: what was timed; None where nothing was, or where two datasets cannot be told apart. `slowest`: the
     transform that takes longest, `slowest_share` of reading and collating. `transforms_share`: all of them.
-    `processors_used`: processor time of the process ÷ wall time of reading and collating,
+    `processors_used`: processor time of the process, and its waiting for a core, ÷ wall time of reading and collating;
     above 1 where several threads compute. `blocked_per_sample`: waits for something else
     than a processor, per sample.
     `stall_ns`: the wait for batches within the steps in which the device, if there is one, was idle.
@@ -38,7 +39,7 @@ class SampleCost(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the timed batches of a live run."""
-        plan, loading = results.get(WorkerPlan), _awaited(trace, results.get(WorkerPlan))
+        plan, loading = results.get(WorkerPlan), results.get(Awaited).loading
         suffice = plan.suggested is not None and plan.needed is not None and plan.suggested >= plan.needed
         stall_ns = _stall(results)
         wall = loading.sample_ns + loading.collate_ns if loading else 0
@@ -50,23 +51,11 @@ class SampleCost(Result):
             slowest=slowest,
             slowest_share=slowest.duration_ns / wall if slowest else None,
             transforms_share=sum(each.duration_ns for each in loading.transforms) / wall,
-            processors_used=loading.cpu_ns / wall,
+            processors_used=(loading.cpu_ns + (loading.core_wait_ns or 0)) / wall,
             blocked_per_sample=None if loading.blocked is None else loading.blocked / loading.samples,
             stall_ns=stall_ns,
             workers_suffice=suffice,
         )
-
-
-def _awaited(trace: Trace, plan: WorkerPlan) -> Loading | None:
-    loader = plan.loader
-    if loader is None:
-        return None
-    fits = [
-        each
-        for each in trace.context.loadings
-        if each.dataset == loader.dataset and loader.samples in (None, each.dataset_samples)
-    ]
-    return fits[0] if len(fits) == 1 else None
 
 
 def _stall(results: Results) -> int | None:

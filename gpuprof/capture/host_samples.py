@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import os
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gpuprof.capture.core_times import thread_times
 from gpuprof.model.schema import HOST_SAMPLES
 from gpuprof.model.table import Table
 
@@ -31,6 +34,7 @@ class HostSampler:
         self._children: dict[int, Any] = {}
         self._children_read_at = 0.0
         self._wall_ns, self._processor_ns = time.perf_counter_ns(), time.process_time_ns()
+        self._main_ns = _main_thread()
         self.failure: str | None = None
         self.cost_ns = 0
         self.latest_bytes: int | None = None
@@ -70,9 +74,11 @@ class HostSampler:
             self.failure = f"the host was not sampled to the end: {type(error).__name__}: {error}"
 
     def _read(self, process: Any, resident_bytes: int) -> None:
-        wall_ns, processor_ns = time.perf_counter_ns(), time.process_time_ns()
-        busy = (processor_ns - self._processor_ns) / max(1, wall_ns - self._wall_ns)
-        self._wall_ns, self._processor_ns = wall_ns, processor_ns
+        wall_ns, processor_ns, main_ns = time.perf_counter_ns(), time.process_time_ns(), _main_thread()
+        passed = max(1, wall_ns - self._wall_ns)
+        busy = (processor_ns - self._processor_ns) / passed
+        ran, waited = ((now - then) / passed for now, then in zip(main_ns, self._main_ns, strict=True))
+        self._wall_ns, self._processor_ns, self._main_ns = wall_ns, processor_ns, main_ns
         children_percent, children_bytes = self._read_children(process)
         row = {
             "time_ns": time.time_ns(),
@@ -80,6 +86,8 @@ class HostSampler:
             "cpu_percent": busy * 100,
             "children_cpu_percent": children_percent,
             "children_resident_bytes": children_bytes,
+            "main_thread_percent": ran * 100,
+            "main_core_wait_percent": waited * 100,
         }
         for name, values in self._rows.items():
             values.append(row[name])
@@ -98,6 +106,12 @@ class HostSampler:
             except psutil.Error:  # it has ended
                 del self._children[pid]
         return busy, resident
+
+
+def _main_thread() -> tuple[float, float]:
+    """Nanoseconds that the main thread ran and waited for a core; NaN where that is not known."""
+    # on Linux the main thread has the number of its process
+    return thread_times(os.getpid(), os.getpid()) or (math.nan, math.nan)
 
 
 def _children_of(process: Any) -> dict[int, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gpuprof.capture.core_times import own_waits, thread_times, waited_between
 from gpuprof.capture.timed_transforms import Timed, find_transforms, timed_transforms
 from gpuprof.capture.tracebacks import leave_out_everywhere
 from gpuprof.model.loading import Loading, TransformTime
@@ -32,7 +33,8 @@ class LoadTimes:
         self._file: Any = None
         self._original: Callable[..., Any] | None = None
         self._installed: Callable[..., Any] | None = None
-        self._pid, self._batches = os.getpid(), 0
+        self._pid = self._home = os.getpid()
+        self._batches = 0
         self._sized: tuple[Any, int] | None = None
 
     def install(self) -> None:
@@ -88,16 +90,25 @@ class LoadTimes:
         self._batches += 1
         transforms, collating = _prepared(reader)
         with timed_transforms(transforms), _replaced(reader, collating):
-            blocked, cpu, began = _blocked(), time.process_time_ns(), time.perf_counter_ns()
+            cores, blocked = self._core_waits(), _blocked()
+            cpu, began = time.process_time_ns(), time.perf_counter_ns()
             batch = fetch(reader, indices)
             wall, cpu = time.perf_counter_ns() - began, time.process_time_ns() - cpu
             waits = _blocked() - blocked if blocked >= 0 else -1
+            core_wait = waited_between(cores, self._core_waits())
         collate_ns = 0 if collating is None else collating.duration_ns
-        self._write(reader, indices, (wall, cpu, waits, collate_ns), transforms)
+        times = {"wall": wall - collate_ns, "cpu": cpu, "collate": collate_ns, "blocked": waits, "core_wait": core_wait}
+        self._write(reader, indices, times, transforms)
         return batch
 
-    def _write(self, reader: Any, indices: Any, times: tuple[int, int, int, int], transforms: list[Timed]) -> None:
-        wall, cpu, waits, collate_ns = times
+    def _core_waits(self) -> dict[int, int]:
+        """Of all threads of a worker; of the profiled process only the one that reads: its others make no batches."""
+        if self._pid != self._home:
+            return own_waits()
+        times = thread_times(self._home, self._home)
+        return {} if times is None else {self._home: times[1]}
+
+    def _write(self, reader: Any, indices: Any, times: dict[str, int | None], transforms: list[Timed]) -> None:
         try:
             source = _source(reader.dataset)
             line = {
@@ -105,10 +116,7 @@ class LoadTimes:
                 "dataset": type(reader.dataset).__name__,
                 "size": self._size(reader.dataset),
                 "samples": len(indices) if reader.auto_collation else 1,
-                "wall": wall - collate_ns,
-                "cpu": cpu,
-                "collate": collate_ns,
-                "blocked": waits,
+                **times,
                 "source": type(source).__name__,
                 "batched": bool(getattr(source, "__getitems__", None)),
                 "transforms": [(each.name, each.calls, each.duration_ns) for each in transforms],
@@ -182,6 +190,7 @@ def _loading(dataset: str, size: int | None, lines: list[dict[str, Any]]) -> Loa
             spent[row, name][0] += calls
             spent[row, name][1] += duration_ns
     blocked = [line["blocked"] for line in lines]
+    core_waits = [line["core_wait"] for line in lines]
     return Loading(
         dataset=dataset,
         source=lines[0]["source"],
@@ -193,6 +202,7 @@ def _loading(dataset: str, size: int | None, lines: list[dict[str, Any]]) -> Loa
         collate_ns=sum(line["collate"] for line in lines),
         cpu_ns=sum(line["cpu"] for line in lines),
         blocked=sum(blocked) if min(blocked) >= 0 else None,
+        core_wait_ns=None if None in core_waits else sum(core_waits),
         batched=any(line["batched"] for line in lines),
         transforms=tuple(TransformTime(name=name, calls=c, duration_ns=ns) for (_, name), (c, ns) in spent.items()),
     )

@@ -18,7 +18,9 @@ class Loading(msgspec.Struct, frozen=True, kw_only=True):
 
     `sample_ns`: wall time of reading the samples, transforms included, collating (`collate_ns`) apart. `cpu_ns`: what
     the processes, all their threads, computed in both. `blocked`: how
-    often the reading thread waited for something else than a processor; None where the system does not say.
+    often the reading thread waited for something else than a processor; `core_wait_ns`: how long threads were ready to
+    compute in both but had no core: all of a worker process, in this process only the reading one. None where the
+    system does not say.
     `dataset_samples` is the dataset's length. `source` is the class that reads: the dataset's own, or what a `Subset`
     is of; `batched`: whether that has `__getitems__`.
     """
@@ -33,5 +35,6 @@ class Loading(msgspec.Struct, frozen=True, kw_only=True):
     collate_ns: int
     cpu_ns: int
     blocked: int | None = None
+    core_wait_ns: int | None = None
     batched: bool = False
     transforms: tuple[TransformTime, ...] = ()

@@ -199,6 +199,13 @@ HOST_SAMPLES = TableSchema(
         Column("cpu_percent", "float32", "percent", "CPU use of the process since the last reading; 100 is one core"),
         Column("children_cpu_percent", "float32", "percent", "the same, of its child processes (DataLoader workers)"),
         Column("children_resident_bytes", "int64", "bytes", "resident memory of its child processes"),
+        Column("main_thread_percent", "float32", "percent", "time since the last reading that its main thread ran"),
+        Column(
+            "main_core_wait_percent",
+            "float32",
+            "percent",
+            "time since the last reading that its main thread was ready to run but had no core (Linux)",
+        ),
     ),
 )
 

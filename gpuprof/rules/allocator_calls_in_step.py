@@ -41,8 +41,6 @@ from gpuprof.whatif.changes import calls_gone
 class AllocatorCallsInStep(Rule):
     """See the module."""
 
-    yields_to = ("empty_cache_in_step", "memory_near_limit")
-
     idle_share: float = threshold(0.01, "of the steady steps with the device idle in these calls")
     high_share: float = threshold(0.20, "of the steady steps: then it is the first thing to mend")
     steps_share: float = threshold(0.8, "of the steady steps have such calls: one now and then is the cache growing")

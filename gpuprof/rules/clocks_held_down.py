@@ -46,8 +46,6 @@ _REASONS = {
 class ClocksHeldDown(Rule):
     """See the module."""
 
-    yields_to = ("thermal_throttle",)
-
     held_share: float = threshold(0.20, "of the readings under load: less is a passing state")
     clock_share: float = threshold(0.90, "of the maximum clock: above it little is lost")
     readings: float = threshold(10, "under load: fewer say too little")

@@ -38,8 +38,6 @@ from gpuprof.whatif.changes import host_time_scaled
 class HostCpuBound(Rule):
     """See the module."""
 
-    yields_to = ("python_loop_over_batch",)
-
     gap_share: float = threshold(0.10, "of the steady steps in such gaps: the cure is often some rewriting")
     high_share: float = threshold(0.30, "of the steady steps: then it is the first thing to mend")
     steps_share: float = threshold(0.5, "of the steady steps have one: a single stall is no habit")

@@ -59,7 +59,6 @@ from gpuprof.whatif.predict import Range
 class InputStall(Rule):
     """See the module."""
 
-    yields_to = ("slow_transform", "per_sample_fetch")
     guard = Guard.EXACT
 
     stall_share: float = threshold(0.05, "of the step: under it the cure is hardly seen among other variation")
@@ -192,6 +191,8 @@ def _why_no_workers(plan: WorkerPlan) -> str:
             f" This process has {units.plural(plan.cores or 0, 'core')} for {units.plural(plan.workers, 'worker')} and "
             "the training thread: more workers help only while they wait (for a disk or a network), not compute."
         )
+    if plan.starved:
+        return " The workers there are wait for a core themselves, which something else holds: more would wait, too."
     return ""
 
 

@@ -51,8 +51,8 @@ class PerSampleFetch(Rule):
         loading, cpu = cost.loading, cost.processors_used
         if loading is None or loading.samples < self.samples or cost.blocked_per_sample is None or cpu is None:
             return without_times(self.name)
-        # workers that share cores wait for those as well
-        crowded = plan.cores is None or (plan.workers or 0) + 1 > plan.cores
+        # workers that share cores wait for those as well; where that was timed, it counts as computing
+        crowded = loading.core_wait_ns is None and (plan.cores is None or (plan.workers or 0) + 1 > plan.cores)
         in_fetch = (cost.transforms_share or 0.0) < self.transforms_share and loading.sample_ns > loading.collate_ns
         if crowded or loading.batched or not in_fetch or cpu >= self.processors_used:
             return None

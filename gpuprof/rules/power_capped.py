@@ -33,8 +33,6 @@ from gpuprof.rules.rule import Rule, threshold
 class PowerCapped(Rule):
     """See the module."""
 
-    yields_to = ("thermal_throttle",)
-
     capped_share: float = threshold(0.20, "of the readings under load: less is a passing peak")
     clock_share: float = threshold(
         0.80, "of the clock otherwise: heavy kernels at the board’s own limit often get so far"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 from gpuprof.analyses.result import Results
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.guard import EXACT_TOLERANCE, Guard
+from gpuprof.rules.root_causes import ROOT_CAUSES
 
 HEADINGS = ("What it finds", "Why it costs", "What to do", "When to leave it")
 
@@ -24,7 +25,6 @@ class Rule(ABC):
     steps, so that the cell is measured to its end.
     """
 
-    yields_to: ClassVar[tuple[str, ...]] = ()
     guard: ClassVar[Guard | None] = None
     loss_tolerance: ClassVar[float] = EXACT_TOLERANCE
     whole_cell: ClassVar[bool] = False
@@ -33,6 +33,11 @@ class Rule(ABC):
     def name(self) -> str:
         """The rule's name: its file's."""
         return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def yields_to(self) -> tuple[str, ...]:
+        """The rules that it yields to, by ROOT_CAUSES."""
+        return ROOT_CAUSES.get(self.name, ())
 
     @abstractmethod
     def check(self, results: Results) -> Finding | Abstention | None:

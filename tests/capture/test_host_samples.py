@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ import numpy as np
 import psutil
 import pytest
 
+from gpuprof.capture.core_times import thread_times
 from gpuprof.capture.host_samples import HostSampler
 
 
@@ -26,6 +28,9 @@ def test_times_memory_and_load() -> None:
     assert np.all(np.diff(table["time_ns"]) > 0)
     assert table["resident_bytes"][-1] == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
     assert table["cpu_percent"].max() > 20
+    if thread_times(os.getpid(), os.getpid()) is not None:
+        assert table["main_thread_percent"].max() > 20
+        assert np.all(table["main_core_wait_percent"] >= 0)
 
 
 def test_children_are_counted() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from torch.utils.data._utils.fetch import _MapDatasetFetcher
 
 import gpuprof
 from gpuprof.capture import load_times
+from gpuprof.capture.core_times import thread_times
 from gpuprof.capture.load_times import LoadTimes
 
 
@@ -76,6 +78,8 @@ def test_samples_and_transforms_of_every_process(times: LoadTimes, workers: int)
     assert 1e6 * 4 * timed <= computing.duration_ns < found.sample_ns
     assert found.cpu_ns >= 1e6 * 4 * timed
     assert found.blocked is None or found.blocked >= 4 * timed
+    known = thread_times(os.getpid(), os.getpid()) is not None
+    assert (found.core_wait_ns or 0) >= 0 and (found.core_wait_ns is not None) == known
 
 
 def test_a_single_transform_of_a_subset(times: LoadTimes) -> None:

@@ -1,0 +1,40 @@
+"""What the kernel's scheduler says of threads: how long each ran, and how long it was ready to run but had no core.
+
+From `/proc/<process>/task/<thread>/schedstat` (Linux; Documentation/scheduler/sched-stats.rst): nanoseconds on a core,
+nanoseconds on a run queue, number of time slices. A limit on processor time set by a container counts as waiting, too.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def thread_times(process: int, thread: int) -> tuple[int, int] | None:
+    """Nanoseconds that a thread ran, and that it waited for a core, since it began; None where that is not known."""
+    try:
+        ran, waited, slices = Path(f"/proc/{process}/task/{thread}/schedstat").read_bytes().split()[:3]
+        # a kernel that does not keep these says 0 0 0
+        return (int(ran), int(waited)) if int(slices) else None
+    except (OSError, ValueError):
+        return None
+
+
+def own_waits() -> dict[int, int]:
+    """For each thread of this process the nanoseconds that it waited for a core; empty where that is not known."""
+    try:
+        threads = [int(task.name) for task in Path("/proc/self/task").iterdir()]
+    except OSError:
+        return {}
+    times = {thread: thread_times(os.getpid(), thread) for thread in threads}
+    return {thread: known[1] for thread, known in times.items() if known is not None}
+
+
+def waited_between(before: dict[int, int], after: dict[int, int]) -> int | None:
+    """Nanoseconds that all threads together waited between two `own_waits`; None where either is not known.
+
+    A thread that ended in between does not count.
+    """
+    if not before or not after:
+        return None
+    return sum(max(0, waited - before.get(thread, 0)) for thread, waited in after.items())

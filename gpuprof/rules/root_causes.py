@@ -1,0 +1,86 @@
+"""The root-cause order: for each rule the rules that name the cause of the same time. One cause gives one finding.
+
+Where one of the causes finds something on the same time, the rule itself is silent. Rules that are not here yield to
+none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Rules that name why a device was idle, or what its idle time comes from.
+STALLS = (
+    "allocator_calls_in_step",
+    "blocking_h2d_copy",
+    "cold_start_dominates",
+    "copy_round_trip",
+    "debug_mode_on",
+    "empty_cache_in_step",
+    "explicit_synchronize",
+    "exposed_collective",
+    "exposed_h2d_copy",
+    "gc_pauses",
+    "graph_breaks",
+    "host_cpu_bound",
+    "host_filled_then_copied",
+    "input_stall",
+    "launch_bound",
+    "pageable_h2d_copy",
+    "per_sample_fetch",
+    "python_loop_over_batch",
+    "rank_straggler",
+    "recompiles_in_steady_state",
+    "slow_transform",
+    "small_h2d_copies",
+    "sync_in_step",
+    "unfused_optimizer",
+    "widened_before_copy",
+    "workers_oversubscribed",
+    "workers_restarted",
+)
+
+ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
+    "activations_dominate_peak": ("logits_dominate_peak",),
+    "allocator_calls_in_step": (
+        "empty_cache_in_step",
+        "memory_near_limit",
+    ),
+    "clocks_held_down": ("thermal_throttle",),
+    "eager_attention": ("launch_bound",),
+    "energy_idle": STALLS,
+    "explicit_synchronize": ("debug_mode_on",),
+    "host_cpu_bound": (
+        "python_loop_over_batch",
+        "workers_oversubscribed",
+    ),
+    "input_stall": (
+        "workers_oversubscribed",
+        "slow_transform",
+        "per_sample_fetch",
+    ),
+    "launch_bound": (
+        "python_loop_over_batch",
+        "allocator_calls_in_step",
+        "empty_cache_in_step",
+    ),
+    "memory_near_limit": (
+        "activations_dominate_peak",
+        "fragmented_memory",
+        "logits_dominate_peak",
+        "model_exceeds_device",
+        "optimizer_state_dominates",
+    ),
+    "memory_unused": (
+        "launch_bound",
+        "small_batch",
+        "input_stall",
+        "unfused_optimizer",
+        "fp32_matmul",
+    ),
+    "per_sample_fetch": ("workers_oversubscribed",),
+    "power_capped": ("thermal_throttle",),
+    "slow_transform": ("workers_oversubscribed",),
+    "small_batch": ("launch_bound",),
+    "unfused_pointwise": ("launch_bound",),
+    "weights_bound_inference": ("launch_bound",),
+}
