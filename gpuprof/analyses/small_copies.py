@@ -52,7 +52,7 @@ class SmallCopies(Result):
         chosen = small & (copies["direction"] == CopyKind.H2D) & (copies["step"] >= 0)
         device = results.get(DeviceActivity).primary
         host = intervals.intersect(
-            _host(trace, np.unique(copies["call"][chosen & (copies["call"] >= 0)])), steps.window
+            time_around(trace, np.unique(copies["call"][chosen & (copies["call"] >= 0)])), steps.window
         )
         return cls(
             chosen=chosen,
@@ -64,7 +64,8 @@ class SmallCopies(Result):
         )
 
 
-def _host(trace: Trace, calls: Array) -> Intervals:
+def time_around(trace: Trace, calls: Array) -> Intervals:
+    """The host's time in the outermost operators around these rows of calls, or in the calls where there is none."""
     around = outermost(trace, trace.calls["operator"][calls])
     operators, bare = trace.operators.take(np.unique(around[around >= 0])), trace.calls.take(calls[around < 0])
     starts = np.concatenate((operators["start_ns"], bare["start_ns"]))

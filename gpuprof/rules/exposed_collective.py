@@ -38,12 +38,19 @@ from gpuprof.model.kernel_names import KernelCategory
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import operations_lasting, unchanged
+from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.predict import Range
 
 _REDUCES = ("allreduce", "all_reduce")
 # by experience with NCCL: a call takes some 10 to 30 µs whatever it carries
 MANY_A_STEP, SHORT_NS = 100, 50_000
+# Half the bytes (bf16), or the other half under compute.
+_USUAL_SHARE = 0.5
+_BASIS = "re-timed with half of it, at best all, hidden under compute; nothing, where it is a wait for another rank"
 _GATHERS = ("allgather", "all_gather", "reducescatter", "reduce_scatter")
 
 
@@ -73,7 +80,7 @@ class ExposedCollective(Rule):
         number, name = int(table["count"].sum()), _longest(results, table)
         longest = int((exposed.ends - exposed.starts).max())
         each = f", {units.duration(exposed.total_ns / scope.steps)} a step" if scope.steps else ""
-        return Finding(
+        found = Finding(
             rule=self.name,
             severity=graded(share - scope.share(waited.ns), self.high_share),
             title=f"Collectives that nothing hides take {units.percent(share)} of {scope.words}",
@@ -101,6 +108,22 @@ class ExposedCollective(Rule):
             ),
             leave_it="Leave it when only the last bucket is exposed, or when the link between devices is the limit.",
         )
+        return retimed(results, found, _hidden(results, exposed, waited.ns), _BASIS, rest=WAITS_FOR_HOST)
+
+
+def _hidden(results: Results, exposed: Intervals, waited_ns: float) -> Range:
+    """Of what is exposed and no wait for a late rank: nothing at worst, half, and at best all hidden under compute."""
+    events = results.trace.device_events
+    primary = results.get(DeviceActivity).primary
+    rows = np.flatnonzero(events["collective"] & (events["device"] == (primary.id if primary else -1)))
+    starts, durations = events["start_ns"][rows], events["duration_ns"][rows]
+    bare = intervals.covered(exposed, starts, starts + durations)
+    own = 1 - min(waited_ns / exposed.total_ns, 1.0) if exposed.total_ns else 0.0
+
+    def at(share: float) -> Edit:
+        return operations_lasting(rows, durations - np.rint(bare * own * share).astype(np.int64))
+
+    return Range(unchanged, at(_USUAL_SHARE), at(1.0))
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,18 @@ from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import CopyKind, HostMemory
+from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
 from gpuprof.model.table import Table
 from gpuprof.rules.absence import without_device, without_host_memory
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.predict import Range
+from gpuprof.whatif.prefetch import copied_ahead, copied_beside
+
+_BASIS = "re-timed with each batch copied on a stream of its own while the one before it computes"
+_ASSUMED = "the next batch is taken to be there a step earlier, and the kernels not to be slowed by a copy beside them"
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,8 @@ class ExposedH2dCopy(Rule):
             return None
         if scope.share(results.get(InputPipeline).device_idle_in_wait_ns or 0) >= self.stall_share:
             return None
-        return self._finding(scope, copies, exposed, hideable)
+        found = self._finding(scope, copies, exposed, hideable)
+        return retimed(results, found, _prefetched(results, copies, device.id), _BASIS, assumed=_ASSUMED)
 
     def _finding(self, scope: Scope, copies: Table, exposed: Intervals, hideable_ns: int) -> Finding:
         share, total = scope.share(exposed.total_ns), int(np.maximum(copies["bytes"], 0).sum())
@@ -92,3 +99,12 @@ class ExposedH2dCopy(Rule):
             saving=scope.saving(0, hideable_ns, hideable_ns, "upper bound: these copies wholly hidden under compute"),
             leave_it="Leave it when the device’s memory does not hold two batches.",
         )
+
+
+def _prefetched(results: Results, copies: Table, device: int) -> Range:
+    """At worst each copy is asked for when it is now, only on another stream."""
+    events = results.trace.device_events
+    mine = np.isin(events["call"], copies["call"][copies["call"] >= 0]) & (events["device"] == device)
+    rows = np.flatnonzero(mine & (events["kind"] == DeviceEventKind.COPY))
+    ahead = copied_ahead(rows, events["step"][rows].astype(np.int64), device)
+    return Range(copied_beside(rows, device), ahead, ahead)

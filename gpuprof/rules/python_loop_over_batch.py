@@ -31,10 +31,18 @@ from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled, operations_lasting
+from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.predict import Range
 
+# What a kernel takes however little it does.
+_LEAST_KERNEL_NS = 2_000
+_BASIS = "re-timed with the host's work of one turn for the whole batch"
 _MOST_NAMES = 5
 
 
@@ -60,7 +68,8 @@ class PythonLoopOverBatch(Rule):
                 continue
             runs = [run for run in loop.runs if _is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
-                return self._finding(scope, loop, inside, results.get(LinePlaces).cell_lines(inside))
+                found = self._finding(scope, loop, inside, results.get(LinePlaces).cell_lines(inside))
+                return retimed(results, found, _vectorised(results, loop, inside), _BASIS)
             if all(run.walks is None for run in loop.runs):
                 return Abstention(
                     self.name,
@@ -111,6 +120,22 @@ class PythonLoopOverBatch(Rule):
             ),
             leave_it="Leave it when each turn depends on the one before, or when the samples differ in shape.",
         )
+
+
+def _vectorised(results: Results, loop: Loop, inside: Intervals) -> Range:
+    """One turn's work of the host for all. On the device at worst as now; else all turns pay _LEAST_KERNEL_NS once,
+    and at best the whole batch takes as long as one sample now."""
+    events, calls, turns = results.trace.device_events, results.trace.calls, loop.turns / len(loop.runs)
+    launched = np.flatnonzero(events["call"] >= 0)
+    rows = launched[intervals.contains(inside, calls["start_ns"][events["call"][launched]])]
+    now = events["duration_ns"][rows]
+    fixed = np.minimum(now, _LEAST_KERNEL_NS)
+    host = host_time_scaled(inside, 1 / turns)
+
+    def at(durations: Array) -> Edit:
+        return together(host, operations_lasting(rows, np.rint(durations).astype(np.int64)))
+
+    return Range(host, at(now - fixed * (1 - 1 / turns)), at(now / turns))
 
 
 def _is_over_batch(run: Run, sizes: set[int]) -> bool:

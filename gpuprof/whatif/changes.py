@@ -9,7 +9,7 @@ from gpuprof.model.table import Array
 from gpuprof.whatif import edits
 from gpuprof.whatif.edits import Edit
 from gpuprof.whatif.fidelity import replayed
-from gpuprof.whatif.graph import EdgeKind, Graph
+from gpuprof.whatif.graph import HOST_WAITS, EdgeKind, Graph
 from gpuprof.whatif.loading import waits_with_workers
 from gpuprof.whatif.restructure import launch_together, stretches
 from gpuprof.whatif.retime import retime
@@ -28,9 +28,30 @@ def calls_gone(rows: Array) -> Edit:
     return lambda graph: edits.remove(graph, _known(graph.call_node[rows]))
 
 
+def waits_dropped(rows: Array) -> Edit:
+    """These calls no longer wait for the device; what else they do stays."""
+    return lambda graph: edits.drop_edge(graph, _known(graph.call_node[rows]), *HOST_WAITS)
+
+
 def operations_scaled(rows: Array, factor: float) -> Edit:
     """These device events take `factor` times as long."""
     return lambda graph: edits.scale(graph, _known(graph.event_node[rows]), factor)
+
+
+def operations_lasting(rows: Array, duration_ns: Array) -> Edit:
+    """These device events last `duration_ns` >= 0 each, of the shape of `rows`."""
+
+    def edit(graph: Graph) -> Graph:
+        nodes = graph.event_node[rows]
+        known = nodes >= 0
+        return edits.set_duration(graph, nodes[known], duration_ns[known])
+
+    return edit
+
+
+def operations_gone(rows: Array) -> Edit:
+    """Without these device events; the calls that launch them stay."""
+    return lambda graph: edits.remove(graph, _known(graph.event_node[rows]))
 
 
 def host_time_scaled(within: Intervals, factor: float | Array) -> Edit:
