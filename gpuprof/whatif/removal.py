@@ -11,8 +11,8 @@ from gpuprof.whatif.graph import HOST_WAITS, EdgeKind, Graph
 from gpuprof.whatif.predict import Replay
 from gpuprof.whatif.retime import span_ns
 
-# An edge with this lag holds nobody back; runs last less.
-_NEVER_NS = -(1 << 60)
+# An edge whose lag is as many times the run, backwards, holds nobody back.
+_BEFORE_ALL = -4
 
 
 def saved_ns(replay: Replay, rows: Array) -> float:
@@ -33,5 +33,6 @@ def _released(graph: Graph, rows: Array) -> Graph:
     chosen[nodes[nodes >= 0]] = True
     edges = graph.edges
     waits = np.isin(edges.kind, (*HOST_WAITS, EdgeKind.QUEUE)) & chosen[edges.dst]
-    released = graph.with_lags(np.where(waits, _NEVER_NS, edges.lag_ns))
+    never = _BEFORE_ALL * (graph.recorded_span_ns + 1)
+    released = graph.with_lags(np.where(waits, never, edges.lag_ns))
     return released.with_durations(np.where(chosen, np.minimum(graph.duration_ns, 0), graph.duration_ns))
