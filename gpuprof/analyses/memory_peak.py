@@ -29,7 +29,8 @@ class MemoryUse:
     the recording, so what was live before is not in it (rows without totals; the host's always).
     `peak_allocated_bytes` at `peak_at_ns` and `peak_reserved_bytes` may be at different instants; `source` says where
     they come from. A peak of the statistics that stems from before the run is unknown; reserved is then what was
-    reserved at the end. `limit_bytes` is the memory of the device. `start_allocated_bytes` was live at the first row.
+    reserved at the end. `limit_bytes` is the memory of the device, or what the process
+    allowed torch of it. `start_allocated_bytes` was live at the first row.
 
     Over the steps after the first, where there are at least two steps (else None): `stays_bytes` is the smallest
     allocation (None where the curve is relative), `transient_bytes` the largest − the smallest, what comes and goes
@@ -122,7 +123,7 @@ def _use(trace: Trace, rows: Table, device: int | None, statistics: Allocator | 
         peak_allocated_bytes=peak.allocated,
         peak_at_ns=peak.at_ns,
         peak_reserved_bytes=peak.reserved,
-        limit_bytes=known.memory_bytes if known else _host_memory(trace),
+        limit_bytes=_limit(known.memory_bytes if known else _host_memory(trace), statistics),
         start_allocated_bytes=int(allocated[0] - rows["bytes"][0]) if len(rows) and not relative else None,
         stays_bytes=None if relative else by_step.lowest(),
         transient_bytes=by_step.transient(),
@@ -155,6 +156,11 @@ def _peak(rows: Table, allocated: Array, relative: bool, statistics: Allocator |
         return _Peak(None, None, reached, FROM_STATISTICS)
     at = int(rows["time_ns"][highest])
     return _Peak(int(allocated[highest]), at, reached, FROM_SUMS if relative else FROM_ROWS)
+
+
+def _limit(whole_bytes: int | None, statistics: Allocator | None) -> int | None:
+    allowed = statistics.limit_bytes if statistics else None
+    return whole_bytes if allowed is None else min(allowed, whole_bytes or allowed)
 
 
 def _host_memory(trace: Trace) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any
 from gpuprof.model.context import Allocator
 
 _Stats = dict[int, dict[str, Any]]
+_LIMIT = "limit_bytes"
 
 
 def read_allocators() -> _Stats:
@@ -17,7 +18,10 @@ def read_allocators() -> _Stats:
     if not cuda.is_initialized():
         return {}
     try:
-        return {device: dict(cuda.memory_stats(device)) for device in range(cuda.device_count())}
+        return {
+            device: dict(cuda.memory_stats(device)) | {_LIMIT: _limit(cuda, device)}
+            for device in range(cuda.device_count())
+        }
     except RuntimeError:  # a device that reported an error answers nothing any more
         return {}
 
@@ -51,6 +55,7 @@ def compare_allocators(before: _Stats, after: _Stats) -> tuple[tuple[Allocator, 
                 device_allocs=_grown(earlier, stats, "num_device_alloc"),
                 device_frees=_grown(earlier, stats, "num_device_free"),
                 inactive_split_bytes=stats.get("inactive_split_bytes.all.current"),
+                limit_bytes=stats.get(_LIMIT),
             )
         )
         if not grew:
@@ -59,6 +64,12 @@ def compare_allocators(before: _Stats, after: _Stats) -> tuple[tuple[Allocator, 
                 "(--memory records it, torch.cuda.reset_peak_memory_stats() before the cell makes it readable)"
             )
     return tuple(allocators), tuple(notes)
+
+
+def _limit(cuda: Any, device: int) -> int | None:
+    """Bytes that torch may reserve on that device; None for all of it, or where this torch does not say."""
+    share = getattr(cuda, "get_per_process_memory_fraction", lambda _: 1.0)(device)
+    return None if share >= 1 else int(share * cuda.get_device_properties(device).total_memory)
 
 
 def _bytes(stats: dict[str, Any], name: str) -> int:

@@ -127,7 +127,8 @@ class Allocator(msgspec.Struct, frozen=True, kw_only=True):
 
     The peaks are torch's counters, which are never reset here. `peak_in_run` is False where the peak of allocated bytes
     was already as high before: the run's own is then unknown, and at most that. `inactive_split_bytes`: at the end,
-    free parts of blocks in use, which cannot be given back to the driver.
+    free parts of blocks in use, which cannot be given back to the driver. `limit_bytes`: what this process let torch
+    reserve at most (`torch.cuda.set_per_process_memory_fraction`); None where that is the whole device, or unknown.
     """
 
     device: int
@@ -142,6 +143,7 @@ class Allocator(msgspec.Struct, frozen=True, kw_only=True):
     device_allocs: int | None = None
     device_frees: int | None = None
     inactive_split_bytes: int | None = None
+    limit_bytes: int | None = None
 
 
 class ModuleBytes(msgspec.Struct, frozen=True, kw_only=True):

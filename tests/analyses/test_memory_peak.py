@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from gpuprof.analyses.memory_peak import FROM_ROWS, FROM_STATISTICS, FROM_SUMS, MemoryPeak
@@ -111,3 +112,12 @@ def test_peaks_are_of_the_curve(any_shared_trace: Any) -> None:
         assert use.transient_bytes is None or 0 <= use.transient_bytes <= use.peak_allocated_bytes - min(
             0, int(use.allocated_bytes.min())
         )
+
+
+def test_the_limit_is_what_the_process_allowed_torch() -> None:
+    """GIVEN `torch.cuda.set_per_process_memory_fraction` WHEN the whole device is larger THEN the part is the limit."""
+    allowed = msgspec.structs.replace(_statistics(0, 700), limit_bytes=1000)
+    known = memory(_three_steps().context(allocators=(allowed,)).build()).primary
+    unknown = memory(TraceBuilder().context(allocators=(allowed,)).build()).primary
+    assert known is not None and unknown is not None
+    assert (known.limit_bytes, unknown.limit_bytes) == (1000, 1000)

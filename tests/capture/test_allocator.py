@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -53,3 +54,25 @@ def test_a_poisoned_device_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", poisoned)
     assert read_allocators() == {}
+
+
+def test_a_process_may_keep_to_a_part_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = SimpleNamespace(total_memory=1000)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "memory_stats", lambda device: stats(10, 50, 60))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: whole)
+    monkeypatch.setattr(
+        torch.cuda, "get_per_process_memory_fraction", lambda device: (0.25, 1.0)[device], raising=False
+    )
+    found, _ = compare_allocators({}, read_allocators())
+    assert [each.limit_bytes for each in found] == [250, None]
+
+
+def test_older_torch_does_not_say_what_it_may_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "memory_stats", lambda device: stats(10, 50, 60))
+    monkeypatch.delattr(torch.cuda, "get_per_process_memory_fraction", raising=False)
+    (found,), _ = compare_allocators({}, read_allocators())
+    assert found.limit_bytes is None
