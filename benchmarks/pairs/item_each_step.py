@@ -4,7 +4,7 @@ family = "host_syncs"
 rule = "sync_in_step"
 guard = "exact"
 shows_on = "cuda"
-published = "1.04× on a small net (LANfactory); 5–7 % on one GPU (fvdb #144); 40–50 ms a step with LoRA (torchtune #522)"
+published = "1.04× on a small net (LANfactory); 5–7 % on one GPU (fvdb #144); 40–50 ms a step (torchtune #522)"
 
 [sizes.mini]
 rows = 64
