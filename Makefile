@@ -4,8 +4,12 @@ PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
+# Lines are followed in another way from Python 3.12 on; PYTHON312 names one, otherwise it is looked for.
+export PYTHON312
+VENV_LINES ?= .venv-lines
+BIN_LINES := $(VENV_LINES)/bin
 
-.PHONY: demo test lint types layers docs notebooks check clean
+.PHONY: demo test lines lint types layers docs notebooks check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +36,19 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+# 1.4 GB to load where there is no CPU wheel of torch for that Python.
+$(VENV_LINES)/.test: pyproject.toml
+	@.ci/newer-python >/dev/null || { echo "make lines needs Python 3.12 or newer: make lines PYTHON312=<its path>"; exit 1; }
+	"$$(.ci/newer-python)" -m venv $(VENV_LINES)
+	$(BIN_LINES)/python -m pip install --quiet --upgrade pip
+	$(BIN_LINES)/python -m pip install --quiet "$(TORCH)"
+	$(BIN_LINES)/python -m pip install --quiet --editable ".[test]"
+	@touch $@
+
+lines: $(VENV_LINES)/.test
+	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile $(wildcard tests/capture/test_line*.py) \
+		tests/capture/test_ownership.py tests/capture/test_session.py tests/profiling tests/kernel
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -54,4 +71,4 @@ notebooks: $(VENV)/.demo
 check: test lint types layers docs notebooks
 
 clean:
-	rm -rf $(VENV) .gpuprof notebooks/.gpuprof notebooks/*.executed.ipynb gpuprof-report.html
+	rm -rf $(VENV) $(VENV_LINES) .gpuprof notebooks/.gpuprof notebooks/*.executed.ipynb gpuprof-report.html
