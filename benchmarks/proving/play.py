@@ -113,7 +113,7 @@ class Shell:
 
     def profile(self, source: str, arguments: str) -> Run:
         self.run(f"%%gpuprofile --quiet --into _proved {arguments}\n{source}")
-        run = self.namespace.pop("_proved")
+        run = self.namespace.pop("_proved", None)
         if not isinstance(run, Run):
             raise PairError("the cell was not profiled; the notice above says why")
         return run

@@ -1,0 +1,88 @@
+"""Records and measures pairs, one JSON file a pair and size; what is there is not done again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.proving.fresh import write_json
+from benchmarks.proving.measure import BUDGET_S, measure_memory, measure_pair
+from benchmarks.proving.pair import DEVICE_SIZES, SMALLEST, Pair
+from benchmarks.proving.record import record_pair
+
+SCHEMA = 1
+
+
+def collect(
+    pairs: Iterable[Pair],
+    sizes: Sequence[str],
+    device: str,
+    folder: Path,
+    *,
+    again: bool = False,
+    budget_s: float = BUDGET_S,
+    say: Callable[[str], None] = print,
+) -> None:
+    """One result each pair and size below `folder`; `again` does them anew."""
+    for pair in pairs:
+        for size in sizes or sizes_on(device):
+            path = folder / f"{pair.name}.{size}.{device}.json"
+            if path.exists() and not again:
+                continue
+            say(f"{pair.name}, {size}, {device}")
+            write_json(path, result_of(pair, size, device, folder / "runs", budget_s=budget_s))
+
+
+def sizes_on(device: str) -> tuple[str, ...]:
+    """The sizes that are meant for `cpu` or `cuda`."""
+    return DEVICE_SIZES if device == "cuda" else (SMALLEST,)
+
+
+def result_of(pair: Pair, size: str, device: str, runs: Path, *, budget_s: float = BUDGET_S) -> dict[str, Any]:
+    """What the rules say of every variant, and what the cure gives where its gain can show on this device.
+
+    `measured` and `memory` are None where they are not yet measured.
+    """
+    recorded = record_pair(pair, size, device, runs)
+    measurable = size in pair.scored_at(device)
+    return {
+        "schema": SCHEMA,
+        "pair": pair.name,
+        "size": size,
+        "device": device,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "label": label_of(pair),
+        "variants": recorded,
+        "measured": measure_pair(pair, size, device, budget_s=budget_s) if measurable else None,
+        "memory": measure_memory(pair, size, device) if measurable and pair.gain == "memory" else None,
+    }
+
+
+def label_of(pair: Pair) -> dict[str, Any]:
+    """What is known of the pair beforehand, kept with the result."""
+    return {
+        "number": pair.number,
+        "family": pair.family,
+        "rules": list(pair.rules),
+        "guard": pair.guard,
+        "gain": pair.gain,
+        "shows_on": pair.shows_on,
+        "published": pair.published,
+        "variants": {
+            name: {
+                "rules": list(variant.rules),
+                "lines": [[label.line, label.rule] for label in variant.labels],
+                "why": variant.why,
+            }
+            for name, variant in pair.variants.items()
+        },
+    }
+
+
+def results_in(folder: Path) -> list[dict[str, Any]]:
+    """Every result below this folder, by number and size."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.*.*.json"))]
+    return sorted(found, key=lambda result: (result["label"]["number"], result["pair"], result["size"]))
