@@ -16,13 +16,15 @@ from gpuprof.whatif.predict import Range, Replay, predict
 class Joint:
     """Recorded span ÷ what re-timing leaves of it: `low` ≤ `central` ≤ `high`.
 
-    `most`: among the changes is one of which only the most that it can save is known.
+    `most`: among the changes is one of which only the most that it can save is known. `calibrated`: of the span as it
+    would be without the recording.
     """
 
     low: float
     central: float
     high: float
     most: bool
+    calibrated: bool = False
 
     @classmethod
     def of(cls, results: Results, findings: tuple[Finding, ...]) -> Self | None:
@@ -45,9 +47,10 @@ class Joint:
         if gains[1] <= 1:
             return None
         most = any(f.saving is not None and f.saving.basis.startswith("upper bound") for f in findings)
-        return cls(gains[0], gains[1], gains[2], most)
+        return cls(gains[0], gains[1], gains[2], most, replay.calibration is not None)
 
     def __str__(self) -> str:
         low, central, high = (units.factor(each) for each in (self.low, self.central, self.high))
         reach = f"up to {high} as fast (from {low})" if self.most else f"about {central} as fast ({low} to {high})"
-        return f"Re-timed together, they make the recorded run {reach}"
+        run = "run without recording" if self.calibrated else "recorded run"
+        return f"Re-timed together, they make the {run} {reach}"

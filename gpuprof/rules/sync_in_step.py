@@ -14,7 +14,8 @@ Why it costs
 What to do
     Keep the value on the device and read it every hundred steps (`total += loss.detach()`, one `.item()` at the end),
     replace a boolean mask by `torch.where` or a multiplication, `nonzero` by a fixed size. All waits of a step have to
-    go before the queue stays filled.
+    go before the queue stays filled: the evidence says what is saved without the costliest one, without half, without
+    all of them.
 
 When to leave it
     When the value decides what runs next, or the reads are already rare. With the device as the bottleneck a wait a

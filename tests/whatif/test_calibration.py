@@ -13,6 +13,7 @@ from gpuprof.model.context import RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
+from gpuprof.report.joint import Joint
 from gpuprof.rules.finding import Finding, Saving, Severity
 from gpuprof.rules.retimed import retimed
 from gpuprof.whatif import edits
@@ -106,6 +107,19 @@ def test_the_finding_says_so() -> None:
     assert (slow.saving.whole, plain.saving.whole) == ("the time without recording", "the recorded time")
     assert slow.saving.share == pytest.approx(plain.saving.share, rel=0.03)
     assert slow.saving.central_ns == pytest.approx(plain.saving.central_ns, rel=0.03)
+
+
+def test_changes_together_are_those_of_the_run_without_the_recorder() -> None:
+    found = Finding("some_rule", Severity.HIGH, "A title", "Why.", {}, "A change.")
+
+    def joint(slowed: float) -> Joint:
+        results = Results(recorded(BALANCED, slowed))
+        both = Joint.of(results, tuple(retimed(results, found, edit, "re-timed") for edit in (fast_kernels, no_waits)))
+        assert both is not None
+        return both
+
+    assert joint(1.6).central == pytest.approx(joint(1.0).central, rel=0.02)
+    assert "the run without recording" in str(joint(1.6)) and "the recorded run" in str(joint(1.0))
 
 
 def test_recorded_runs_of_others_are_as_they_were(shared_trace: Callable[[str], Any]) -> None:

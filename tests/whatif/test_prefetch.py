@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpuprof.model.kinds import CallKind
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import calls_gone
+from gpuprof.whatif.edits import together
 from gpuprof.whatif.prefetch import copied_ahead, copied_beside
 from gpuprof.whatif.retime import span_ns
 from tests.support.trace_builder import TraceBuilder
@@ -64,3 +68,14 @@ def test_no_copies_no_change() -> None:
     none = np.empty(0, np.int64)
     assert copied_beside(none, 0)(graph) is graph
     assert copied_ahead(none, none, 0)(graph) is graph
+
+
+def test_other_changes_follow_the_copies_to_their_stream() -> None:
+    """The prefetched run without its waits, whichever change comes first."""
+    trace = loop([(50, 100, 300)] * 6)
+    graph, rows = build(trace), copies(trace)
+    ahead = copied_ahead(rows, trace.device_events["step"][rows].astype(np.int64), 0)
+    waits = calls_gone(np.flatnonzero(trace.calls["kind"] == CallKind.SYNCHRONIZE))
+    both = span_ns(together(ahead, waits)(graph))
+    assert both == span_ns(together(waits, ahead)(graph)) < span_ns(ahead(graph))
+    assert both == pytest.approx((50 + 100 + 6 * 300) * 1000, rel=0.03)
