@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpuprof.rules.finding import Finding
 from gpuprof.units import duration, percent
 from gpuprof.views import wording
+from gpuprof.views.abstentions import abstention_lines
 from gpuprof.views.line_gains import hidden_sentence
 from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.theme import BUDGET
@@ -105,9 +106,10 @@ def _finding(report: Report, number: int, finding: Finding) -> str:
 def _abstained(report: Report) -> str:
     if not report.abstained:
         return ""
-    groups = wording.grouped_abstentions(report.abstained)
-    lines = [_wrap(f"{rules}: needs {wording.sentence_end(needs)} {how}", "  ", "    ") for rules, needs, how in groups]
-    return "\n".join(["Not judged, because the recording does not show it", *lines])
+    lines = abstention_lines(report.abstained, foreign=report.trace.source.kind != "recording")
+    return "\n".join(
+        ["Not judged, because the recording does not show it", *(_wrap(line, "  ", "    ") for line in lines)]
+    )
 
 
 def _trust(report: Report) -> str:

@@ -125,10 +125,11 @@ def grouped_abstentions(abstained: tuple[Abstention, ...]) -> list[tuple[str, st
     groups: dict[tuple[str, str], list[str]] = {}
     for abstention in abstained:
         groups.setdefault((abstention.needs, abstention.how), []).append(abstention.rule)
-    return [(_some(names), needs, how) for (needs, how), names in groups.items()]
+    return [(some_names(names), needs, how) for (needs, how), names in groups.items()]
 
 
-def _some(names: list[str]) -> str:
+def some_names(names: list[str]) -> str:
+    """Rules by name; of many the first few and how many others."""
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return f"{', '.join(names[:_SOME_NAMES])} and {len(names) - _SOME_NAMES} other rules"
