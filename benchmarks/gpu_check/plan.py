@@ -1,0 +1,86 @@
+"""What is run and in which order: first what only a GPU can show and all else rests on, then breadth.
+
+Only the standard library: the plan must stand where nothing else is installed yet.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.gpu_check.item import Item
+
+_PAIRS = Path(__file__).resolve().parents[1] / "pairs"
+_SIZES = ("host_bound", "balanced", "device_bound")
+_GPT2 = ("fp32", "tf32", "bf16", "compiled", "sdpa", "padded", "fused")
+# the size at which a pair says most when only one can be had
+_FIRST_SIZE = "balanced"
+
+
+def make_plan(size: str, pairs: Path = _PAIRS) -> list[Item]:
+    """Every check in its order. `size` is `full`, or `small` for a rehearsal."""
+    sizes = ("mini",) if size == "small" else _SIZES
+    labels = _labels(pairs)
+    first = [name for name, _ in _one_a_family(labels)]
+    rest = [name for name, _ in labels if name not in first]
+    at_first, later = (sizes, ()) if size == "small" else ((_FIRST_SIZE,), ("host_bound", "device_bound"))
+    return [
+        *_device_basics(),
+        *(Item("predictions", (each,), least_s=45, limit_s=120) for each in _middle_first(sizes)),
+        *_pairs(first, at_first),
+        *(Item("overhead", (each,), least_s=30, limit_s=90) for each in sizes),
+        Item("marked_tests", least_s=30, limit_s=180),
+        *(Item("gpt2", (stage,), least_s=40, limit_s=150) for stage in _GPT2),
+        *_pairs(rest, at_first),
+        *(item for each in later for item in _pairs([*first, *rest], (each,))),
+        *(Item("repeated", (way,), limit_s=120) for way in ("no_sync_events", "events_kept", "cupti_kept")),
+        Item("repeated", ("idle_between",), least_s=60, limit_s=120),
+    ]
+
+
+def _device_basics() -> Iterator[Item]:
+    yield Item("machine", limit_s=60)
+    yield Item("pipeline", limit_s=60)
+    yield Item("capture", least_s=20, limit_s=120)
+    yield Item("repeated", ("ours",), limit_s=90)
+    yield Item("sync_lines", limit_s=60)
+    yield Item("memory_parts", limit_s=60)
+    yield Item("launch_constants", least_s=20, limit_s=90)
+    yield Item("copy_constants", least_s=20, limit_s=90)
+    yield Item("compute_constants", least_s=20, limit_s=90)
+    yield Item("memory_growth", limit_s=60)
+    yield Item("broken_cells", ("out_of_memory",), limit_s=60)
+    yield Item("broken_cells", ("device_assert",), limit_s=60)
+
+
+def _pairs(names: list[str], sizes: tuple[str, ...]) -> Iterator[Item]:
+    for name in names:
+        for size in sizes:
+            yield Item("pair", ("record", name, size), least_s=30, limit_s=180)
+            yield Item("pair", ("measure", name, size), least_s=40, limit_s=120)
+
+
+def _middle_first(sizes: tuple[str, ...]) -> list[str]:
+    return sorted(sizes, key=lambda size: size != _FIRST_SIZE)
+
+
+def _labels(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Name and label of every pair, those first whose fault only a device shows; a file that cannot be read is left."""
+    found = []
+    for path in sorted(folder.glob("*.py")):
+        try:
+            text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            found.append((path.stem, tomllib.loads(text)))
+        except (SyntaxError, tomllib.TOMLDecodeError) as error:
+            print(f"{path.name} is left out: {error}")
+    return sorted(found, key=lambda each: (each[1].get("shows_on") != "cuda", each[1].get("number", 0)))
+
+
+def _one_a_family(labels: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    first: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name, label in labels:
+        first.setdefault(str(label.get("family", name)), (name, label))
+    return list(first.values())
