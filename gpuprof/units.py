@@ -70,6 +70,16 @@ def rate(bytes_per_s: float | None) -> str:
     return f"{bytes_per_s:.0f} B/s"
 
 
+def energy(joules: float | None) -> str:
+    """An energy in J as text: `840 mJ`, `12.5 J`, `1.21 kJ`; `unknown` for None or NaN."""
+    if joules is None or math.isnan(joules):
+        return UNKNOWN
+    for limit, scale, unit in ((0.9995, 1e3, "mJ"), (999.5, 1.0, "J")):
+        if abs(joules) < limit:
+            return f"{_three_digits(joules * scale)} {unit}"
+    return f"{_three_digits(joules / 1e3)} kJ"
+
+
 def percent(share: float | None) -> str:
     """A share in 0..1 as text: `44 %`, `3.2 %`, `< 0.1 %`; `unknown` for None or NaN."""
     if share is None or math.isnan(share):

@@ -31,6 +31,22 @@ def test_duration(ns: float | None, text: str) -> None:
     assert units.duration(ns) == text
 
 
+@pytest.mark.parametrize(
+    ("joules", "text"),
+    [
+        (0.84, "840 mJ"),
+        (0.9996, "1.00 J"),
+        (12.5, "12.5 J"),
+        (1_210, "1.21 kJ"),
+        (0, "0 mJ"),
+        (None, "unknown"),
+        (math.nan, "unknown"),
+    ],
+)
+def test_energy(joules: float | None, text: str) -> None:
+    assert units.energy(joules) == text
+
+
 @given(st.integers(1, 119_000_000_000))
 def test_a_duration_keeps_its_value_and_three_digits(ns: int) -> None:
     number, unit = units.duration(ns).split(" ")

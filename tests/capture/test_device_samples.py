@@ -11,14 +11,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
+from gpuprof.analyses.device_energy import DeviceEnergy
+from gpuprof.analyses.result import Results
 from gpuprof.capture import device_samples
 from gpuprof.capture.device_samples import DeviceSampler
 from gpuprof.errors import UsageError
 from gpuprof.model.samples import SampleLog
 from tests.support.fake_nvml.fixtures import MIB, UUIDS, FakeNvml, build
+from tests.support.trace_builder import TraceBuilder
 
 ROOT = Path(__file__).parents[2]
 
@@ -342,3 +346,19 @@ def test_a_log_survives_json(nvml: FakeNvml) -> None:
         assert np.array_equal(log.table[column.name], again.table[column.name], equal_nan=column.dtype == "float32")
     assert again.facts_dict() == log.facts_dict()
     assert SampleLog.from_dict(log.facts_dict(), log.table).table is log.table
+
+
+def test_readings_give_the_energy_of_the_steps(nvml: FakeNvml) -> None:
+    """GIVEN 50 W WHEN one step lasts from the first reading to the last THEN it used their distance × 50 W."""
+    nvml.order("set power_instant_mw 0 50000")
+    log = sampled(0.4, hz=50)
+    one = log.table.take(log.table["device"] == 0)
+    times = (one["time_ns"] - one["time_ns"][0]) / 1000
+    facts = msgspec.to_builtins(msgspec.structs.replace(log.static[0], torch_index=0))
+    builder = TraceBuilder(start_ns=int(one["time_ns"][0])).context(sampling={"static": [facts]})
+    builder.step(0, times[-1]).kernel("gemm", 0, times[-1] / 2, launch_at_us=0)
+    for at, power in zip(times, one["power_mw"], strict=True):
+        builder.sample(at, power_mw=int(power))
+    energy = Results(builder.build()).get(DeviceEnergy)
+    assert energy.joules == pytest.approx(50 * times[-1] / 1e6, rel=1e-3)
+    assert energy.idle_share == pytest.approx(0.5, abs=0.01)

@@ -20,6 +20,7 @@ from gpuprof.views.charts.style import only_words
 from gpuprof.views.dashboard import tables
 from gpuprof.views.dashboard.chart_frame import ChartFrame
 from gpuprof.views.dashboard.fragments import fragment
+from gpuprof.views.energy_rows import energy_note, energy_rows
 from gpuprof.views.source_rows import listings, meaning
 from gpuprof.whatif.line_profile import LineProfile
 
@@ -98,8 +99,13 @@ def steps(report: Report) -> ipywidgets.Widget:
 
 
 def device(report: Report) -> ipywidgets.Widget:
-    """The driver's readings over time."""
-    return _chart(report, "device")
+    """The energy of the steps, where it is known, and the driver's readings over time."""
+    chart, rows = _chart(report, "device"), energy_rows(report.results)
+    if not rows:
+        return chart
+    table = fragment("memory", report, names=["energy"], rows=[(name, [text]) for name, text, _ in rows])
+    note = fragment("note", report, text=energy_note(report.results))
+    return ipywidgets.VBox([ipywidgets.HTML(table), ipywidgets.HTML(note), chart])
 
 
 def has_lines(report: Report) -> bool:

@@ -9,6 +9,7 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_health import DeviceHealth, DeviceVitals
 from gpuprof.analyses.result import Results
 from gpuprof.model.trace import Trace
+from gpuprof.views.energy_rows import energy_note, energy_rows
 from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block
 
 _CURVES = (
@@ -20,8 +21,9 @@ _CURVES = (
 
 
 def section(results: Results) -> Section:
-    """Busy time of each device, the driver's readings as a table, and as curves."""
-    return Section("device", "Device", (_activity(results), *_health(results), *_samples(results.trace)))
+    """Busy time of each device, its energy, the driver's readings as a table, and as curves."""
+    blocks = (_activity(results), *_energy(results), *_health(results), *_samples(results.trace))
+    return Section("device", "Device", blocks)
 
 
 def _activity(results: Results) -> Block:
@@ -47,6 +49,14 @@ def _activity(results: Results) -> Block:
         rows,
         "Busy: at least one kernel, copy or memset runs. Kernel time adds durations, so parallel kernels count twice.",
     )
+
+
+def _energy(results: Results) -> tuple[Block, ...]:
+    rows = energy_rows(results)
+    if not rows:
+        return ()
+    named = tuple((words, Cell(text, value)) for words, text, value in rows)
+    return (TableBlock("Energy of the device in the steps", ("what", "energy"), named, energy_note(results)),)
 
 
 def _health(results: Results) -> tuple[Block, ...]:
