@@ -12,9 +12,11 @@ from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import CallKind
+from gpuprof.model.kinds import CallKind, DeviceEventKind
 from gpuprof.model.trace import Trace
 
+# Longer than this no staging takes before the device begins to copy: the driver or a library starts up.
+MOST_STAGING_NS = 5_000_000
 _WAITS = (CallKind.SYNCHRONIZE, CallKind.COPY, CallKind.GRAPH)
 
 
@@ -27,6 +29,9 @@ class StartUp(Result):
     `first_calls`: the host inside the first call of each runtime function that neither waits for the device nor copies,
     where the device did nothing: contexts, libraries, kernels are loaded there. `first_calls_share` of the span;
     None where no runtime call was recorded. `longest_call`: the name of the longest of them.
+
+    `before_copies`: the host inside a copying call for more than 5 ms while the device did nothing, before the copy
+    began: the first copy of a run waits for the driver so.
     """
 
     warm_up_steps: int
@@ -36,6 +41,7 @@ class StartUp(Result):
     first_calls: Intervals
     first_calls_share: float | None
     longest_call: str | None
+    before_copies: Intervals
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -58,4 +64,19 @@ class StartUp(Result):
             first_calls=loading,
             first_calls_share=loading.total_ns / trace.span_ns if len(trace.calls) and trace.span_ns else None,
             longest_call=None if longest is None else trace.names[longest],
+            before_copies=_before_copies(trace),
         )
+
+
+def _before_copies(trace: Trace) -> Intervals:
+    events = trace.device_events
+    starts, ends = events["start_ns"], events["start_ns"] + events["duration_ns"]
+    idle_from = np.zeros(len(events), np.int64)
+    for device in trace.device_ids:
+        mine = np.flatnonzero(events["device"] == device)
+        mine = mine[np.argsort(starts[mine], kind="stable")]
+        idle_from[mine[1:]] = np.maximum.accumulate(ends[mine])[:-1]
+    rows = np.flatnonzero((events["kind"] == DeviceEventKind.COPY) & (events["call"] >= 0))
+    begin = np.maximum(trace.calls["start_ns"][events["call"][rows]], idle_from[rows])
+    late = starts[rows] - begin > MOST_STAGING_NS
+    return intervals.union(Intervals(begin[late], starts[rows[late]]))

@@ -11,6 +11,7 @@ from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.host_fills import HostFills
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.small_copies import SmallCopies
+from gpuprof.analyses.start_up import StartUp
 from gpuprof.analyses.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -43,7 +44,10 @@ def avoidable(results: Results) -> Array:
 
 
 def cost_of_standing(results: Results, copies: Table, compute: Intervals) -> Intervals:
-    """While the host stands in these rows of `Copies.table` with no compute, and idle after each until work comes."""
+    """While the host stands in these rows of `Copies.table` with no compute, and idle after each until work comes.
+
+    Without what the driver takes to start up before the first of them.
+    """
     waits, of_waits = results.get(SyncWaits).table, results.get(CopyWaits)
     issued = np.unique(copies["call"][copies["call"] >= 0])
     waits = waits.take(np.isin(of_waits.copy_call, issued))
@@ -52,6 +56,7 @@ def cost_of_standing(results: Results, copies: Table, compute: Intervals) -> Int
     standing = joined(
         Intervals(waits["start_ns"], ends), Intervals(of_waits.calls.starts[mine], of_waits.calls.ends[mine])
     )
+    standing = intervals.subtract(standing, results.get(StartUp).before_copies)
     return joined(intervals.subtract(standing, compute), Intervals(ends, ends + waits["idle_after_ns"]))
 
 

@@ -37,6 +37,14 @@ def test_only_first_calls_that_wait_for_nothing_count() -> None:
     assert (found.first_calls_share, found.longest_call) == (pytest.approx(0.08), "cudaMalloc")
 
 
+def test_a_copy_that_begins_long_after_its_call_on_an_idle_device_waited_for_the_driver() -> None:
+    builder = TraceBuilder().kernel("early", 0, 1_000, launch_at_us=0)
+    builder.copy("h2d", 41_000, 490, launch_at_us=10).copy("h2d", 42_000, 490, launch_at_us=41_600)
+    builder.kernel("long", 43_000, 20_000, launch_at_us=42_600).copy("h2d", 63_000, 490, launch_at_us=42_700)
+    found = start_up(builder.build()).before_copies
+    assert (found.starts.tolist(), found.ends.tolist()) == ([1_000_000], [41_000_000])
+
+
 def test_the_recorded_cold_start_is_found(shared_trace: Any) -> None:
     """Creating the CUDA context took 36 of 43 s there (two calls of 29.9 and 6.0 s)."""
     results = Results(shared_trace("a100-alexnet-sync-events"))
