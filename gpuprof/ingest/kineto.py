@@ -44,6 +44,13 @@ def read_kineto(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> KinetoFile:
 
     UnreadableError or ForeignFileError, with one clear line, where that cannot be done.
     """
+    try:
+        return _read(path, chunk_bytes)
+    except RecursionError as error:
+        raise UnreadableError(path, "its JSON is nested thousands of levels deep", expected=KINETO) from error
+
+
+def _read(path: Path, chunk_bytes: int) -> KinetoFile:
     document, rows = Document(ByteStream(path, chunk_bytes)), Rows()
     # closing: an error must not leave the file open in the reading thread
     with _collector_paused(), closing(iter(document)) as batches:

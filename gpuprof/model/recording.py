@@ -65,7 +65,7 @@ def read_context(folder: Path) -> RunContext:
                 f"{path}: format {version}; this gpuprof reads format {FORMAT}; read it with the version that wrote it"
             )
         return msgspec.json.decode(raw, type=Manifest).context
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordingError(f"{path}: {error}; expected a gpuprof recording") from error
 
 
@@ -94,7 +94,7 @@ def read_table(folder: Path, table_schema: TableSchema) -> Table:
                 if name in known
             },
         )
-    except (OSError, msgspec.DecodeError, ValueError, OverflowError) as error:
+    except (OSError, msgspec.DecodeError, ValueError, OverflowError, RecursionError) as error:
         raise RecordingError(f"{path}: {error}; expected the columns of {table_schema.name}") from error
 
 

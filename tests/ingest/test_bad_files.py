@@ -46,7 +46,15 @@ FOREIGN: dict[str, tuple[str | bytes, str]] = {
     "other events": (compact([OTHER], {"a": 1}), "none of its 1 events"),
 }
 
+DEEP = "[" * 100_000 + "]" * 100_000
+
 UNREADABLE: dict[str, tuple[str | bytes, str]] = {
+    "nested before the events": (f'{{"x": {DEEP}, "traceEvents": [{json.dumps(OPERATOR)}]}}', "nested thousands"),
+    "nested behind the events": (f'{{"traceEvents": [{json.dumps(OPERATOR)}], "x": {DEEP}}}', "nested thousands"),
+    "nested in an event": (
+        f'{{"traceEvents": [{json.dumps(OPERATOR)[:-1]}, "args": {{"x": {DEEP}}}}}]}}',
+        "nested thousands",
+    ),
     "empty": ("", "byte 0"),
     "cut pickle": (b"\x80\x04\x95abc", "this pickle cannot be read"),
     "blank": ("  \n ", "holds nothing"),

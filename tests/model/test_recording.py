@@ -65,6 +65,7 @@ def test_an_absent_table_is_empty(tmp_path: Path) -> None:
         (b'{"context": {}}', "format None"),
         (b'{"format": 1, "context": {"loaders": 7}}', "gpuprof recording"),
         (b'{"format": 1, "context": {"run_id": "\xff"}}', "gpuprof recording"),
+        pytest.param(b'{"format": 1, "x": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", "recursion", id="nested"),
     ],
 )
 def test_a_context_that_is_none_says_so(text: bytes, says: str, tmp_path: Path) -> None:
