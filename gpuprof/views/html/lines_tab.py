@@ -116,7 +116,7 @@ def _gains(results: Results, profile: LineProfile) -> TableBlock:
     heads = ("line", "the line is", *(f"{units.percent(share)} less time" for share in FASTER_SHARES))
     note = "By how much the run gets shorter if the line takes that much less time, on the host and on the device."
     if profile.reasons:
-        note += f" Trust {profile.grade}: {'; '.join(profile.reasons)}."
+        note += f" Grade {profile.grade}: {'; '.join(profile.reasons)}."
     return TableBlock("What a faster line would save", heads, tuple(rows), note)
 
 
