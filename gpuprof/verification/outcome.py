@@ -68,7 +68,8 @@ def _outcome(interval: Interval) -> Outcome | None:
 
 def as_differences(before_ns: list[float], after_ns: list[float]) -> Array:
     """Log ratios of paired block times."""
-    return np.log(np.asarray(before_ns, float)) - np.log(np.asarray(after_ns, float))
+    difference: Array = np.log(np.asarray(before_ns, float)) - np.log(np.asarray(after_ns, float))
+    return difference
 
 
 __all__ = ["FEWEST_PAIRS", "Estimate", "Outcome", "as_differences", "decided", "estimate"]

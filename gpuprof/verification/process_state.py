@@ -66,9 +66,10 @@ def _torch_settings() -> list[Setting]:
         *(_attribute(cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")),
         *(_attribute(matmul, n) for n in _MATMUL),
     ]
-    if torch.cuda.is_initialized():
-        settings.append((torch.cuda.get_rng_state_all, torch.cuda.set_rng_state_all))
-        settings.append((torch.cuda.current_device, torch.cuda.set_device))
+    cuda: Any = torch.cuda
+    if cuda.is_initialized():
+        settings.append((cuda.get_rng_state_all, cuda.set_rng_state_all))
+        settings.append((cuda.current_device, cuda.set_device))
     return settings
 
 

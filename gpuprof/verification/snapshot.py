@@ -32,12 +32,15 @@ class Snapshot:
         self._workers = [(loader, vars(loader).get("_iterator")) for loader in self.heap.loaders]
         self._figures = _figures()
 
-    def restore(self) -> None:
-        """For the next arm: all as it was, but for the live workers of DataLoaders, which the user's own keep."""
+    def restore(self, *, thorough: bool = True) -> None:
+        """For the next arm: all as it was, but for the live workers of DataLoaders, which the user's own keep.
+
+        `thorough` collects all garbage too, so that no arm pays for another's.
+        """
         self._put_back()
         for loader, _ in self._workers:
             vars(loader)["_iterator"] = None
-        gc.collect()
+        gc.collect(2 if thorough else 1)
 
     def finish(self) -> None:
         """For the user: all as it was."""
@@ -74,10 +77,11 @@ def _fit(heap: Heap) -> None:
 def _free_device_bytes() -> int:
     import torch
 
-    if not torch.cuda.is_initialized():
+    cuda: Any = torch.cuda
+    if not cuda.is_initialized():
         return 0
-    free, _ = torch.cuda.mem_get_info()
-    return int(free) + int(torch.cuda.memory_reserved() - torch.cuda.memory_allocated())
+    free, _ = cuda.mem_get_info()
+    return int(free) + int(cuda.memory_reserved() - cuda.memory_allocated())
 
 
 def _figures() -> set[int]:

@@ -1,0 +1,203 @@
+"""The whole of one comparison: guard, plan, warm-up, interleaved pairs, figures. Both arms start from one state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuprof.errors import VerificationError
+from gpuprof.rules.guard import EXACT_TOLERANCE, Guard
+from gpuprof.units import NS_PER_S, duration
+from gpuprof.verification.arms import Arm
+from gpuprof.verification.blocks import Block, Plan, run_block
+from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge
+from gpuprof.verification.hooks import Counted, Hooks
+from gpuprof.verification.outcome import FEWEST_PAIRS, as_differences, decided, estimate
+from gpuprof.verification.record import GUARD_STEPS, Record
+from gpuprof.verification.snapshot import Snapshot
+from gpuprof.verification.verdict import ArmFacts, Verdict
+from gpuprof.verification.warm_up import DeviceClocks, settled
+
+MOST_PAIRS = 60
+BUDGET_S = 60.0
+_LONGEST_WARM_UP_S = 30.0
+_WARM_UP_SHARE = 1 / 8  # of the budget, each arm
+_LOOK_SHARE = 1 / 20  # of the budget: how long the first run may take before it is ended
+_BLOCK_SHARE = 1 / (3 * FEWEST_PAIRS)  # of the budget, the longest block
+_FEWEST_RUNS = 3 + 2 * FEWEST_PAIRS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What of a comparison the caller chooses; `seed` is that of the order of the arms."""
+
+    guard: Guard = Guard.EXACT
+    tolerance: float = EXACT_TOLERANCE
+    half: bool = False
+    budget_s: float = BUDGET_S
+    most_pairs: int = MOST_PAIRS
+    whole_cell: bool = False
+    predicted: tuple[float, float, float] | None = None
+    seed: int | None = None
+    on_progress: Callable[[str], None] = field(default=lambda text: None)
+
+
+class Comparison:
+    """`before` against `after`, from the state of `snapshot`, with `hooks` installed."""
+
+    def __init__(self, before: Arm, after: Arm, snapshot: Snapshot, hooks: Hooks, settings: Settings):
+        self._arms = (before, after)
+        self._snapshot, self._hooks, self._settings = snapshot, hooks, settings
+        self._began = time.perf_counter()
+        self._random = np.random.default_rng(settings.seed)
+        self._notes: list[str] = []
+        self._blocks: tuple[list[Block], list[Block]] = ([], [])
+        self._warm_up_blocks, self._settled, self._first_runs_ns = [0, 0], [True, True], [0.0, 0.0]
+
+    def run(self) -> Verdict:
+        """VerificationError or ArmError where it cannot be done; the caller puts the state back."""
+        settings = self._settings
+        look, first, again, other = self._look()
+        guard = judge(settings.guard, first, again, other, Tolerances(settings.tolerance, settings.half))
+        if guard.status is Status.FAILED and other.record.steps != first.record.steps:
+            self._notes.append("nothing was timed: the two do not do the same work")
+            return self._verdict(guard, whole_cell=settings.whole_cell)
+        plan = self._plan(look)
+        self._start_ups(look, other.record, plan)
+        with DeviceClocks() as clocks:
+            for number in (0, 1):
+                self._warm_up(number, plan, clocks)
+            self._pair_up(plan)
+            if clocks.throttled():
+                self._notes.append("the device's clocks were held down by power or heat while it was measured")
+        return self._verdict(guard, whole_cell=plan.steps is None)
+
+    def _look(self) -> tuple[Record, Seen, Seen, Seen]:
+        """The original, to see what its steps look like; for the guard, it, it again, and the change."""
+        settings = self._settings
+        numeric = settings.guard is Guard.NUMERIC
+        longest_ns = int(settings.budget_s * _LOOK_SHARE * NS_PER_S)
+        look = self._record(
+            0, Record(longest_ns=longest_ns, gradients=numeric, earlier=self._snapshot.heap.graph_nodes)
+        )
+        made = look.record
+        limit = None if made.whole and made.steps <= GUARD_STEPS else min(made.steps, GUARD_STEPS)
+        first = look
+        if limit is not None:  # it went on beyond the steps that are compared
+            first = self._record(0, Record(stop_after=limit, counted=made.counted, gradients=numeric))
+        again = self._record(0, Record(stop_after=limit, counted=made.counted))
+        other = self._record(1, Record(stop_after=limit, counted=made.counted, gradients=numeric))
+        return made, first, again, other
+
+    def _record(self, number: int, record: Record) -> Seen:
+        self._snapshot.restore()
+        whole = self._arms[number].run(self._hooks, record)
+        record.finish(whole=whole)
+        return Seen.of(record)
+
+    def _plan(self, record: Record) -> Plan:
+        settings = self._settings
+        took_s = (record.end_ns - record.start_ns) / NS_PER_S
+        plan = (
+            None
+            if settings.whole_cell and record.whole
+            else Plan.of_steps(record, settings.budget_s * _BLOCK_SHARE * NS_PER_S)
+        )
+        if plan is not None:
+            if settings.whole_cell:
+                self._notes.append("the cell takes too long to be timed as a whole; its steps were")
+            return plan
+        if took_s * _FEWEST_RUNS > settings.budget_s and record.counted is not Counted.CALL:
+            wanted = duration(took_s * _FEWEST_RUNS * 1.2 * NS_PER_S)
+            raise VerificationError(
+                f"the cell takes {duration(took_s * NS_PER_S)} and makes no steps that could be timed one by one; "
+                f"{FEWEST_PAIRS} pairs of runs take {wanted}, the budget is {duration(settings.budget_s * NS_PER_S)}: "
+                "give more (--budget), or make the cell smaller"
+            )
+        return Plan.whole_cell(record)
+
+    def _start_ups(self, first: Record, other: Record, plan: Plan) -> None:
+        for number, record in enumerate((first, other)):
+            ends = record.ends_ns[record.counted]
+            if len(ends) > 2 and plan.steps is not None:
+                pace = float(np.median(np.diff(ends[1:])))
+                self._first_runs_ns[number] = max(ends[-1] - record.start_ns - pace * len(ends), 0.0)
+
+    def _warm_up(self, number: int, plan: Plan, clocks: DeviceClocks) -> None:
+        clocks.forget()
+        units: list[float] = []
+        limit = min(_LONGEST_WARM_UP_S, self._settings.budget_s * _WARM_UP_SHARE)
+        began = time.perf_counter()
+        while not (settled(units) and clocks.steady()):
+            if time.perf_counter() - began > limit:
+                self._settled[number] = False
+                break
+            units.append(self._block(number, plan).unit_ns)
+            clocks.note()
+        self._warm_up_blocks[number] = len(units)
+        if not self._settled[number]:
+            self._notes.append(
+                f"{self._arms[number].name} had not settled after {duration(limit * NS_PER_S)} of warm-up"
+            )
+
+    def _pair_up(self, plan: Plan) -> None:
+        """ABBA: of two pairs the orders are mirrored, and the first arm is drawn at random."""
+        before, after = self._blocks
+        settings, first = self._settings, 0
+        while not before or (len(before) < settings.most_pairs and self._seconds < settings.budget_s):
+            first = int(self._random.integers(2)) if len(before) % 2 == 0 else 1 - first
+            order = (first, 1 - first)
+            made = {number: self._block(number, plan) for number in order}
+            before.append(made[0])
+            after.append(made[1])
+            if decided(self._differences()) is not None:
+                return
+            settings.on_progress(f"{len(before)} pairs")
+
+    @property
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _block(self, number: int, plan: Plan) -> Block:
+        block = run_block(self._arms[number], plan, self._snapshot, self._hooks)
+        if block is None:
+            raise VerificationError(
+                f"{self._arms[number].name} made fewer steps than the {plan.warm + 1} needed to time one"
+            )
+        return block
+
+    def _differences(self) -> np.ndarray:
+        before, after = self._blocks
+        return as_differences([block.unit_ns for block in before], [block.unit_ns for block in after])
+
+    def _verdict(self, guard: GuardResult, *, whole_cell: bool) -> Verdict:
+        return Verdict.of(
+            estimate(self._differences()),
+            guard,
+            pairs=len(self._blocks[0]),
+            seconds=self._seconds,
+            before=self._facts(0),
+            after=self._facts(1),
+            whole_cell=whole_cell,
+            predicted=self._settings.predicted,
+            notes=tuple(self._notes),
+        )
+
+    def _facts(self, number: int) -> ArmFacts:
+        blocks = self._blocks[number]
+        if not blocks:
+            return ArmFacts()
+        steps = [step for block in blocks for step in block.step_ns]
+        peaks = [block.peak_bytes for block in blocks if block.peak_bytes is not None]
+        return ArmFacts(
+            step_ns=float(np.median([block.unit_ns for block in blocks])),
+            p50_ns=float(np.percentile(steps, 50)) if steps else None,
+            p95_ns=float(np.percentile(steps, 95)) if steps else None,
+            start_up_ns=self._first_runs_ns[number],
+            warm_up_blocks=self._warm_up_blocks[number],
+            settled=self._settled[number],
+            peak_bytes=max(peaks) if peaks else None,
+        )

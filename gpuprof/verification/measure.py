@@ -1,0 +1,145 @@
+"""The two doors: two cells in one namespace, or two functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gpuprof.capture import ownership
+from gpuprof.capture.interrupts import interrupts_held
+from gpuprof.errors import UsageError, VerificationError
+from gpuprof.rules.guard import EXACT_TOLERANCE, Guard
+from gpuprof.verification.arms import Arm, CallArm, CellArm
+from gpuprof.verification.comparison import BUDGET_S, MOST_PAIRS, Comparison, Settings
+from gpuprof.verification.effects import refuse_effects
+from gpuprof.verification.hooks import Hooks
+from gpuprof.verification.reads import read_names
+from gpuprof.verification.snapshot import Snapshot
+from gpuprof.verification.verdict import Verdict
+
+_GUARDS = {"exact": Guard.EXACT, "numeric": Guard.NUMERIC, "semantic": Guard.SEMANTIC}
+_HALF = re.compile(r"\b(bfloat16|float16|half|autocast)\b")
+
+
+def measure_cells(
+    before: str,
+    after: str,
+    namespace: dict[str, Any],
+    *,
+    guard: Guard = Guard.EXACT,
+    tolerance: float = EXACT_TOLERANCE,
+    budget_s: float = BUDGET_S,
+    most_pairs: int = MOST_PAIRS,
+    whole_cell: bool = False,
+    predicted: tuple[float, float, float] | None = None,
+    seed: int | None = None,
+    on_progress: Callable[[str], None] = lambda text: None,
+) -> Verdict:
+    """Measure the cell `after` against the cell `before`, both plain Python run in `namespace`.
+
+    Steps are timed, or with `whole_cell` the cell from its first line to its last. Whatever the cells change, in the
+    namespace, in what it reaches and in the process, is put back, however this ends. VerificationError, before
+    anything ran, where that cannot be done; ArmError where one of the two raised.
+    """
+    names = _read(before, after)
+    roots = [(name, namespace[name]) for name in sorted(namespace if names is None else names) if name in namespace]
+    arms = CellArm("the cell", before, namespace), CellArm("the changed cell", after, namespace)
+    half = bool(_HALF.search(after))
+    settings = Settings(
+        guard,
+        tolerance,
+        half,
+        budget_s,
+        most_pairs,
+        whole_cell,
+        predicted=predicted,
+        seed=seed,
+        on_progress=on_progress,
+    )
+    return _compare(arms, roots, [namespace], settings, sources=(before, after))
+
+
+def verify(
+    a: Callable[[], Any],
+    b: Callable[[], Any],
+    *,
+    state: Iterable[Any] = (),
+    guard: str = "exact",
+    tolerance: float = EXACT_TOLERANCE,
+    budget_s: float = BUDGET_S,
+    pairs: int = MOST_PAIRS,
+) -> Verdict:
+    """Measure function `b` against function `a`: each call is one step, and what it returns its loss.
+
+    The loss of a call that runs `backward()` is what it was called on. What the two functions reach (through their
+    closures, the globals they use, bound objects) and `state` are put back before every block and at the end.
+    `guard` says how far `b` may compute something else: "exact" (losses within `tolerance`, relative), "numeric" (other
+    arithmetic: TF32, autocast, compile) or "semantic" (another training). UsageError where an argument is wrong,
+    VerificationError where the two cannot be measured, ArmError where one of them raised.
+    """
+    if guard not in _GUARDS:
+        raise UsageError(f"verify(guard={guard!r}): expected one of {', '.join(_GUARDS)}")
+    if not callable(a) or not callable(b):
+        raise UsageError("verify(a, b): expected two functions without arguments; each call of one is a step")
+    if budget_s <= 0 or pairs < 1:
+        raise UsageError("verify(): expected budget_s above 0 and pairs of 1 or more")
+    settings = Settings(_GUARDS[guard], tolerance, half=True, budget_s=budget_s, most_pairs=pairs)
+    roots = [(_name(a, "a"), a), (_name(b, "b"), b), *((f"state[{at}]", each) for at, each in enumerate(state))]
+    return _compare((CallArm("a", a), CallArm("b", b)), roots, [], settings)
+
+
+def _compare(
+    arms: tuple[Arm, Arm],
+    roots: list[tuple[str, Any]],
+    namespaces: list[dict[str, Any]],
+    settings: Settings,
+    sources: Iterable[str] = (),
+) -> Verdict:
+    _refuse_ranks()
+    owner = object()
+    ownership.claim(owner)
+    try:
+        snapshot = Snapshot(roots, namespaces)
+        functions = list(snapshot.heap.functions.values())
+        for source in sources:
+            refuse_effects(source, functions)
+        hooks = Hooks()
+        with _put_back(snapshot), hooks.installed():
+            return Comparison(*arms, snapshot, hooks, settings).run()
+    finally:
+        ownership.release(owner)
+
+
+@contextmanager
+def _put_back(snapshot: Snapshot) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with interrupts_held() as interrupt:
+            snapshot.finish()
+        if interrupt.arrived:
+            raise KeyboardInterrupt
+
+
+def _read(before: str, after: str) -> set[str] | None:
+    try:
+        found = [read_names(source) for source in (before, after)]
+    except SyntaxError as error:
+        raise VerificationError(f"the cell is not plain Python (line {error.lineno}: {error.msg})") from error
+    return None if None in found else {name for names in found if names is not None for name in names}
+
+
+def _refuse_ranks() -> None:
+    import torch.distributed
+
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        raise VerificationError(
+            "this process is one rank of several: a measurement on one alone would leave the others waiting; measure a "
+            "change in a process without torch.distributed"
+        )
+
+
+def _name(function: Any, otherwise: str) -> str:
+    return str(getattr(function, "__name__", otherwise))

@@ -1,0 +1,170 @@
+"""Two cells or two functions are compared, and nothing that belongs to the user is changed by it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import torch
+
+from gpuprof.errors import ArmError, UsageError, VerificationError
+from gpuprof.verification import Guard, Outcome, Status, Verdict, measure_cells, verify
+
+SETUP = """
+import torch
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Dropout(), torch.nn.Linear(16, 1))
+opt = torch.optim.Adam(model.parameters())
+data = torch.utils.data.TensorDataset(torch.randn(64, 8), torch.randn(64, 1))
+history = []
+"""
+CELL = """
+loader = torch.utils.data.DataLoader(data, batch_size=4, shuffle=True)
+for epoch in range(3):
+    for x, y in loader:
+        loss = (model(x) - y).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        history.append(loss.item())
+    print(loss.item())
+"""
+
+
+@pytest.fixture
+def namespace() -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(SETUP, names)
+    exec(CELL, names)
+    return names
+
+
+def measured(before: str, after: str, names: dict[str, Any], **options: Any) -> Verdict:
+    return measure_cells(before, after, names, **{"budget_s": 2.0, "most_pairs": 1, "seed": 1} | options)
+
+
+def state_of(names: dict[str, Any]) -> tuple[Any, ...]:
+    tensors = [p.detach().clone() for p in names["model"].parameters()]
+    tensors += [each.clone() for kept in names["opt"].state.values() for each in kept.values()]
+    return (
+        *(tensor.numpy().tobytes() for tensor in (*tensors, torch.get_rng_state())),
+        *(id(value) for value in names.values()),
+        *names["history"],
+        *names,
+    )
+
+
+def test_the_namespace_and_all_it_reaches_is_as_it_was(namespace: dict[str, Any], capsys: Any) -> None:
+    before = state_of(namespace)
+    verdict = measured(CELL, CELL + "\nnew_name = 1", namespace)
+    assert state_of(namespace) == before and capsys.readouterr().out == ""
+    assert verdict.guard.status is Status.PASSED and verdict.guard.loss_difference == 0
+    assert "loss identical over" in str(verdict) and verdict.pairs >= 1
+
+
+@pytest.mark.parametrize("error", ["ValueError('mine')", "SystemExit(3)"])
+def test_an_arm_that_raises_is_said_and_changes_nothing(namespace: dict[str, Any], error: str) -> None:
+    before = state_of(namespace)
+    with pytest.raises(ArmError, match="the changed cell raised") as caught:
+        measured(CELL, CELL.replace("opt.step()", f"opt.step(); raise {error}"), namespace)
+    assert caught.value.__cause__ is not None and state_of(namespace) == before
+
+
+def test_an_interrupt_passes_on_and_changes_nothing(namespace: dict[str, Any]) -> None:
+    before = state_of(namespace)
+    interrupted = CELL.replace("history.append", "history.clear(); raise KeyboardInterrupt; history.append")
+    with pytest.raises(KeyboardInterrupt):
+        measured(CELL, interrupted, namespace)
+    assert state_of(namespace) == before
+    assert torch.autograd.backward.__module__ == "torch.autograd"
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (("opt.step()", "opt.step() if epoch else None"), "the original"),
+        (("opt.zero_grad()", "pass"), "losses differ"),
+        (("loss.backward()", "(loss * 0.5).backward()"), "losses differ"),
+        (("batch_size=4", "batch_size=8"), "other shapes"),
+        (("        loss.backward()\n        opt.step()\n", ""), "in another way"),
+    ],
+)
+def test_a_change_that_does_less_or_other_work_is_caught(namespace: dict[str, Any], change: Any, text: str) -> None:
+    verdict = measured(CELL, CELL.replace(*change), namespace)
+    assert verdict.guard.status is Status.FAILED and text in verdict.guard.text
+    assert "the change does not compute the same" in verdict.lines()[0]
+
+
+def test_other_numerics_may_round_but_not_wander(namespace: dict[str, Any]) -> None:
+    rounded = CELL.replace("model(x)", "model(x * (1 + 1e-4))")
+    verdict = measured(CELL, rounded, namespace, guard=Guard.NUMERIC)
+    assert verdict.guard.status is Status.PASSED and verdict.guard.loss_difference
+    assert measured(CELL, rounded, namespace).guard.status is Status.FAILED
+    wandering = CELL.replace("model(x)", "model(x * 1.1)")
+    assert measured(CELL, wandering, namespace, guard=Guard.NUMERIC).guard.status is Status.FAILED
+    broken = CELL.replace(".mean()", ".mean() * float('nan')")
+    assert "not finite" in measured(CELL, broken, namespace, guard=Guard.NUMERIC).guard.text
+
+
+def test_another_training_is_labelled(namespace: dict[str, Any]) -> None:
+    verdict = measured(CELL, CELL.replace("batch_size=4", "batch_size=8"), namespace, guard=Guard.SEMANTIC)
+    assert verdict.guard.status is Status.NOT_COMPARABLE and str(verdict).startswith("training dynamics change")
+
+
+def test_a_graph_of_an_earlier_cell_is_not_used_up(namespace: dict[str, Any]) -> None:
+    namespace["earlier"] = (namespace["model"](torch.ones(1, 8))).sum()
+    cell = "opt.zero_grad()\nearlier.backward()\nopt.step()"
+    with pytest.raises(VerificationError, match="a graph that an earlier cell made"):
+        measured(cell, cell + "\n", namespace)
+    namespace["earlier"].backward()
+
+
+def test_a_long_cell_without_steps_is_refused_with_the_budget_it_needs() -> None:
+    names: dict[str, Any] = {"time": time}
+    with pytest.raises(VerificationError, match=r"makes no steps .* give more"):
+        measured("time.sleep(0.3)", "time.sleep(0.1)", names)
+
+
+def test_a_faster_cell_is_called_that() -> None:
+    names: dict[str, Any] = {"time": time}
+    verdict = measure_cells("time.sleep(0.02)", "time.sleep(0.004)", names, budget_s=30, predicted=(2, 4, 6))
+    assert verdict.outcome is Outcome.FASTER and verdict.whole_cell and 1.5 < verdict.low < verdict.high < 12
+    assert str(verdict).startswith("predicted 4.00× (2.00–6.00), measured ")
+    assert verdict.to_dict()["guard"]["status"] == "not comparable"
+
+
+def test_functions_are_measured_call_by_call() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    calls = []
+
+    def slow() -> torch.Tensor:
+        time.sleep(0.02)
+        return quick()
+
+    def quick() -> torch.Tensor:
+        calls.append(1)
+        loss = weight.square().sum()
+        loss.backward()
+        with torch.no_grad():
+            weight.sub_(0.1 * weight.grad)
+        weight.grad = None
+        return loss
+
+    verdict = verify(slow, quick, budget_s=20)
+    assert verdict.outcome is Outcome.FASTER and verdict.low > 2 and verdict.guard.loss_difference == 0
+    assert calls == [] and weight.tolist() == [1.0, 1.0, 1.0] and weight.grad is None
+
+
+def test_wrong_arguments_are_one_line() -> None:
+    with pytest.raises(UsageError, match="expected one of exact, numeric, semantic"):
+        verify(int, int, guard="E")
+    with pytest.raises(UsageError, match="two functions"):
+        verify(1, int)  # type: ignore[arg-type]
+
+
+def test_a_cell_with_a_shell_command_is_refused_before_anything_runs(namespace: dict[str, Any]) -> None:
+    before = state_of(namespace)
+    with pytest.raises(VerificationError, match="a shell command"):
+        measured(CELL, "get_ipython().system('ls')\n" + CELL, namespace)
+    assert state_of(namespace) == before
