@@ -4,6 +4,7 @@ family = "memory_shapes"
 rule = ["fragmented_memory", "allocator_calls_in_step"]
 guard = "training"
 shows_on = "cuda"
+gain = "memory"
 published = "memory, and no more failed or retried allocations (PyTorch's tuning guide)"
 
 [sizes.mini]

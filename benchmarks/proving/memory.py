@@ -50,15 +50,19 @@ def tree_bytes() -> int:
 
 
 def device_peak_bytes(cells: Any) -> int:
-    """The peak that torch allocated on the device while calling `cells`, in bytes, above what was there before."""
+    """The most that torch took of the device while calling `cells`, in bytes, above what it needed before.
+
+    What is reserved counts, not what is allocated: that is what others cannot have, pieces too small for use included.
+    """
     import torch
 
     torch.cuda.synchronize()
+    torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
+    before = torch.cuda.memory_reserved()
     cells()
     torch.cuda.synchronize()
-    return int(torch.cuda.max_memory_allocated() - before)
+    return int(torch.cuda.max_memory_reserved() - before)
 
 
 def _own_bytes(process: psutil.Process) -> int:

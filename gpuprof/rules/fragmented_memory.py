@@ -48,19 +48,16 @@ class FragmentedMemory(Rule):
         parts = results.get(MemoryComposition).of_device(memory.device)
         unused = parts.unused_reserved_bytes if parts else None
         if parts is None or unused is None:
-            return Abstention(
-                self.name,
-                "how much memory was reserved at the peak",
-                "Profile the cell with `%%gpuprofile --memory`; traces have it since torch 1.12.",
-            )
+            return _without_rows(self.name)
         share = unused / (peak + unused) if peak + unused else 0.0
         failed = bool(memory.retries) or ran_out(results, memory)
-        # the maxima of the statistics may be of different times: alone they prove nothing
-        full = parts.same_instant and peak + unused >= self.reserved_share * limit
-        full |= failed and peak + unused >= self.failed_share * limit
-        if share < self.unused_share or not full:
+        full = peak + unused >= self.reserved_share * limit
+        if share < self.unused_share:
             return None
-        return self._finding(results, memory, peak, unused, limit)
+        if (full and parts.same_instant) or (failed and peak + unused >= self.failed_share * limit):
+            return self._finding(results, memory, peak, unused, limit)
+        # the maxima of the statistics may be of different times: alone they prove nothing
+        return None if parts.same_instant or not full else _without_rows(self.name)
 
     def _finding(self, results: Results, memory: MemoryUse, peak: int, unused: int, limit: int) -> Finding:
         share = unused / (peak + unused)
@@ -91,6 +88,14 @@ class FragmentedMemory(Rule):
             change=_change(results),
             leave_it="Leave it when nothing is retried and the device does not get full.",
         )
+
+
+def _without_rows(name: str) -> Abstention:
+    return Abstention(
+        name,
+        "how much memory was reserved at the peak",
+        "Profile the cell with `%%gpuprofile --memory`; traces have it since torch 1.12.",
+    )
 
 
 def _left_over(results: Results, device: int | None) -> dict[str, int]:

@@ -21,6 +21,7 @@ def settings_restored() -> Iterator[None]:
     """Pairs may change what is set for the whole process, as a notebook would."""
     threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
     default, anomaly = torch.get_default_dtype(), torch.is_anomaly_enabled()
+    autotune = torch.backends.cudnn.benchmark
     # with more of them, tests that run side by side wait for each other
     torch.set_num_threads(1)
     yield
@@ -28,6 +29,7 @@ def settings_restored() -> Iterator[None]:
     torch.set_float32_matmul_precision(precision)
     torch.set_default_dtype(default)
     torch.autograd.set_detect_anomaly(anomaly)
+    torch.backends.cudnn.benchmark = autotune
     torch._dynamo.reset()
 
 

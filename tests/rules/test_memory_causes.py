@@ -6,7 +6,7 @@ import json
 
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import HeldTensors
-from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
 from tests.rules.memory_runs import GIB, adam, allocator, run, weighed
 from tests.support.trace_builder import TraceBuilder
@@ -43,8 +43,13 @@ def test_logits_are_named_rather_than_activations() -> None:
 
 
 def test_free_memory_that_is_a_mere_cache_is_no_fault() -> None:
-    """GIVEN maxima of different times, and nothing that failed."""
-    assert found(run(allocators=(allocator(6, 14),))) == {}
+    """GIVEN maxima of different times, and nothing that failed THEN only every allocation can tell which it is."""
+    builder = run(allocators=(allocator(6, 14),))
+    assert found(builder) == {}
+    verdict = rule("fragmented_memory").check(Results(builder.build()))
+    assert isinstance(verdict, Abstention) and "--memory" in verdict.how
+    small = run(allocators=(allocator(4, 8),))
+    assert rule("fragmented_memory").check(Results(small.build())) is None
 
 
 def test_one_request_that_was_far_too_large_is_no_fragmentation() -> None:
