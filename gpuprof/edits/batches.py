@@ -19,7 +19,7 @@ def batch_copies(tree: CellTree, loop: cst.For) -> list[cst.Call]:
     """
     names = _names_of_batch(tree, loop)
     copies = tree.all(m.Call(m.Attribute(attr=m.Name("to") | m.Name("cuda"))), loop.body)
-    return [call for call in copies if _root(call.func.value) in names and _goes_to_device(tree, call)]
+    return [call for call in copies if root_name(call.func.value) in names and _goes_to_device(tree, call)]
 
 
 def blocking(call: cst.Call) -> bool:
@@ -36,10 +36,10 @@ def without_blocking(copies: list[cst.Call]) -> Changes:
 def _names_of_batch(tree: CellTree, loop: cst.For) -> set[str]:
     names = {name.value for name in tree.names(loop.target)}
     for assign in tree.all(m.Assign(targets=[m.AssignTarget()]), loop.body):
-        if _root(assign.value) in names and not isinstance(assign.value, cst.Call):
+        if root_name(assign.value) in names and not isinstance(assign.value, cst.Call):
             names |= {name.value for name in tree.names(assign.targets[0].target)}
     for inner in tree.all(m.CompFor() | m.For(), loop.body):
-        if _root(inner.iter) in names:
+        if root_name(inner.iter) in names:
             names |= {name.value for name in tree.names(inner.target)}
     return {name for name in names if not _is_bound_anew(tree, loop, name, names)}
 
@@ -68,7 +68,7 @@ def _is_of_batch(value: cst.CSTNode, names: set[str]) -> bool:
     calls = [call for call in m.findall(value, m.Call()) if not m.matches(call, _VIEWS)]
     innermost = [call for call in calls if isinstance(call, cst.Call) and not _copied_before(call.func)]
     copied = all(m.matches(call.func, m.Attribute(attr=m.Name("to") | m.Name("cuda"))) for call in innermost)
-    return _root(value) in names and copied
+    return root_name(value) in names and copied
 
 
 def _bound(node: cst.CSTNode) -> cst.CSTNode:
@@ -85,7 +85,7 @@ def _parts(value: cst.BaseExpression) -> list[cst.CSTNode]:
     return [value]
 
 
-def _root(node: cst.CSTNode) -> str | None:
+def root_name(node: cst.CSTNode) -> str | None:
     """`batch` of `batch`, `batch["x"]`, `batch.x`, `batch.items()`, `batch["x"].to(device).float()`."""
     while True:
         if isinstance(node, cst.Name):

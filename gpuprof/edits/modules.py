@@ -1,15 +1,23 @@
-"""Edits of a model: compile it, lay it out channels-last, checkpoint one of its parts."""
+"""Edits of a model: compile it, lay it out channels-last."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Collection
 
 import libcst as cst
 import libcst.matchers as m
 
 from gpuprof.edits.batches import batch_copies
-from gpuprof.edits.keywords import is_open, keyword_of, with_keyword
-from gpuprof.edits.statements import after, at_head, binds_torch, block_of, whole_statement
-from gpuprof.edits.tree import CellTree
+from gpuprof.edits.escapes import leaks
+from gpuprof.edits.keywords import keyword_of, with_keyword
+from gpuprof.edits.statements import after, binds_torch, block_of, whole_statement
+from gpuprof.edits.tree import CellTree, Changes
 
+_BACKWARD = m.Call(m.Attribute(attr=m.Name("backward")))
+_DROPPED = m.ZeroOrMore(m.Arg(m.Name("True"), keyword=m.Name("set_to_none")))
+_ZERO_GRAD = m.Call(m.Attribute(attr=m.Name("zero_grad")), args=[_DROPPED])
+_SPREAD = re.compile(r"DataParallel|\bDDP\b|FSDP|fully_shard")
 _ONLY_MODULES_HAVE = ("parameters", "named_parameters", "state_dict", "train", "eval")
 
 
@@ -20,19 +28,48 @@ def names_of_models(tree: CellTree) -> set[str]:
     return {call.func.value.value for call in tree.all(asked)} & called
 
 
-def compile_model(source: str, mode: str | None = None) -> str | None:
+def compile_model(source: str, lines: Collection[int] = ()) -> str | None:
     """`model.compile()` below the line that makes the cell's one model; for torch ≥ 2.2.
 
     In place, so that the keys of its state_dict stay, which `torch.compile(model)` would prefix. None where the cell
-    has several models or compiles already.
+    has several models, compiles already, or spreads the model over devices; with `lines` also where one of them neither
+    calls the model nor goes backward: what is slow is then not, or not only, the model.
     """
     tree = CellTree.of(source)
-    made = _made(tree) if tree and not tree.all(m.Name("compile")) else None
+    made = _compilable(tree) if tree else None
     if tree is None or made is None:
         return None
     name, statement = made
-    argument = "" if mode is None else f'mode="{mode}"'
-    return tree.changed(after(statement, f"{name}.compile({argument})"))
+    called = {line for call in tree.all(m.Call(m.Name(name))) for line in tree.lines(call)}
+    backward = {line for call in tree.all(_BACKWARD) for line in tree.lines(call)}
+    if lines and not (set(lines) & called and set(lines) <= called | backward):
+        return None
+    return tree.changed(after(statement, f"{name}.compile()"))
+
+
+def compile_with_graphs(source: str) -> str | None:
+    """The same with `mode="reduce-overhead"`: CUDA graphs, whose results hold until the model is called again.
+
+    None unless the model is called once, in a loop that no tensor leaves, and there the gradients are dropped in
+    every round in which `backward()` adds to them.
+    """
+    tree = CellTree.of(source)
+    made = _compilable(tree) if tree else None
+    if tree is None or made is None:
+        return None
+    name, statement = made
+    calls = tree.all(m.Call(m.Name(name)))
+    loop = tree.nearest(calls[0], cst.For) if len(calls) == 1 else None
+    if loop is None or loop not in tree.loops(calls[0]) or leaks(tree, loop) or not _drops_gradients(tree, loop):
+        return None
+    return tree.changed(after(statement, f'{name}.compile(mode="reduce-overhead")'))
+
+
+def lay_out_model(source: str) -> str | None:
+    """The cell's one model in `torch.channels_last`: its convolutions then reorder what they are given themselves."""
+    tree = CellTree.of(source)
+    made = _made(tree) if tree and "channels_last" not in source and binds_torch(tree) else None
+    return tree.changed(_laid_out(*made)) if tree and made else None
 
 
 def lay_out_channels_last(source: str) -> str | None:
@@ -45,9 +82,8 @@ def lay_out_channels_last(source: str) -> str | None:
     made = _made(tree) if tree and "channels_last" not in source and binds_torch(tree) else None
     if tree is None or made is None:
         return None
-    name, statement = made
-    changes = after(statement, f"{name} = {name}.to(memory_format=torch.channels_last)")
-    for call in tree.all(m.Call(m.Name(name))):
+    changes = _laid_out(*made)
+    for call in tree.all(m.Call(m.Name(made[0]))):
         loop = tree.nearest(call, cst.For)
         given = call.args[0].value if len(call.args) == 1 else None
         copies = batch_copies(tree, loop) if loop is not None and given is not None else []
@@ -59,24 +95,21 @@ def lay_out_channels_last(source: str) -> str | None:
     return tree.changed(changes)
 
 
-def checkpoint_module(source: str, module: str) -> str | None:
-    """The one call of `module` (as the cell writes it, `self.encoder`) through `torch.utils.checkpoint`."""
-    tree = CellTree.of(source)
-    if tree is None or "checkpoint" in source:
-        return None
-    calls = [call for call in tree.all(m.Call()) if tree.code(call.func) == module]
-    imported = at_head(tree, "from torch.utils.checkpoint import checkpoint")
-    if len(calls) != 1 or not calls[0].args or is_open(calls[0]) or imported is None:
-        return None
-
-    def change(made: cst.Call) -> cst.Call:
-        asked = cst.Arg(made.func, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-        return with_keyword(made.with_changes(func=cst.Name("checkpoint"), args=[asked, *made.args]), *_NO_REENTRANCE)
-
-    return tree.changed({**imported, calls[0]: change})
+def _laid_out(name: str, statement: cst.CSTNode) -> Changes:
+    return after(statement, f"{name} = {name}.to(memory_format=torch.channels_last)")
 
 
-_NO_REENTRANCE = ("use_reentrant", "False")
+def _compilable(tree: CellTree) -> tuple[str, cst.CSTNode] | None:
+    names = (name.value for name in tree.all(m.Name()))
+    return None if any(name == "compile" or _SPREAD.search(name) for name in names) else _made(tree)
+
+
+def _drops_gradients(tree: CellTree, loop: cst.For) -> bool:
+    """Every round, or none has any."""
+    backward = tree.all(_BACKWARD)
+    zeroing = tree.all(m.SimpleStatementLine(body=[m.Expr(_ZERO_GRAD)]), loop.body)
+    each_round = any(tree.parent(line) is loop.body for line in zeroing)
+    return not backward or (len(backward) == 1 and loop in tree.loops(backward[0]) and each_round)
 
 
 def _made(tree: CellTree) -> tuple[str, cst.CSTNode] | None:

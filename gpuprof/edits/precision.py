@@ -8,7 +8,7 @@ import libcst as cst
 import libcst.matchers as m
 
 from gpuprof.edits.modules import names_of_models
-from gpuprof.edits.statements import at_head, binds_torch, binds_torch_at_head, block_of, in_with, whole_statement
+from gpuprof.edits.statements import binds_torch, block_of, in_with, torch_at_head, whole_statement
 from gpuprof.edits.tree import CellTree
 
 _REFUSED = re.compile(r"autocast|\bnumpy\(|\bbinary_cross_entropy\b|\bBCELoss\b")
@@ -25,11 +25,7 @@ def set_matmul_precision(source: str, precision: str) -> str | None:
     if calls:
         plain = len(calls) == 1 and m.matches(calls[0], m.Call(args=[m.Arg(m.SimpleString())]))
         return tree.changed({calls[0].args[0].value: lambda _: cst.SimpleString(text)}) if plain else None
-    known = binds_torch_at_head(tree)
-    if known is None:
-        return None
-    call = f"torch.{_SETTING}({text})"
-    changes = at_head(tree, call) if known else at_head(tree, "import torch", call)
+    changes = torch_at_head(tree, f"torch.{_SETTING}({text})")
     return tree.changed(changes) if changes else None
 
 

@@ -19,6 +19,8 @@ _ITEM = m.Call(m.Attribute(attr=m.Name("item")), args=[])
 _READS = m.Call(m.Attribute(attr=m.OneOf(*(m.Name(each) for each in ("item", "tolist", "cpu", "numpy")))))
 _CONVERTS = m.Call(m.Name("float") | m.Name("int") | m.Name("bool"))
 _LOSS_OF_TORCH = re.compile(r"(?:^|\.)(?:F|functional|torch|nn)\.|criterion|loss", re.IGNORECASE)
+# float64, in which Python adds up, is not to be had on a Mac's GPU; such a cell is written for more than this machine
+_NO_FLOAT64 = re.compile(r"\bmps\b|torch\.accelerator")
 _EMPTY = m.List(elements=[]) | m.Call(m.Name("list"), args=[])
 _EQUAL = m.Comparison() | m.Call(m.Attribute(attr=m.Name("eq")))
 
@@ -51,7 +53,8 @@ class _Deferral:
 
 def defer_reads(source: str, reads_per_step: float) -> str | None:
     """Sums and lists of `.item()` kept on the device during the loop, and read once after it. Every number stays
-    the same: sums of floats go on in float64, as Python's own do.
+    the same: sums of floats go on in float64, as Python's own do. So they stay where the cell may run on a device
+    that has none (`mps`): in float32 the sum over an epoch would be another.
 
     None unless each read of the cell's loops (but for those under `if step % n`) can be put off, and these are as
     many as the run showed in a step: others would empty the queue as well.
@@ -87,7 +90,8 @@ def _sum(tree: CellTree, read: cst.Call) -> _Deferral | None:
     integer = m.matches(value, m.Call(m.Attribute(attr=m.Name("sum")))) and bool(tree.all(_EQUAL, value))
     if integer and added.value is read and not any(m.findall(each, m.Float()) for each in (into.begin, *into.resets)):
         return _Deferral(read, tree.code(value), into, "int")
-    if not (_is_loss(tree, value) and _is_scaled(tree, added.value, read)):
+    elsewhere = bool(_NO_FLOAT64.search(tree.code(tree.module)))
+    if elsewhere or not (_is_loss(tree, value) and _is_scaled(tree, added.value, read)):
         return None
     return _Deferral(read, f"{tree.code(value)}.detach().double()", into, "float")
 

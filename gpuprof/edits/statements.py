@@ -43,6 +43,14 @@ def at_head(tree: CellTree, *codes: str) -> Changes | None:
     return {first: lambda made: cst.FlattenSentinel([*added, made])}
 
 
+def torch_at_head(tree: CellTree, code: str) -> Changes | None:
+    """The same with a statement that says `torch`, which is imported first where the cell does not know it yet."""
+    known = binds_torch_at_head(tree)
+    if known is None:
+        return None
+    return at_head(tree, code) if known else at_head(tree, "import torch", code)
+
+
 def in_with(block: Block, first: cst.CSTNode, last: cst.CSTNode, manager: str) -> Changes:
     """The statements of a block from `first` to `last` in `with manager:`; comments above them stay above."""
     begin, end = block.body.index(first), block.body.index(last) + 1

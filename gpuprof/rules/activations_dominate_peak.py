@@ -19,24 +19,30 @@ When to leave it
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.memory_composition import MemoryComposition
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.peak_lines import PeakLines
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.device_memory import at_peak
 from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
+
+_BATCH_NORM = re.compile(r"^aten::.*batch_norm")
 
 
 @dataclass(frozen=True)
 class ActivationsDominatePeak(Rule):
     """See the module."""
 
-    yields_to = ("logits_dominate_peak",)
+    guard = Guard.EXACT
 
     activation_share: float = threshold(0.5, "of the peak: then they are what to reduce")
     peak_share: float = threshold(0.6, "of the device: below it memory is not what limits the run")
@@ -86,6 +92,7 @@ class ActivationsDominatePeak(Rule):
             change="Try `torch.autocast` first (most activations take half the memory); then checkpoint the repeated "
             "blocks of the model with `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)`, which costs "
             "some 20 to 33 % of time.",
+            diff=_diff(results, memory.device),
             leave_it="Leave it when the run fits and the batch need not grow.",
         )
 
@@ -96,3 +103,18 @@ def _abstain(name: str) -> Abstention:
         "the allocator’s rows over at least two training steps",
         "Profile the cell with `%%gpuprofile --memory`; a trace needs `profile_memory=True`.",
     )
+
+
+def _diff(results: Results, device: int | None) -> str | None:
+    """The repeated blocks checkpointed; not where batch norms would count a batch twice."""
+    trace, parts = results.trace, results.get(MemoryComposition).of_device(device)
+    if any(_BATCH_NORM.search(name) for name in trace.names):
+        return None
+    known = {name for part in (parts.modules if parts else ()) for name in part.name.split(".")}
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.checkpoints import checkpoint_blocks
+
+        return checkpoint_blocks(source, known)
+
+    return cell_diff(trace, edit)

@@ -25,8 +25,10 @@ from gpuprof import units
 from gpuprof.analyses.convolutions import Convolutions
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
 
@@ -34,6 +36,8 @@ from gpuprof.rules.scope import worst
 @dataclass(frozen=True)
 class ConvAutotuneOff(Rule):
     """See the module."""
+
+    guard = Guard.NUMERIC
 
     convolution_share: float = threshold(0.10, "of the kernel time: less is hardly worth a change")
 
@@ -70,6 +74,7 @@ class ConvAutotuneOff(Rule):
                 "cudnn_benchmark": "off",
             },
             where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
+            diff=cell_diff(results.trace, _edit),
             change="Set `torch.backends.cudnn.benchmark = True` before the first step, and compare the step times.",
             saving=compute.scope.saving(
                 0,
@@ -79,3 +84,9 @@ class ConvAutotuneOff(Rule):
             ),
             leave_it="Leave it when shapes vary, when results must repeat bit by bit, or when memory is short.",
         )
+
+
+def _edit(source: str) -> str | None:
+    from gpuprof.edits.switches import try_out_convolutions
+
+    return try_out_convolutions(source)

@@ -26,8 +26,10 @@ from gpuprof.analyses.convolution_biases import ConvolutionBiases
 from gpuprof.analyses.gradient_recording import GradientRecording
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import graded, worst
 
@@ -35,6 +37,8 @@ from gpuprof.rules.scope import graded, worst
 @dataclass(frozen=True)
 class ConvBiasBeforeNorm(Rule):
     """See the module."""
+
+    guard = Guard.SEMANTIC  # fewer numbers are drawn at the start: the weights begin otherwise
 
     bias_share: float = threshold(0.005, "of the step: the change is one word, so that little is enough")
     low_share: float = threshold(0.03, "of the step: below it the gain is small")
@@ -67,6 +71,7 @@ class ConvBiasBeforeNorm(Rule):
                 "bias_share": round(share, 4),
             },
             where=Where(lines=compute.lines(found.adding | found.gradient), ranges_ns=worst(during)),
+            diff=cell_diff(results.trace, _edit),
             change="Write `torch.nn.Conv2d(..., bias=False)` in front of each batch norm.",
             saving=compute.scope.saving(
                 during.total_ns * 0.5, during.total_ns, during.total_ns, "upper bound: none of these kernels"
@@ -74,3 +79,9 @@ class ConvBiasBeforeNorm(Rule):
             leave_it="Leave it when the weights come from a trained model, unless the biases are taken off the norms’ "
             "running means first.",
         )
+
+
+def _edit(source: str) -> str | None:
+    from gpuprof.edits.biases import drop_bias_before_norm
+
+    return drop_bias_before_norm(source)

@@ -27,8 +27,10 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule
 from gpuprof.rules.scope import Scope, worst
 
@@ -59,6 +61,8 @@ _DETERMINISTIC = _Mode(
 @dataclass(frozen=True)
 class DebugModeOn(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the launches and the flags."""
@@ -95,6 +99,7 @@ class DebugModeOn(Rule):
                 **({"host_blocked_ms": units.milliseconds(waits.total_ns)} if blocking else {}),
             },
             where=Where(lines=lines, ranges_ns=worst(waits) if blocking else ()),
+            diff=cell_diff(results.trace, _edit) if _ANOMALY in modes else None,
             change=f"Switch it off once the fault is found: {'; '.join(mode.change for mode in modes)}.",
             saving=_saving(results, scope, waits.total_ns) if blocking else None,
             leave_it="Leave it while the fault is being looked for, or when the result has to be reproducible to the "
@@ -121,3 +126,9 @@ def _saving(results: Results, scope: Scope, waited_ns: int) -> Saving | None:
     idle_ns = intervals.subtract(scope.within, device.busy).total_ns
     bound = min(waited_ns, idle_ns)
     return scope.saving(0, bound, bound, "upper bound: the host runs ahead, and the device is never idle for it")
+
+
+def _edit(source: str) -> str | None:
+    from gpuprof.edits.switches import leave_anomaly_mode
+
+    return leave_anomaly_mode(source)

@@ -28,8 +28,10 @@ from gpuprof.analyses.eager_attention import Block
 from gpuprof.analyses.eager_attention import EagerAttention as Found
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
@@ -52,7 +54,7 @@ _FELL_BACK = (
 class EagerAttention(Rule):
     """See the module."""
 
-    yields_to = ("launch_bound",)
+    guard = Guard.NUMERIC
 
     attention_share: float = threshold(0.05, "of the kernel time: less is hardly worth a change")
     high_share: float = threshold(0.30, "of the kernel time: then it is the first thing to mend")
@@ -99,6 +101,7 @@ class EagerAttention(Rule):
             },
             where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change=_FELL_BACK if fell_back else _WRITE_IT,
+            diff=None if fell_back else cell_diff(compute.results.trace, _edit),
             saving=compute.scope.saving(
                 other * 0.3,
                 other,
@@ -115,3 +118,9 @@ def _scores(block: Block) -> str:
         return ""
     shape = " × ".join(f"{size}" for size in block.scores)
     return f" The largest scores, {shape}, are {units.size(block.scores_bytes)} in memory each time."
+
+
+def _edit(source: str) -> str | None:
+    from gpuprof.edits.attention import fuse_attention
+
+    return fuse_attention(source)

@@ -30,7 +30,9 @@ from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 
@@ -38,6 +40,8 @@ from gpuprof.rules.scope import Scope, graded, worst
 @dataclass(frozen=True)
 class HostFilledThenCopied(Rule):
     """See the module."""
+
+    guard = Guard.NUMERIC  # random numbers come from another generator
 
     cost_share: float = threshold(0.03, "of the step in it with no compute: less is hardly measurable")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
@@ -78,6 +82,7 @@ class HostFilledThenCopied(Rule):
                 "cost_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(cost), ranges_ns=worst(cost)),
+            diff=_diff(results, name),
             change=f"Make them on the device: `torch.{name}(..., device=device)` instead of "
             f"`torch.{name}(...).to(device)`.",
             saving=scope.saving(
@@ -85,3 +90,12 @@ class HostFilledThenCopied(Rule):
             ),
             leave_it="Leave it when random numbers have to be those of the host’s generator.",
         )
+
+
+def _diff(results: Results, name: str) -> str | None:
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.host_work import make_on_device
+
+        return make_on_device(source, name)
+
+    return cell_diff(results.trace, edit)

@@ -34,7 +34,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.compiling import can_compile, steps_are_alike
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -51,7 +54,7 @@ _LEAST_SAVED_SHARE = 0.3
 class LaunchBound(Rule):
     """See the module."""
 
-    yields_to = ("python_loop_over_batch", "allocator_calls_in_step", "empty_cache_in_step")
+    guard = Guard.NUMERIC
 
     busy_share: float = threshold(0.70, "of the step: above it the device is the bottleneck often enough")
     kernel_us: float = threshold(10, "median kernel: longer ones give the host time to launch the next")
@@ -133,6 +136,7 @@ class LaunchBound(Rule):
                 "gaps_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
+            diff=_diff(results),
             change='Use a larger batch if memory allows it; else `torch.compile(model, mode="reduce-overhead")` or '
             "CUDA graphs, which launch a whole step at once.",
             saving=scope.saving(
@@ -141,3 +145,16 @@ class LaunchBound(Rule):
             leave_it="Leave it when shapes change from step to step, or when the run is too short to pay for "
             "compiling.",
         )
+
+
+def _diff(results: Results) -> str | None:
+    """Graphs of the one model, where torch compiles here and every step is like the others."""
+    if results.trace.context.cell is None or not can_compile(results) or not steps_are_alike(results.trace):
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.modules import compile_with_graphs
+
+        return compile_with_graphs(source)
+
+    return cell_diff(results.trace, edit)

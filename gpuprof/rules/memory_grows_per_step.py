@@ -26,14 +26,18 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.kept_graphs import KeptGraphs
 from gpuprof.analyses.memory_growth import MemoryGrowth
 from gpuprof.analyses.result import Results
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.device_memory import trains
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 
 
 @dataclass(frozen=True)
 class MemoryGrowsPerStep(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     levels: float = threshold(6, "steps after warm-up, so five differences: fewer do not show a trend")
     rising_share: float = threshold(0.9, "of the steps leave more than the one before: a cache that refills does not")
@@ -91,6 +95,7 @@ class MemoryGrowsPerStep(Rule):
             },
             where=Where(lines=kept.lines, ranges_ns=((begin, end),) if begin is not None and end is not None else ()),
             change=_change(kept),
+            diff=_diff(results, kept.lines),
             leave_it="Leave it when the growth is meant and ends, as a buffer on the device that fills up.",
         )
 
@@ -113,3 +118,15 @@ def _change(kept: KeptGraphs) -> str:
         "Look for what outlives the step: a loss or output that is collected with its graph (collect `.detach()` or "
         "`.item()`), a list or cache that grows, a hook that stores its inputs."
     )
+
+
+def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
+    if not lines:
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.kept_losses import detach_kept
+
+        return detach_kept(source, lines)
+
+    return cell_diff(results.trace, edit)

@@ -24,26 +24,27 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.kernels import Kernels
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.peak_lines import PeakLines
 from gpuprof.analyses.result import Results
+from gpuprof.model.kernel_names import Precision
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.device_memory import at_peak
+from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.device_memory import at_peak, parts_of
 from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
+
+_AMPERE = (8, 0)  # the first with bf16 in its tensor cores
+_HALF = 0.5
 
 
 @dataclass(frozen=True)
 class MemoryNearLimit(Rule):
     """See the module."""
 
-    yields_to = (
-        "activations_dominate_peak",
-        "fragmented_memory",
-        "logits_dominate_peak",
-        "model_exceeds_device",
-        "optimizer_state_dominates",
-    )
+    guard = Guard.NUMERIC
 
     reserved_share: float = threshold(0.9, "of the device: the next larger allocation may fail")
     retries: float = threshold(1, "each one synchronises the device and empties the cache")
@@ -98,6 +99,7 @@ class MemoryNearLimit(Rule):
             where=at_peak(memory, results.get(PeakLines).of_device(memory.device)),
             change="Cheapest first: `torch.autocast` (halves most activations), a smaller batch with accumulated "
             "gradients, `torch.utils.checkpoint` on the repeated blocks, an optimizer with less state.",
+            diff=_diff(results, memory),
             leave_it="Leave it when nothing is retried and nothing else needs the device: reserved memory is a cache.",
         )
 
@@ -120,3 +122,26 @@ def _explanation(memory: MemoryUse) -> str:
             f"{units.plural(memory.ooms or 0, 'time')}."
         )
     return text
+
+
+def _diff(results: Results, memory: MemoryUse) -> str | None:
+    """Autocast, where everything is calculated in 32 bits and activations (with temporaries) make half of the peak."""
+    if memory.device is None or results.trace.context.cell is None:
+        return None
+    parts, peak = parts_of(results, memory), memory.whole_peak_bytes
+    rest = memory.activations_bytes
+    if rest is None and parts is not None:
+        rest = parts.rest_low_bytes
+    capability = results.trace.device(memory.device).compute_capability
+    if not peak or rest is None or rest < _HALF * peak or capability is None or capability < _AMPERE:
+        return None
+    products = {each for each, spent in results.get(Kernels).by_precision.items() if spent} - {Precision.UNKNOWN}
+    if not products or not products <= {Precision.FP32, Precision.TF32}:
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.precision import add_autocast
+
+        return add_autocast(source, "cuda", "bfloat16")
+
+    return cell_diff(results.trace, edit)

@@ -39,8 +39,6 @@ from gpuprof.rules.scope import Scope, graded, worst
 class MemoryUnused(Rule):
     """See the module."""
 
-    yields_to = ("launch_bound", "small_batch", "input_stall", "unfused_optimizer", "fp32_matmul")
-
     fixed_share: float = threshold(0.10, "of the step in the optimizer's kernels: a doubled batch saves half of it")
     high_share: float = threshold(0.40, "of the step: then it is the first thing to mend")
     compute_share: float = threshold(0.7, "of the step: below it the device waits, and other rules say for what")
@@ -97,6 +95,8 @@ class MemoryUnused(Rule):
                 fixed.total_ns * (1 - 1 / times),
                 f"estimate, for the same number of samples: half as many optimizer steps; at most 1 in {times}",
             ),
+            leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
+        )
 
 
 def _stepping_lines(results: Results) -> tuple[int, ...]:
@@ -104,5 +104,3 @@ def _stepping_lines(results: Results) -> tuple[int, ...]:
     use = results.get(OptimizerSteps).primary
     host = Intervals(use.start_ns, use.start_ns + use.duration_ns) if use else intervals.EMPTY
     return results.get(LinePlaces).cell_lines(host)
-            leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
-        )

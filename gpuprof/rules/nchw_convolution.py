@@ -21,17 +21,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.convolutions import Convolutions
+from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.result import Results
+from gpuprof.analyses.tensor_inputs import inputs_of
+from gpuprof.model.kinds import CopyKind
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
 from gpuprof.whatif.predict import Range
 
+_NOT_IMAGES = ("aten::conv1d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose3d")
+_IMAGE_DIMENSIONS = 4
 _CHANGE = (
     "Convert the model once, `model = model.to(memory_format=torch.channels_last)`, and each batch, "
     "`x = x.to(device, memory_format=torch.channels_last)`."
@@ -44,6 +53,8 @@ _ON_AMD = (
 @dataclass(frozen=True)
 class NchwConvolution(Rule):
     """See the module."""
+
+    guard = Guard.NUMERIC
 
     layout_share: float = threshold(0.02, "of the kernel time: it is pure loss, and two lines mend it")
     high_share: float = threshold(0.20, "of the kernel time: then it is the first thing to mend")
@@ -75,6 +86,7 @@ class NchwConvolution(Rule):
                 "convolution_ms": units.milliseconds(compute.sum_ns(found.chosen)),
             },
             where=Where(lines=compute.lines(found.layout), ranges_ns=worst(during)),
+            diff=_diff(results),
             change=_CHANGE + (_ON_AMD if compute.device.is_amd else ""),
             saving=compute.scope.saving(
                 wall * 0.3, wall * 0.8, wall, "upper bound: none of these kernels, the convolutions as fast as now"
@@ -84,3 +96,23 @@ class NchwConvolution(Rule):
         strengths = Range(*compute.taking(found.layout, 0.7, 0.2, 0.0))
         basis = "upper bound: re-timed without these kernels, the convolutions as fast as now"
         return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)
+
+
+def _diff(results: Results) -> str | None:
+    """Model and batches, or the model alone where it is not known that a batch is images."""
+    trace = results.trace
+    if any(name.startswith(_NOT_IMAGES) for name in trace.names):
+        return None
+    copies = results.get(Copies)
+    rows = copies.of_direction(CopyKind.H2D)
+    rows = rows.take(rows["operator"] >= 0)
+    largest = int(rows["operator"][np.argmax(rows["bytes"])]) if len(rows) else -1
+    given = inputs_of(trace, largest) if largest >= 0 else []
+    images = bool(given) and len(given[0].dims) == _IMAGE_DIMENSIONS
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.modules import lay_out_channels_last, lay_out_model
+
+        return (lay_out_channels_last(source) if images else None) or lay_out_model(source)
+
+    return cell_diff(trace, edit)

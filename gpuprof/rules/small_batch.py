@@ -41,8 +41,6 @@ from gpuprof.rules.scope import Scope
 class SmallBatch(Rule):
     """See the module."""
 
-    yields_to = ("launch_bound",)
-
     small_share: float = threshold(
         0.5, "of the kernel time in kernels under one wave: they are what the step is made of"
     )
@@ -97,9 +95,9 @@ class SmallBatch(Rule):
                 "peak_allocated_bytes": peak,
                 "memory_bytes": limit,
                 **({"batch_size": sizes[0]} if sizes else {}),
-            where=Where(lines=_lines(results)),
                 **({"batches_that_fit": factor} if factor else {}),
             },
+            where=Where(lines=_lines(results)),
             change=f"Raise the batch size {to}step by step (doubling it) and watch samples per second.{most} Adapt the "
             "learning rate.",
             saving=scope.saving(
@@ -108,6 +106,8 @@ class SmallBatch(Rule):
                 small_ns * (1 - waves),
                 "upper bound, for the same number of samples: these kernels fill the device",
             ),
+            leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
+        )
 
 
 def _lines(results: Results) -> tuple[int, ...]:
@@ -115,5 +115,3 @@ def _lines(results: Results) -> tuple[int, ...]:
     table, trace = results.get(Kernels).table, results.trace
     rows = kernels_named(trace, table["name"][table["waves"] < 1])
     return results.get(LinePlaces).launching_lines(trace, rows)
-            leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
-        )

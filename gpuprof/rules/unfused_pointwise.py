@@ -25,8 +25,11 @@ from gpuprof import units
 from gpuprof.analyses.pointwise_chains import PointwiseChains
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.compiling import can_compile
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import worst
@@ -37,7 +40,7 @@ from gpuprof.whatif.predict import Range
 class UnfusedPointwise(Rule):
     """See the module."""
 
-    yields_to = ("launch_bound",)
+    guard = Guard.NUMERIC
 
     saved_share: float = threshold(0.10, "of the kernel time would go away: less does not pay for compiling")
     high_share: float = threshold(0.30, "of the kernel time would go away: then it is the first thing to mend")
@@ -83,9 +86,23 @@ class UnfusedPointwise(Rule):
             where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
             change=f"Compile the module that has this chain ({names}) with `module = torch.compile(module)`, or use "
             "torch’s own operator for it where there is one (`rms_norm`, `layer_norm`, `gelu`, `silu`).",
+            diff=_diff(compute.results, compute.lines(found.chosen)),
             saving=compute.scope.saving(
                 bound * 0.3, bound * 0.8, bound, "upper bound: each chain takes as long as its longest kernel"
             ),
             leave_it="Leave it when shapes change all the time, or when the run is shorter than compiling takes (tens "
             "of seconds).",
         )
+
+
+def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
+    """The one model compiled, where the lines say that the chains are its own."""
+    if results.trace.context.cell is None or not lines or not can_compile(results):
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.modules import compile_model
+
+        return compile_model(source, lines)
+
+    return cell_diff(results.trace, edit)

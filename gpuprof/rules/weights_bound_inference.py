@@ -40,8 +40,6 @@ _FP32_BYTES = 4
 class WeightsBoundInference(Rule):
     """See the module."""
 
-    yields_to = ("launch_bound",)
-
     weights_share: float = threshold(0.5, "of the kernel time: then the weights set the pace")
     high_share: float = threshold(0.8, "of the kernel time: hardly anything else is left to mend")
     weight_mib: float = threshold(4, "mean matrix: smaller ones stay in the device’s cache, and launching costs more")

@@ -33,7 +33,9 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind
 from gpuprof.rules.absence import without_device
+from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 
@@ -43,6 +45,8 @@ _WORDS = {"unsigned char": "uint8", "signed char": "int8", "float": "float32", "
 @dataclass(frozen=True)
 class WidenedBeforeCopy(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     saved_share: float = threshold(0.03, "of the step in copying what need not be copied, with no compute")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
@@ -96,8 +100,18 @@ class WidenedBeforeCopy(Rule):
                 lines=results.get(LinePlaces).cell_lines(widened.conversions),
                 ranges_ns=worst(intervals.union(Intervals(starts, starts + copies["duration_ns"][rows]))),
             ),
+            diff=_diff(results, new),
             change=f"Copy the {old} and convert on the device: `batch.to(device, non_blocking=True).to(torch.{new})`, "
             "and scale or normalise there.",
             saving=scope.saving(saved * 0.5, saved, saved, "upper bound: copies shorter in proportion to their bytes"),
             leave_it="Leave it when transforms on the host need the wider type.",
         )
+
+
+def _diff(results: Results, to: str) -> str | None:
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.host_work import widen_on_device
+
+        return widen_on_device(source, to)
+
+    return cell_diff(results.trace, edit)

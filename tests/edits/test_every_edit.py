@@ -9,16 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpuprof.edits.attention import fuse_attention
+from gpuprof.edits.biases import drop_bias_before_norm
+from gpuprof.edits.checkpoints import checkpoint_blocks, checkpoint_module
 from gpuprof.edits.evaluation import add_inference_mode
+from gpuprof.edits.host_work import make_on_device, widen_on_device
+from gpuprof.edits.kept_losses import detach_kept
 from gpuprof.edits.loaders import copy_without_blocking, pin_batches, set_loader
 from gpuprof.edits.masks import Masked
-from gpuprof.edits.modules import checkpoint_module, compile_model, lay_out_channels_last
+from gpuprof.edits.modules import compile_model, compile_with_graphs, lay_out_channels_last, lay_out_model
 from gpuprof.edits.optimizers import drop_zeroing_in_place, set_optimizer
 from gpuprof.edits.precision import add_autocast, set_matmul_precision
 from gpuprof.edits.reads import defer_reads
+from gpuprof.edits.switches import leave_anomaly_mode, try_out_convolutions
 from gpuprof.edits.tree import LONGEST_SOURCE
-from tests.edits import test_evaluation, test_modules
+from tests.edits import test_attention, test_biases, test_checkpoints, test_evaluation, test_host_work, test_modules
 from tests.edits.executed import TRAINING, assert_rest_is_kept, line_of, removed_and_added
+from tests.edits.test_kept_losses import KEPT
+from tests.edits.test_switches import ANOMALY
 
 Edit = Callable[[str], str | None]
 TORCH = "import torch\n"
@@ -32,8 +40,18 @@ EDITS: dict[str, tuple[str, Edit]] = {
     "set_matmul_precision": (TRAINING, lambda s: set_matmul_precision(s, "high")),
     "add_autocast": (TORCH + TRAINING, lambda s: add_autocast(s, "cuda", "bfloat16")),
     "compile_model": (TRAINING, compile_model),
+    "compile_with_graphs": (test_modules.DROPPING, compile_with_graphs),
+    "lay_out_model": (test_modules.IMAGES, lay_out_model),
     "lay_out_channels_last": (test_modules.IMAGES, lay_out_channels_last),
-    "checkpoint_module": (test_modules.CHECKPOINTED, lambda s: checkpoint_module(s, "self.block")),
+    "checkpoint_module": (test_checkpoints.CHECKPOINTED, lambda s: checkpoint_module(s, "self.block")),
+    "checkpoint_blocks": (test_checkpoints.REPEATED, checkpoint_blocks),
+    "detach_kept": (KEPT, lambda s: detach_kept(s, [line_of(s, "total += loss"), line_of(s, "losses.append")])),
+    "drop_bias_before_norm": (test_biases.NORMED, drop_bias_before_norm),
+    "fuse_attention": (test_attention.CLASS, fuse_attention),
+    "leave_anomaly_mode": (ANOMALY, leave_anomaly_mode),
+    "make_on_device": (test_host_work.FILLED, lambda s: make_on_device(s, "randn")),
+    "widen_on_device": (test_host_work.WIDENED, lambda s: widen_on_device(s, "float32")),
+    "try_out_convolutions": (TRAINING, try_out_convolutions),
     "add_inference_mode": (test_evaluation.CELL, lambda s: add_inference_mode(s, line_of(s, "# here"))),
 }
 AROUND = [

@@ -5,8 +5,8 @@ import functools
 import pytest
 import torch
 
-from gpuprof.edits.modules import checkpoint_module, compile_model, lay_out_channels_last
-from tests.edits.executed import TRAINING, assert_rest_is_kept, run
+from gpuprof.edits.modules import compile_model, compile_with_graphs, lay_out_channels_last, lay_out_model
+from tests.edits.executed import TRAINING, assert_rest_is_kept, line_of, run
 
 
 def test_the_model_is_compiled_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,9 +21,38 @@ def test_the_model_is_compiled_in_place(monkeypatch: pytest.MonkeyPatch) -> None
     assert changed["model"]._compiled_call_impl is not None
 
 
-def test_the_mode_is_passed_on() -> None:
-    after = compile_model(TRAINING, "reduce-overhead")
+def test_what_is_slow_must_be_the_model() -> None:
+    model, backward, step = (line_of(TRAINING, text) for text in ("out = model(x)", "loss.backward()", "opt.step()"))
+    assert compile_model(TRAINING, (model, backward)) == compile_model(TRAINING)
+    assert compile_model(TRAINING, (backward,)) is None
+    assert compile_model(TRAINING, (model, step)) is None
+    assert compile_model(TRAINING.replace("model.to( device )", "nn.DataParallel(model)")) is None
+
+
+DROPPING = TRAINING.replace("zero_grad(set_to_none=False)", "zero_grad()")
+
+
+def test_graphs_where_nothing_outlives_a_round() -> None:
+    after = compile_with_graphs(DROPPING)
     assert after is not None and 'model.compile(mode="reduce-overhead")\n' in after
+    evaluating = DROPPING.replace("    loss.backward()\n    opt.step()\n", "")
+    assert compile_with_graphs(evaluating) is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("opt.zero_grad()", "opt.zero_grad(set_to_none=False)"),
+        ("    opt.zero_grad()", "    if total > 1:\n        opt.zero_grad()"),
+        ("losses.append(loss.item())", "losses.append(out)"),
+        ("print(total", "print(out, total"),
+        ("loss = criterion(out, y)", "loss = criterion(out, y) + criterion(model(-x), y)"),
+        ("for x, y in loader:", "x, y = data[:4]\nif True:"),
+    ],
+)
+def test_doubt_gives_no_graphs(old: str, new: str) -> None:
+    cell = DROPPING.replace(old, new)
+    assert cell != DROPPING and compile_with_graphs(cell) is None
 
 
 IMAGES = """\
@@ -51,33 +80,14 @@ def test_model_and_images_get_the_layout() -> None:
     torch.testing.assert_close(changed["grad"], before["grad"])
 
 
-CHECKPOINTED = """\
-# a comment
-import os
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.block, self.head = nn.Sequential(nn.Linear(8, 8), nn.ReLU()), nn.Linear(8, 4)
-    def forward(self, x):
-        h = self.block(x)  # large
-        return self.head(h)
-torch.manual_seed(1)
-net = Net()
-x, y = data[:16]
-loss = criterion(net(x), y)
-loss.backward()
-grads = [p.grad for p in net.parameters()]
-"""
-
-
-def test_a_part_of_the_model_is_checkpointed() -> None:
-    after = checkpoint_module(CHECKPOINTED, "self.block")
-    assert after is not None and "h = checkpoint(self.block, x, use_reentrant=False)  # large\n" in after
-    assert "import os\nfrom torch.utils.checkpoint import checkpoint\n\nclass" in after
-    assert_rest_is_kept(CHECKPOINTED, after)
-    for left, right in zip(run(CHECKPOINTED)["grads"], run(after)["grads"], strict=True):
-        assert torch.equal(left, right)
+def test_the_model_alone_gets_the_layout() -> None:
+    after = lay_out_model(IMAGES)
+    assert after is not None and after.count("memory_format") == 1
+    assert_rest_is_kept(IMAGES, after)
+    before, changed = run(IMAGES), run(after)
+    assert changed["model"][0].weight.is_contiguous(memory_format=torch.channels_last)
+    torch.testing.assert_close(changed["grad"], before["grad"])
+    assert lay_out_model(after) is None
 
 
 @pytest.mark.parametrize(
@@ -110,11 +120,3 @@ def test_doubt_compiles_nothing(cell: str) -> None:
 )
 def test_doubt_gives_no_layout(old: str, new: str) -> None:
     assert lay_out_channels_last(IMAGES.replace(old, new)) is None
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("self.block(x)", "self.block(self.block(x))"), ("self.block(x)", "self.block(*x)"), ("self.block(x)", "x")],
-)
-def test_doubt_checkpoints_nothing(old: str, new: str) -> None:
-    assert checkpoint_module(CHECKPOINTED.replace(old, new), "self.block") is None

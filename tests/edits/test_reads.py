@@ -102,6 +102,14 @@ def test_namesakes_in_other_functions_are_others() -> None:
     assert [type(each) for each in run(after)["result"]] == [float, int]
 
 
+@pytest.mark.parametrize("device", ['"mps" if torch.backends.mps.is_available() else "cpu"', "torch.accelerator"])
+def test_sums_of_floats_stay_where_float64_may_be_missing(device: str) -> None:
+    assert defer_reads(f"device = {device}\n{EPOCHS}", 1) is None
+    counting = NAMESAKES.replace("            total +=", "            loss =").replace(', reduction="sum").item()', ")")
+    after = defer_reads(f"device = {device}\n{counting}", 1)
+    assert after is not None and "correct = int(correct)" in after
+
+
 def test_an_empty_loop_still_gives_the_beginning() -> None:
     after = defer_reads(EPOCHS.replace("evaluate(2)", "evaluate(0) if 0 else 0"), 1)
     assert after is not None

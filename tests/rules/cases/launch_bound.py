@@ -20,7 +20,7 @@ def _kernels(for_us: float, *, launched: bool = True) -> Trace:
     for at in range(0, 10_000, 1000):
         builder.step(at, 1000)
     for at in range(0, 10_000, 50):
-        builder.kernel("add", at + 5, for_us, launch_at_us=at if launched else None)
+        builder.kernel("add", at + 5, for_us, launch_at_us=at if launched else None, blocks=64)
     return builder.sync(9960, 50).build()
 
 

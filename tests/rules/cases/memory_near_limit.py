@@ -18,7 +18,7 @@ EXPECTED = Expected(
 
 def _run(reserved_gib: float, *, limit_gib: int | None = 16) -> Trace:
     reserved = int(reserved_gib * GIB)
-    builder = TraceBuilder().kernel("gemm", 0, 100, launch_at_us=0)
+    builder = TraceBuilder().kernel("ampere_sgemm_128x64_tn", 0, 100, launch_at_us=0)
     if limit_gib is not None:
         builder.device(0, "NVIDIA Test", memory_bytes=limit_gib * GIB)
     allocator = Allocator(

@@ -1,0 +1,135 @@
+"""For each rule that can give a diff: a cell that has its fault, what the run knew, and what must stay the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpuprof.model.context import Composition, Environment, Loader, ModuleBytes, Optimizer
+from gpuprof.model.device import Device
+from tests.edits.executed import TRAINING, line_of
+from tests.edits.test_attention import ATTENTION
+from tests.edits.test_biases import NORMED
+from tests.edits.test_evaluation import CELL as EVALUATION
+from tests.edits.test_host_work import FILLED, WIDENED
+from tests.edits.test_kept_losses import KEPT
+from tests.edits.test_modules import DROPPING, IMAGES
+from tests.edits.test_switches import ANOMALY
+
+
+@dataclass(frozen=True)
+class ExecutedCell:
+    """`same`: names whose values the diff must not change, `within` relatively (0: to the last bit).
+
+    `lines`: the cell's line that every event of the case is in. `instead`: texts of the changed cell, replaced before
+    it runs on a CPU.
+    """
+
+    cell: str
+    same: tuple[str, ...]
+    context: dict[str, Any] = field(default_factory=dict)
+    devices: tuple[Device, ...] | None = None
+    lines: int | None = None
+    within: float = 0.0
+    instead: tuple[tuple[str, str], ...] = ()
+
+
+LOOP = line_of(TRAINING, "for x, y in loader")
+LOADER = Loader(workers=0, line=LOOP, samples=64, batches=4, pin_memory=False)
+PINNED = Loader(workers=0, line=LOOP, samples=64, batches=4, pin_memory=True)
+ADAM = Optimizer(
+    name="Adam",
+    parameters=12,
+    elements=1200,
+    fused=False,
+    foreach=False,
+    line=line_of(TRAINING, "opt.step()"),
+    device="cpu",
+)
+LINUX = Environment(system="Linux-6.1-x86_64", python="3.12.1", torch="2.13.0", cores_allowed=4)
+AMPERE = (Device(id=0, name="NVIDIA A100", compute_capability=(8, 0), memory_bytes=16 << 30),)
+SUMS = ("total", "correct", "losses")
+ONE_READ = TRAINING.replace("    correct += (out.argmax(1) == y).sum().item()\n    losses.append(loss.item())\n", "")
+
+
+def calling(statement: str) -> str:
+    return (
+        "import gc\nseen = 0.0\n"
+        + f"for x, y in DataLoader(data, batch_size=16):\n    seen += x.sum()\n    {statement}\n"
+    )
+
+
+PASSES = """\
+loader = DataLoader(data, batch_size=16, num_workers=1)
+seen = 0.0
+for epoch in range(2):
+    for x, y in loader:
+        seen += x.sum()
+"""
+BLOCKS = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5), nn.ReLU()) for _ in range(4))
+        self.head = nn.Linear(8, 4)
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)  # large
+        return self.head(x)
+net = Net()
+x, y = data[:16]
+loss = criterion(net(x), y)
+loss.backward()
+grads = [p.grad for p in net.parameters()]
+"""
+PARTS = Composition(device="cuda:0", modules=(ModuleBytes(name="net.blocks"), ModuleBytes(name="net.head")))
+SMALL = Composition(device="cuda:0", parameter_bytes=1 << 30, gradient_bytes=1 << 30, after_steps=3)
+COMPILED = ((".compile(", ".compile(backend='eager', "), (', mode="reduce-overhead"', ""))
+
+EXECUTED = {
+    "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
+    "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
+    "conv_autotune_off": ExecutedCell(IMAGES, ("grad",)),
+    "conv_bias_before_norm": ExecutedCell(NORMED, ("out",), within=1e-5),
+    "debug_mode_on": ExecutedCell(ANOMALY, SUMS, {"environment": Environment(anomaly_mode=True)}),
+    "eager_attention": ExecutedCell(ATTENTION, ("out",), within=1e-5),
+    "empty_cache_in_step": ExecutedCell(calling("torch.cuda.empty_cache()"), ("seen",)),
+    "explicit_synchronize": ExecutedCell(calling("torch.cuda.synchronize()"), ("seen",)),
+    "fp32_matmul": ExecutedCell(
+        TRAINING, SUMS, {"environment": Environment(matmul_precision="highest")}, within=1e-3
+    ),
+    "gc_pauses": ExecutedCell(calling("gc.collect()"), ("seen",)),
+    "grad_in_inference": ExecutedCell(
+        EVALUATION, ("correct",), {"loaders": (Loader(workers=0, line=line_of(EVALUATION, "# here")),)}
+    ),
+    "gradients_zeroed_in_place": ExecutedCell(TRAINING, SUMS),
+    "host_filled_then_copied": ExecutedCell(FILLED, ("total",)),
+    "input_stall": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,), "environment": LINUX}),
+    "launch_bound": ExecutedCell(
+        DROPPING, SUMS, {"environment": LINUX}, AMPERE, within=1e-5, instead=COMPILED
+    ),
+    "memory_grows_per_step": ExecutedCell(KEPT, SUMS),
+    "memory_near_limit": ExecutedCell(
+        "import torch\n" + TRAINING,
+        ("losses",),
+        {"compositions": (SMALL,)},
+        AMPERE,
+        within=0.05,
+        instead=(('autocast("cuda"', 'autocast("cpu"'),),
+    ),
+    "nchw_convolution": ExecutedCell(IMAGES, ("grad",), within=1e-4),
+    "pageable_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,)}),
+    "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),
+    "unfused_optimizer": ExecutedCell(TRAINING, SUMS, {"optimizers": (ADAM,)}, within=1e-4),
+    "unfused_pointwise": ExecutedCell(
+        TRAINING,
+        SUMS,
+        {"environment": LINUX},
+        AMPERE,
+        line_of(TRAINING, "out = model(x)"),
+        within=1e-5,
+        instead=COMPILED,
+    ),
+    "widened_before_copy": ExecutedCell(WIDENED, ("total",)),
+    "workers_restarted": ExecutedCell(PASSES, ("seen",)),
+}  # fmt: skip
