@@ -35,19 +35,18 @@ objects = 500000
 import gc
 
 import torch
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader
 
 torch.manual_seed(0)
 vocabulary = {f"word {index}": [index] for index in range(size.objects)}
-samples = size.batches * size.batch
-rows = TensorDataset(torch.randn(samples, size.width), torch.randint(0, 10, (samples,)))
+batches = [(torch.randn(size.batch, size.width), torch.randint(0, 10, (size.batch,))) for _ in range(size.batches)]
 model = torch.nn.Sequential(
     torch.nn.Linear(size.width, size.width), torch.nn.ReLU(), torch.nn.Linear(size.width, 10)
 ).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
 # %% bad
-for x, y in DataLoader(rows, batch_size=size.batch):
+for x, y in DataLoader(batches, batch_size=None):
     optimizer.zero_grad()
     loss = torch.nn.functional.cross_entropy(model(x.to(device)), y.to(device))
     loss.backward()
@@ -55,7 +54,7 @@ for x, y in DataLoader(rows, batch_size=size.batch):
     gc.collect()  # <- gc_pauses
 
 # %% good
-for x, y in DataLoader(rows, batch_size=size.batch):
+for x, y in DataLoader(batches, batch_size=None):
     optimizer.zero_grad()
     loss = torch.nn.functional.cross_entropy(model(x.to(device)), y.to(device))
     loss.backward()

@@ -1,7 +1,7 @@
 """
 number = 3
 family = "input_pipeline"
-rule = "per_sample_fetch"
+rule = ["per_sample_fetch", "input_stall"]
 guard = "exact"
 shows_on = "cpu"
 published = "2.9× (9 → 3 s), PyTorch's data-loading tutorial: a whole batch read at once"
@@ -9,26 +9,30 @@ published = "2.9× (9 → 3 s), PyTorch's data-loading tutorial: a whole batch r
 [sizes.mini]
 samples = 240
 batch = 8
-request_ms = 4.0
-width = 1200
+request_ms = 5.0
+width = 2000
+workers = 1
 
 [sizes.host_bound]
 samples = 2048
 batch = 32
 request_ms = 4.0
 width = 512
+workers = 4
 
 [sizes.balanced]
 samples = 2048
 batch = 64
 request_ms = 4.0
 width = 4096
+workers = 4
 
 [sizes.device_bound]
 samples = 2048
 batch = 128
 request_ms = 1.0
 width = 16384
+workers = 4
 """
 
 # %% setup
@@ -75,7 +79,7 @@ model = torch.nn.Sequential(
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
 # %% bad
-loader = DataLoader(Rows(store), batch_size=size.batch)  # <- per_sample_fetch
+loader = DataLoader(Rows(store), batch_size=size.batch, num_workers=size.workers)  # <- per_sample_fetch
 for x, y in loader:  # <- per_sample_fetch
     optimizer.zero_grad()
     loss = torch.nn.functional.cross_entropy(model(x.to(device)), y.to(device))
@@ -83,7 +87,7 @@ for x, y in loader:  # <- per_sample_fetch
     optimizer.step()
 
 # %% good
-loader = DataLoader(RowsTogether(store), batch_size=size.batch)
+loader = DataLoader(RowsTogether(store), batch_size=size.batch, num_workers=size.workers)
 for x, y in loader:
     optimizer.zero_grad()
     loss = torch.nn.functional.cross_entropy(model(x.to(device)), y.to(device))

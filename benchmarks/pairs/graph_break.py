@@ -1,7 +1,7 @@
 """
 number = 49
 family = "compiling"
-rule = "graph_breaks"
+rule = ["graph_breaks", "sync_in_step"]
 guard = "numerics"
 shows_on = "cuda"
 published = "nobody: measure"
@@ -17,21 +17,21 @@ backend = "eager"
 steps = 60
 batch = 16
 width = 256
-layers = 16
+layers = 15
 backend = "inductor"
 
 [sizes.balanced]
 steps = 60
 batch = 512
 width = 1024
-layers = 16
+layers = 15
 backend = "inductor"
 
 [sizes.device_bound]
 steps = 40
 batch = 8192
 width = 2048
-layers = 16
+layers = 15
 backend = "inductor"
 """
 
@@ -39,21 +39,31 @@ backend = "inductor"
 import torch
 
 torch.manual_seed(0)
-seen = []
 
 
 class Layers(torch.nn.Module):
     def __init__(self, watched):
         super().__init__()
-        self.layers = torch.nn.ModuleList(torch.nn.Linear(size.width, size.width) for _ in range(size.layers))
+        self.lower, self.middle, self.upper = (
+            torch.nn.Sequential(
+                *(
+                    part
+                    for _ in range(size.layers // 3)
+                    for part in (torch.nn.Linear(size.width, size.width), torch.nn.GELU())
+                )
+            )
+            for _ in range(3)
+        )
         self.watched = watched
 
     def forward(self, x):
-        for layer in self.layers:
-            x = torch.nn.functional.gelu(layer(x)) + x
-            if self.watched:
-                seen.append(x.abs().max().item())
-        return x
+        x = self.lower(x)
+        if self.watched:
+            self.largest = x.abs().max().item()
+        x = self.middle(x)
+        if self.watched:
+            self.largest = x.abs().max().item()
+        return self.upper(x)
 
 
 x = torch.randn(size.batch, size.width, device=device)

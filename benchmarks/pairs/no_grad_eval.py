@@ -34,10 +34,13 @@ layers = 48
 
 # %% setup
 import torch
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader
 
 torch.manual_seed(0)
-rows = TensorDataset(torch.randn(size.samples, size.width), torch.randint(0, 10, (size.samples,)))
+batches = [
+    (torch.randn(size.batch, size.width), torch.randint(0, 10, (size.batch,)))
+    for _ in range(size.samples // size.batch)
+]
 model = torch.nn.Sequential(
     *(layer for _ in range(size.layers) for layer in (torch.nn.Linear(size.width, size.width), torch.nn.GELU())),
     torch.nn.Linear(size.width, 10),
@@ -46,7 +49,7 @@ model.eval()
 
 # %% bad
 losses, right = [], torch.zeros((), device=device)
-for x, y in DataLoader(rows, batch_size=size.batch):  # <- grad_in_inference
+for x, y in DataLoader(batches, batch_size=None):  # <- grad_in_inference
     x, y = x.to(device), y.to(device)
     scores = model(x)  # <- grad_in_inference
     right += (scores.argmax(dim=1) == y).sum()
@@ -56,7 +59,7 @@ losses = [float(loss) for loss in losses]
 # %% good
 losses, right = [], torch.zeros((), device=device)
 with torch.inference_mode():
-    for x, y in DataLoader(rows, batch_size=size.batch):
+    for x, y in DataLoader(batches, batch_size=None):
         x, y = x.to(device), y.to(device)
         scores = model(x)
         right += (scores.argmax(dim=1) == y).sum()

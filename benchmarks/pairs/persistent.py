@@ -8,10 +8,10 @@ whole_cell = true
 published = "1.3× (11.5 → 9 s), PyTorch's data-loading tutorial"
 
 [sizes.mini]
-epochs = 8
+epochs = 6
 samples = 64
 batch = 16
-width = 512
+width = 1800
 
 [sizes.host_bound]
 epochs = 12

@@ -7,9 +7,9 @@ shows_on = "cpu"
 published = "in proportion to the batch where the host is the limit (DeepPerf: “not using the batch API”)"
 
 [sizes.mini]
-batches = 30
-batch = 32
-width = 64
+batches = 14
+batch = 24
+width = 512
 
 [sizes.host_bound]
 batches = 40

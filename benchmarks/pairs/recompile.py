@@ -45,7 +45,7 @@ layer = torch.nn.Sequential(
 ).to(device)
 head = torch.nn.Linear(size.width, 10).to(device)
 optimizer = torch.optim.SGD([*layer.parameters(), *head.parameters()], lr=0.01)
-lengths = torch.randint(8, 64, (size.steps,)).tolist()
+lengths = [8 + step // 5 for step in range(size.steps)]
 batches = [torch.randn(size.batch, length, size.width, device=device) for length in lengths]
 kinds = torch.randint(0, 10, (size.batch,), device=device)
 

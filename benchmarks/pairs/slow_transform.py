@@ -1,7 +1,7 @@
 """
 number = 51
 family = "input_pipeline"
-rule = "slow_transform"
+rule = ["slow_transform", "input_stall"]
 guard = "exact"
 shows_on = "cpu"
 published = "not in the list of pairs: the same result each epoch, made once instead"
@@ -9,8 +9,8 @@ published = "not in the list of pairs: the same result each epoch, made once ins
 [sizes.mini]
 samples = 96
 batch = 4
-points = 65536
-width = 512
+points = 131072
+width = 1500
 
 [sizes.host_bound]
 samples = 1024

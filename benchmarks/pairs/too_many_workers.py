@@ -1,7 +1,7 @@
 """
 number = 10
 family = "worker_processes"
-rule = "input_stall"
+rule = ["workers_oversubscribed", "input_stall"]
 guard = "exact"
 shows_on = "cpu"
 whole_cell = true
@@ -10,10 +10,11 @@ published = "a plateau past about 20 workers, then contention (Lotus)"
 [sizes.mini]
 samples = 256
 batch = 8
-workers = 24
+workers = 16
 fitting = 1
-tiles = 2
+tiles = 12
 width = 512
+hidden = 1500
 
 [sizes.host_bound]
 samples = 4096
@@ -22,6 +23,7 @@ workers = 64
 fitting = 8
 tiles = 4
 width = 512
+hidden = 512
 
 [sizes.balanced]
 samples = 4096
@@ -29,7 +31,8 @@ batch = 32
 workers = 64
 fitting = 8
 tiles = 8
-width = 4096
+width = 512
+hidden = 4096
 
 [sizes.device_bound]
 samples = 4096
@@ -37,7 +40,8 @@ batch = 64
 workers = 64
 fitting = 8
 tiles = 8
-width = 16384
+width = 512
+hidden = 16384
 """
 
 # %% setup
@@ -65,13 +69,17 @@ class Spectra(Dataset):
 
 spectra = Spectra(size.samples)
 model = torch.nn.Sequential(
-    torch.nn.Linear(size.width, size.width), torch.nn.ReLU(), torch.nn.Linear(size.width, 10)
+    torch.nn.Linear(size.width, size.hidden),
+    torch.nn.ReLU(),
+    torch.nn.Linear(size.hidden, size.hidden),
+    torch.nn.ReLU(),
+    torch.nn.Linear(size.hidden, 10),
 ).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
 
 # %% bad
-loader = DataLoader(spectra, batch_size=size.batch, num_workers=size.workers)  # <- input_stall
-for x, y in loader:  # <- input_stall
+loader = DataLoader(spectra, batch_size=size.batch, num_workers=size.workers)  # <- workers_oversubscribed
+for x, y in loader:  # <- workers_oversubscribed
     optimizer.zero_grad()
     loss = torch.nn.functional.cross_entropy(model(x.to(device)), y.to(device))
     loss.backward()

@@ -1,18 +1,19 @@
 """
 number = 11
 family = "worker_processes"
-rule = ["input_stall", "slow_transform"]
+rule = ["workers_oversubscribed", "input_stall"]
 guard = "exact"
 shows_on = "cpu"
 published = "nobody: measure"
 
 [sizes.mini]
-samples = 96
-batch = 4
+samples = 192
+batch = 8
 workers = 1
 threads = 16
 tiles = 16
 width = 512
+hidden = 1800
 
 [sizes.host_bound]
 samples = 2048
@@ -21,6 +22,7 @@ workers = 8
 threads = 16
 tiles = 32
 width = 512
+hidden = 512
 
 [sizes.balanced]
 samples = 2048
@@ -28,7 +30,8 @@ batch = 32
 workers = 8
 threads = 16
 tiles = 32
-width = 4096
+width = 512
+hidden = 4096
 
 [sizes.device_bound]
 samples = 2048
@@ -36,7 +39,8 @@ batch = 32
 workers = 8
 threads = 16
 tiles = 32
-width = 16384
+width = 512
+hidden = 16384
 """
 
 # %% setup
@@ -74,14 +78,18 @@ class Spectra(Dataset):
 
 
 model = torch.nn.Sequential(
-    torch.nn.Linear(size.width, size.width), torch.nn.ReLU(), torch.nn.Linear(size.width, 10)
+    torch.nn.Linear(size.width, size.hidden),
+    torch.nn.ReLU(),
+    torch.nn.Linear(size.hidden, size.hidden),
+    torch.nn.ReLU(),
+    torch.nn.Linear(size.hidden, 10),
 ).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
 
 # %% bad
 spectra = Spectra(size.samples, threads=size.threads)
-loader = DataLoader(spectra, batch_size=size.batch, num_workers=size.workers)  # <- input_stall
-for x, y in loader:  # <- input_stall
+loader = DataLoader(spectra, batch_size=size.batch, num_workers=size.workers)  # <- workers_oversubscribed
+for x, y in loader:  # <- workers_oversubscribed
     optimizer.zero_grad()
     loss = torch.nn.functional.cross_entropy(model(x.to(device)), y.to(device))
     loss.backward()

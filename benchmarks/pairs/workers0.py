@@ -10,7 +10,7 @@ published = "2.7× (32 → 12 s), PyTorch's data-loading tutorial: 5 ms a sample
 samples = 192
 batch = 4
 read_ms = 5.0
-width = 1400
+width = 2000
 
 [sizes.host_bound]
 samples = 3072

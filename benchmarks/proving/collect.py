@@ -71,6 +71,7 @@ def label_of(pair: Pair) -> dict[str, Any]:
         "gain": pair.gain,
         "shows_on": pair.shows_on,
         "published": pair.published,
+        "besides": {size: list(rules) for size, rules in pair.besides.items()},
         "variants": {
             name: {
                 "rules": list(variant.rules),

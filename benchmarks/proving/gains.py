@@ -44,7 +44,8 @@ def gain_of(result: dict[str, Any]) -> Gain | None:
         # without an interval: three readings of each lie apart, or they do not
         return Gain(share, share, share, "memory") if memory["certain"] else Gain(share, -1.0, 1.0, "memory")
     measured = result["measured"]
-    if measured is None or "error" in measured or measured.get("ratio") is None:
+    # too few pairs of blocks give a ratio without an interval
+    if measured is None or "error" in measured or None in (measured["ratio"], measured["low"], measured["high"]):
         return None
     of = "cell" if measured.get("whole_cell") else "step"
     share, low, high = (1 - 1 / measured[name] for name in ("ratio", "low", "high"))

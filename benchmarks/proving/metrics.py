@@ -100,8 +100,9 @@ def on_line(judged: Judged) -> float | None:
 
 
 def high_on_good(judged: Judged) -> int:
-    """Findings of high severity on `good`."""
-    return sum(each.variant == "good" and each.severity == "high" for each in judged.firings)
+    """Findings of high severity on `good`, but for those that the label calls right about the workload itself."""
+    firings = (each for each in judged.firings if each.variant == "good" and each.judged != UNMEASURED)
+    return sum(each.severity == "high" for each in firings)
 
 
 def median_error_points(judged: Judged) -> float | None:

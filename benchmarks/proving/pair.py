@@ -3,7 +3,8 @@
 The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
 number, family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad` and `good`,
 `[variants.<name>]` with `rules` and `why`. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"`
-where the cure frees memory rather than time. A line that ends in `# <- rule` is a label.
+where the cure frees memory rather than time. `[besides]` names, by size, rules that are right about the workload itself
+whatever the variant (a tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is a label.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ EXTRA_VARIANTS = ("negative", "masked", "double")
 GAINS = ("time", "memory")
 
 _KEYS = {"number", "family", "rule", "guard", "shows_on", "published", "sizes"}
-_OPTIONAL = {"variants", "whole_cell", "gain"}
+_OPTIONAL = {"variants", "whole_cell", "gain", "besides"}
 _MARKER = re.compile(r"^# %% *(\w+) *$")
 _LABEL = re.compile(r"# <- (\w+)\s*$")
 
@@ -58,7 +59,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Pair:
-    """One fault and its cure. `sizes` maps a size to the values of `size` in the cells."""
+    """One fault and its cure. `sizes` maps a size to the values of `size` in the cells, `besides` a size to the rules
+    that may fire there on every variant."""
 
     name: str
     path: Path
@@ -73,6 +75,7 @@ class Pair:
     variants: Mapping[str, Variant]
     whole_cell: bool = False
     gain: str = "time"
+    besides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def bad(self) -> Variant:
@@ -147,6 +150,7 @@ def load_pair(path: Path) -> Pair:
         # other batches make other steps: only whole cells do the same work
         whole_cell=bool(label.get("whole_cell", label["guard"] == "training")),
         gain=label.get("gain", "time"),
+        besides={size: _names(rules) for size, rules in label.get("besides", {}).items()},
     )
     _check_labels(pair)
     return pair
@@ -179,6 +183,9 @@ def _check_labels(pair: Pair) -> None:
         for rule in (*variant.rules, *(label.rule for label in variant.labels)):
             if rule not in known:
                 raise PairError(f"{pair.path.name}: {variant.name} names {rule!r}, which is no rule")
+    for size, rules in pair.besides.items():
+        if size not in pair.sizes or not known.issuperset(rules):
+            raise PairError(f"{pair.path.name}: [besides] {size} = {list(rules)}; expected a size and names of rules")
     if not any(label.rule in pair.rules for label in pair.bad.labels):
         raise PairError(f"{pair.path.name}: no line of `bad` ends in `# <- {pair.rules[0]}`")
     if pair.good.labels:

@@ -115,6 +115,7 @@ def judge(results: Iterable[dict[str, Any]]) -> Judged:
 
 def _firings(result: dict[str, Any], variant: str, recorded: dict[str, Any], gain: Gain | None) -> Iterator[Firing]:
     label = result["label"]["variants"][variant]
+    besides = result["label"].get("besides", {}).get(result["size"], ())
     lines: dict[str, set[int]] = {}
     for line, rule in label["lines"]:
         lines.setdefault(rule, set()).add(line)
@@ -122,6 +123,8 @@ def _firings(result: dict[str, Any], variant: str, recorded: dict[str, Any], gai
         rule, severity = finding["rule"], finding["severity"]
         named = {line - recorded["lines_above"] for line in finding["where"]["lines"]}
         verdict, why = _verdict(variant, label["rules"], rule, severity, gain)
+        if verdict == FALSE and rule in besides and rule not in label["rules"]:
+            verdict, why = UNMEASURED, "right about the workload itself, whatever the variant"
         where = (result["pair"], result["size"], result["label"]["family"])
         on_line = bool(named & lines[rule]) if rule in lines else None
         yield Firing(*where, variant, rule, severity, rank, verdict, on_line, why)

@@ -96,6 +96,14 @@ def test_the_pairs_own_rule_is_false_where_its_fault_is_masked() -> None:
     assert judged_as(judged) == [("masked", "input_stall", FALSE)]
 
 
+def test_what_is_right_about_the_workload_itself_counts_neither_way() -> None:
+    found = result(recorded(finding("input_stall"), finding("launch_bound")), recorded(finding("launch_bound")))
+    assert [each for _, _, each in judged_as(judge([found]))] == [RIGHT, FALSE, FALSE]
+    found["label"]["besides"] = {"mini": ["launch_bound"]}
+    assert [each for _, _, each in judged_as(judge([found]))] == [RIGHT, UNMEASURED, UNMEASURED]
+    assert (metrics.precision(judge([found])), metrics.high_on_good(judge([found]))) == (1.0, 0)
+
+
 def test_a_missed_fault_costs_recall_and_regret() -> None:
     bad = recorded(finding("sync_in_step"), finding("input_stall"))
     judged = judge([result(bad), result(recorded(abstained=("input_stall",)), pair="missed")])
