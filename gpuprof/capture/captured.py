@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuprof.model.context import RunContext
-from gpuprof.model.samples import DeviceSample, SampleLog
+from gpuprof.model.samples import DeviceFacts, DeviceSample, SampleLog
 from gpuprof.model.schema import HOST_SAMPLES, LINE_EVENTS
 from gpuprof.model.table import Table
 
@@ -32,11 +32,23 @@ class Captured:
 @dataclass(frozen=True)
 class Live:
     """A glance at a running Session. `state` is `recording`, `waiting` (the kernel recording has ended and may start
-    again with the first steps), `sampling` (it has ended, the cell runs on) or `ended`."""
+    again with the first steps), `sampling` (it has ended, the cell runs on) or `ended`.
 
-    elapsed_ns: int
-    steps: int
-    state: str
-    recorded_ns: int
-    devices: tuple[DeviceSample, ...]
-    resident_bytes: int | None
+    `steps` have ended so far, `steps_a_second` over the last few seconds, `steps_wanted` end the kernel recording.
+    `batch` of `batches` is where the DataLoader that was asked last stands in its pass. `devices` has the newest
+    reading of each device that answers and `samples` those of the last minute, each with its own time; their `device`
+    is a position in `facts`.
+    """
+
+    elapsed_ns: int = 0
+    steps: int = 0
+    steps_a_second: float | None = None
+    steps_wanted: int = 0
+    batch: int | None = None
+    batches: int | None = None
+    state: str = "ended"
+    recorded_ns: int = 0
+    devices: tuple[DeviceSample, ...] = ()
+    samples: tuple[DeviceSample, ...] = ()
+    facts: tuple[DeviceFacts, ...] = ()
+    resident_bytes: int | None = None

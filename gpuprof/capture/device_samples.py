@@ -6,6 +6,7 @@ import math
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 
 from gpuprof.capture import nvml
@@ -19,6 +20,7 @@ from gpuprof.model.samples import DeviceFacts, DeviceSample, SampleLog
 __all__ = ["DeviceSampler"]
 
 _MOST_HZ = 100.0
+_MOST_RECENT = 600
 _STOP_WAIT_S = 2.0
 _FORK_WAIT_S = 0.2
 
@@ -60,6 +62,7 @@ class DeviceSampler:
         self._hz = float(hz)
         self._choice = Choice(devices)
         self._rows = Rows()
+        self._recent: deque[DeviceSample] = deque(maxlen=_MOST_RECENT)
         self._tick = 0
         self._pace = Pace(self._hz, time.perf_counter_ns())
         self._stop = threading.Event()
@@ -102,6 +105,10 @@ class DeviceSampler:
         if os.getpid() != self._pid:
             return []
         return [device.latest for device in self._choice.devices if device.latest is not None and not device.lost]
+
+    def recent(self) -> tuple[DeviceSample, ...]:
+        """The readings of about the last minute, oldest first, for a live view."""
+        return () if os.getpid() != self._pid else tuple(self._recent)
 
     def facts(self) -> list[DeviceFacts]:
         """What is known of the devices so far; the `device` of a reading is a position in it."""
@@ -155,6 +162,7 @@ class DeviceSampler:
                 sample = device.sample(slow)
             if sample is not None:
                 self._rows.add(self._tick, sample)
+                self._recent.append(sample)
         self._tick += 1
         self._pace.worked(time.thread_time_ns() - cpu_ns, interpreter_wait_ns())
         if last or self._pace.window_full(now_ns):

@@ -29,12 +29,14 @@ class _Watched:
         self.iteration_start_ns: list[int] = []
         self.iteration_set_up_ns: list[int] = []
         self.batches = 0
+        self.in_pass = 0
         self.wait_ns: list[int] = []
         self.wait_start_ns: list[int] = []
         self.padding = Padding()
 
     def read(self, start_ns: int, wait_ns: int) -> None:
         self.batches += 1
+        self.in_pass += 1
         if len(self.wait_ns) < _MOST_WAITS:
             self.wait_start_ns.append(start_ns)
             self.wait_ns.append(wait_ns)
@@ -77,6 +79,7 @@ class LoaderWatch:
         self._iterators: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
         self._originals: tuple[Any, Any] | None = None
         self._installed: tuple[Any, Any] | None = None
+        self._latest: _Watched | None = None
         self._watching = False
         self._looking = True
 
@@ -125,6 +128,13 @@ class LoaderWatch:
             dataloader._BaseDataLoaderIter.__next__ = self._originals[1]
         self._originals = None
 
+    def place(self) -> tuple[int | None, int | None]:
+        """The batch that the loader that was asked last is at, in its pass, from 1, and how many a pass has."""
+        watched = self._latest
+        if watched is None:
+            return None, None
+        return watched.in_pass, watched.facts.batches if watched.facts else None
+
     def facts(self) -> tuple[Loader, ...]:
         """Every DataLoader that was iterated, in the order of its first iteration."""
         return tuple(watched.loader() for watched in self._watched)
@@ -138,6 +148,7 @@ class LoaderWatch:
                 self._loaders[loader] = watched = self._new()
                 watched.facts = loader_facts(loader, iterator)
             watched.iterations += 1
+            watched.in_pass = 0
             if len(watched.iteration_start_ns) < _MOST_ITERATIONS:
                 watched.iteration_start_ns.append(start_ns)
                 watched.iteration_set_up_ns.append(took_ns)
@@ -153,6 +164,7 @@ class LoaderWatch:
             if watched is None:  # the iterator was made before the cell
                 self._iterators[iterator] = watched = self._new()
                 watched.facts = loader_facts(None, iterator)
+            self._latest = watched
             self._before_batch(watched.batches)
         except Exception:  # noqa: BLE001  - as above
             self._watching = False

@@ -114,7 +114,7 @@ class Session:
         started = self._cell_start_ns
         watch = self._watch
         if watch is None or self._captured is not None:
-            return Live(0, 0, "ended", 0, (), None)
+            return Live()
         return watch.live(time.time_ns() - started if started else 0)
 
     def _context(self, error: BaseException | None) -> RunContext:

@@ -9,8 +9,12 @@ from array import array
 from collections.abc import Callable
 from enum import IntEnum
 
+from gpuprof.units import NS_PER_S
+
 _MOST_ENDS = 100_000
 _FEWEST_STEPS = 8
+_RECENT_STEPS = 512
+_RECENT_NS = 5 * NS_PER_S
 
 
 class StepSource(IntEnum):
@@ -65,6 +69,16 @@ class StepCount:
         if len(chosen) <= _FEWEST_STEPS:
             return None
         return statistics.median(after - before for before, after in itertools.pairwise(chosen))
+
+    def rate_hz(self) -> float | None:
+        """Steps a second over the last seconds, the time since the last step included; None before the second step."""
+        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
+        now = self._clock_ns()
+        recent = ends[-_RECENT_STEPS:]
+        if len(recent) < 2 or len(ends) >= _MOST_ENDS:
+            return None
+        first = next((i for i, end in enumerate(recent[:-1]) if now - end <= _RECENT_NS), len(recent) - 2)
+        return (len(recent) - 1 - first) / max(now - recent[first], 1) * NS_PER_S
 
     def _note(self, ends: array[int], count: int) -> None:
         if len(ends) < min(count, _MOST_ENDS):

@@ -148,8 +148,21 @@ class Watch:
     def live(self, elapsed_ns: int) -> Live:
         """A glance, from any thread."""
         state = "recording" if self._window.running else ("sampling" if self._steps.seen else "waiting")
-        devices = () if self._devices is None else tuple(self._devices.latest())
-        return Live(elapsed_ns, self._steps.seen, state, self._window.recorded_for_ns, devices, self._host.latest_bytes)
+        batch, batches = self._loaders.place()
+        return Live(
+            elapsed_ns=elapsed_ns,
+            steps=self._steps.seen,
+            steps_a_second=self._steps.rate_hz(),
+            steps_wanted=self._options.steps_to_skip + self._options.steps_to_record,
+            batch=batch,
+            batches=batches,
+            state=state,
+            recorded_ns=self._window.recorded_for_ns,
+            devices=() if self._devices is None else tuple(self._devices.latest()),
+            samples=() if self._devices is None else self._devices.recent(),
+            facts=() if self._devices is None else tuple(self._devices.facts()),
+            resident_bytes=self._host.latest_bytes,
+        )
 
     def _window_close(self) -> None:
         self._window.close(failed=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpuprof.magics.messages import describe, notice
 
 if TYPE_CHECKING:
+    from gpuprof.magics.live import LiveOutput
     from gpuprof.magics.options import CellOptions
     from gpuprof.report import Comparison
     from gpuprof.run import Run
@@ -17,10 +18,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def show(shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None) -> None:
+def open_live(shell: Any, options: CellOptions) -> LiveOutput | None:
+    """The output in which the dashboard will stand, shown before the cell runs; None where there is to be none."""
+    if not _wants_widget(shell, options):
+        return None
+
+    def opened() -> LiveOutput:
+        from gpuprof.magics.live import LiveOutput
+
+        live = LiveOutput()
+        live.open()
+        return live
+
+    return _attempt("no live view", opened)
+
+
+def show(
+    shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None, live: LiveOutput | None = None
+) -> None:
     """Write and show what the options ask for. What fails is said in one line; the rest is still shown.
 
-    `earlier` is the run that was named; without one the run is compared with the previous one of the same cell.
+    `live` becomes the dashboard. `earlier` is the run that was named; without one the run is compared with the previous
+    one of the same cell.
     """
     asked = earlier is not None
     compared = _attempt("no comparison", lambda: _compared(run, options, earlier))
@@ -29,8 +48,8 @@ def show(shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None)
         if written is not None and not options.quiet:
             sys.stdout.write(f"gpuprof: wrote {written}\n")
     choice = "none" if options.quiet else options.display
-    if choice == "widget" or (choice == "auto" and has_live_widgets(shell)):
-        _attempt("no dashboard", lambda: _publish_widget(run))
+    if _wants_widget(shell, options):
+        _attempt("no dashboard", lambda: _publish_widget(run, live))
     if choice in ("auto", "report", "text"):
         plain_only = choice == "text" or not _is_notebook(shell)
         _attempt("no report", lambda: _publish_report(run, compared, plain_only=plain_only, whole=asked))
@@ -50,10 +69,18 @@ def _is_notebook(shell: Any) -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def _publish_widget(run: Run) -> None:
+def _wants_widget(shell: Any, options: CellOptions) -> bool:
+    choice = "none" if options.quiet else options.display
+    return choice == "widget" or (choice == "auto" and has_live_widgets(shell))
+
+
+def _publish_widget(run: Run, live: LiveOutput | None) -> None:
     from IPython.display import display
 
-    display(run.widget())
+    if live is None:
+        display(run.widget())
+    else:
+        live.become(run)
 
 
 def _compared(run: Run, options: CellOptions, earlier: Run | Path | None) -> Comparison | None:

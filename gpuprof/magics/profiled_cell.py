@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuprof.errors import CaptureError
-from gpuprof.magics.display import show
+from gpuprof.magics.display import open_live, show
 from gpuprof.magics.messages import describe, notice
 from gpuprof.magics.options import CellOptions
 
 if TYPE_CHECKING:
     from gpuprof.capture.session import Captured, Session
+    from gpuprof.magics.live import LiveOutput
     from gpuprof.model.context import Cell
     from gpuprof.run import Run
 
@@ -29,11 +30,14 @@ def find_earlier(shell: Any, named: str) -> Run | Path:
 class ProfiledCell:
     """A cell from the start of its capture to its report."""
 
-    def __init__(self, shell: Any, options: CellOptions, earlier: Run | Path | None, session: Session):
+    def __init__(
+        self, shell: Any, options: CellOptions, earlier: Run | Path | None, session: Session, live: LiveOutput | None
+    ):
         self._shell = shell
         self._options = options
         self._earlier = earlier
         self._session = session
+        self._live = live
         self._captured: Captured | None = None
         self._failure = "the capture was not stopped"
 
@@ -44,11 +48,22 @@ class ProfiledCell:
 
         earlier = find_earlier(shell, options.compare) if options.compare is not None else None
         session = Session(options.capture, cell=cell, namespace=shell.user_ns)
-        session.start()
-        return cls(shell, options, earlier, session)
+        live = open_live(shell, options)
+        try:
+            session.start()
+        except BaseException:
+            if live is not None:
+                live.clear()
+            raise
+        if live is not None:
+            live.follow(session)
+        return cls(shell, options, earlier, session, live)
 
     def stop(self, error: BaseException | None) -> bool:
         """Stop the capture; False where the user interrupted that. Never raises."""
+        if self._live is not None:
+            self._live.end()
+        self._say("saving the recording")
         try:
             self._captured = self._session.stop(error)
         except Exception as failure:  # noqa: BLE001 - the user's cell has run and must stay as it is
@@ -58,6 +73,8 @@ class ProfiledCell:
     def discard(self) -> None:
         """Stop and forget: nothing of the cell was run, or nobody is left to show it to."""
         self.stop(None)
+        if self._live is not None:
+            self._live.clear()
         if self._captured is not None and self._captured.folder is not None:
             shutil.rmtree(self._captured.folder, ignore_errors=True)
 
@@ -70,8 +87,10 @@ class ProfiledCell:
         try:
             # raised at once, yet known of even where Python swallows it (a weak reference's callback)
             with interrupts_held(on_first=_raise_interrupt) as interrupt:
+                self._say("reading the trace")
                 run = self._read()
-                show(self._shell, run, self._options, self._earlier)
+                self._say("working out where the time went")
+                show(self._shell, run, self._options, self._earlier, self._live)
                 run.keep_summary()
         except KeyboardInterrupt:
             notice(f"the report was interrupted; {self._whereabouts()}")
@@ -79,6 +98,8 @@ class ProfiledCell:
         except Exception as error:  # noqa: BLE001 - the user's cell has run and must stay as it is
             notice(f"no report: {describe(error)}; {self._whereabouts()}")
         finally:
+            if self._live is not None and not self._live.became:
+                self._live.clear()
             self._assign(run)
             give_back_free_memory()
         return not interrupt.arrived
@@ -94,6 +115,10 @@ class ProfiledCell:
         run = Run.from_captured(self._captured)
         remember(run)
         return run
+
+    def _say(self, stage: str) -> None:
+        if self._live is not None:
+            self._live.say(stage)
 
     def _assign(self, run: Run | None) -> None:
         # None rather than the run of an earlier cell, which would pass for this one

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from gpuprof.capture.steps import StepCount, StepSource
 
 
@@ -31,3 +33,17 @@ def test_medians_of_chosen_steps() -> None:
     assert steps.median_ns(2, 20) == 30
     assert steps.median_ns(22) == 10
     assert steps.median_ns(34) is None
+
+
+def test_the_rate_is_that_of_the_last_seconds() -> None:
+    # GIVEN ten steps of 1 s, then forty of 0.1 s
+    now = 0
+    count = StepCount(lambda: now)
+    for number, length_ms in enumerate([1000] * 10 + [100] * 40, start=1):
+        now += length_ms * 1_000_000
+        count.optimizer_stepped(number)
+    assert count.rate_hz() == pytest.approx(8.2, rel=0.02)  # 41 steps in the last 5 s
+    # THEN a loop that stands still slows down
+    now += 4_000_000_000
+    assert (count.rate_hz() or 0) < 3
+    assert StepCount(lambda: now).rate_hz() is None

@@ -1,0 +1,82 @@
+"""The output above a profiled cell's own: the live strip while it runs, the dashboard afterwards."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpuprof.capture.session import Session
+    from gpuprof.run import Run
+
+_FIRST_S = 0.5  # a cell that ends sooner never shows the strip
+_PERIOD_S = 0.25
+# Of one core: where a glance costs more than this it is taken more rarely.
+_MOST_SHARE = 0.01
+
+
+class LiveOutput:
+    """One displayed widget whose content changes. Everything but `follow`'s thread runs on the main thread."""
+
+    def __init__(self) -> None:
+        from gpuprof.views.live import LiveStrip
+        from gpuprof.views.live.place import Place
+
+        self._box = Place()
+        self._strip = LiveStrip()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.became = False
+        self.cost_ns = 0
+
+    def open(self) -> None:
+        """Display it, empty."""
+        from IPython.display import display
+
+        display(self._box)
+
+    def follow(self, session: Session) -> None:
+        """Show the session from now on, from a thread of its own; without one where no thread can be had."""
+        thread = threading.Thread(target=self._follow, args=(session,), name="gpuprof-live", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads: the strip is an extra
+            return
+        self._thread = thread
+
+    def end(self) -> None:
+        """Stop following."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(1.0)
+
+    def say(self, stage: str) -> None:
+        """Say what is done now, where the strip is on show."""
+        if self._box.children:
+            self._strip.say(stage)
+
+    def become(self, run: Run) -> None:
+        """Show the run's dashboard from now on."""
+        self._box.children = (run.widget(),)
+        self.became = True
+        self._strip.close()
+
+    def clear(self) -> None:
+        """Show nothing any more."""
+        self._box.children = ()
+        self._strip.close()
+
+    def _follow(self, session: Any) -> None:
+        wait = _FIRST_S
+        while not self._ended.wait(wait):
+            began = time.thread_time_ns()
+            try:
+                self._strip.show(session.live())
+                if not self._box.children:
+                    self._box.children = (self._strip,)
+            except Exception:  # noqa: BLE001 - the end of our thread: a comm that is gone must not reach the user's cell
+                return
+            cost = time.thread_time_ns() - began
+            self.cost_ns += cost
+            wait = max(_PERIOD_S, cost / 1e9 / _MOST_SHARE)
