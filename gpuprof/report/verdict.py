@@ -24,10 +24,12 @@ _PHRASES = {
     "idle_host": "waiting for the host",
     "idle_sync": "idle around synchronisation",
     "idle_launch": "waiting for launches to arrive",
+    "idle_compile": "waiting for torch.compile",
     "idle_outside_steps": "idle outside the steps",
     "idle_unexplained": "idle for a reason the trace does not show",
     "operators": "in operators",
     "input_wait": "waiting for the DataLoader",
+    "compiling": "compiling (torch.compile)",
     "host_other": "in Python and other host work",
     "outside_steps": "outside the steps",
 }
@@ -149,8 +151,9 @@ def _gain(finding: Finding) -> str:
     saving = finding.saving
     if saving is None or saving.share <= 0:
         return ""
-    reach = "up to" if saving.basis.startswith("upper bound") else "about"
-    return f" ({reach} {units.percent(saving.share)} of {saving.whole})"
+    if saving.low_ns <= 0 or saving.basis.startswith("upper bound"):
+        return f" (up to {units.percent(saving.share_of(saving.high_ns))} of {saving.whole})"
+    return f" (about {units.percent(saving.share)} of {saving.whole})"
 
 
 def _list(parts: tuple[str, ...]) -> str:

@@ -51,6 +51,8 @@ MANY_A_STEP, SHORT_NS = 100, 50_000
 # Half the bytes (bf16), or the other half under compute.
 _USUAL_SHARE = 0.5
 _BASIS = "re-timed with half of it, at best all, hidden under compute; nothing, where it is a wait for another rank"
+# RCCL's one kernel for everything
+_GENERIC = "generic"
 _GATHERS = ("allgather", "all_gather", "reducescatter", "reduce_scatter")
 
 
@@ -99,7 +101,7 @@ class ExposedCollective(Rule):
                 "longest_kind": name,
             },
             where=Where(ranges_ns=worst(exposed)),
-            change=_change(name),
+            change=_change(name if _GENERIC not in name.lower() else _on_host(results) or name, results),
             saving=scope.saving(
                 0,
                 (exposed.total_ns - waited.ns) / 2,
@@ -138,11 +140,21 @@ def _waited(results: Results, scope: Scope) -> _Waited:
     latest = results.get(Ranks).latest
     late_ns = float(np.median(latest.late_ns)) if latest else 0.0
     if latest is None or late_ns < 0:
-        return _Waited()
+        return _Waited() if not results.others else _Waited(words=_ranks_are_silent(results))
     if latest.rank == results.trace.source.rank:
         return _Waited(0.0, "No other rank waits less: it transfers rather than waits for another.")
     words = f"At least {units.duration(late_ns)} a step of it is a wait for rank {latest.rank}."
-    return _Waited(late_ns * scope.steps, words) if late_ns else _Waited()
+    return _Waited(late_ns * scope.steps, words) if late_ns else _Waited(words=_ranks_are_silent(results))
+
+
+def _ranks_are_silent(results: Results) -> str:
+    """Other ranks were loaded, and do not tell."""
+    why = (
+        "no step after the first that all of them recorded"
+        if not results.get(Ranks).steps
+        else "each exchanges with some others only"
+    )
+    return f"Whether it transfers or waits for a slower rank, the other ranks do not show either ({why})."
 
 
 def _longest(results: Results, collectives: Table) -> str:
@@ -168,9 +180,22 @@ def _latency(collectives: Table, scope: Scope) -> str:
     )
 
 
-def _change(name: str) -> str:
+def _on_host(results: Results) -> str:
+    """The collective that the host asked for, such as `c10d::allreduce_`; gathers first: sharded training reduces, too.
+
+    Empty where neither was recorded.
+    """
+    trace = results.trace
+    used = np.unique(np.concatenate((trace.operators["name"], trace.spans["name"])))
+    asked = [trace.names[row] for row in used.tolist() if trace.names[row].startswith(("c10d::", "nccl:"))]
+    return next((name for mark in (*_GATHERS, *_REDUCES) for name in asked if mark in name.lower()), "")
+
+
+def _change(name: str, results: Results) -> str:
     kind = name.lower()
     first = "Compare the ranks first: if the others arrive later, mend what delays them."
+    if results.others and not results.get(Ranks).steps:
+        first = "Record the same six steps or more on every rank, and compare them first: mend what delays a late one."
     if any(mark in kind for mark in _REDUCES):
         return (
             f"{first} Else, with DDP: try `bucket_cap_mb` larger where kernels are many and short, smaller where one "

@@ -43,6 +43,10 @@ class Saving:
         """What `share` is a share of, in words."""
         return "the time without recording" if self.calibrated else "the recorded time"
 
+    def share_of(self, ns: float) -> float:
+        """What `ns` (the low or the high end) is of that span, 0..1, as `share` is for the central saving."""
+        return self.share * ns / self.central_ns if self.central_ns else 0.0
+
 
 @dataclass(frozen=True)
 class Where:

@@ -85,12 +85,15 @@ def facts(report: Report) -> list[str]:
 
 
 def saving_words(saving: Saving) -> str:
-    """`up to 273 ms; 22 % of the recorded time`, `120 ms to 180 ms; …`, or `about 150 ms; …` where both ends agree."""
+    """`up to 273 ms; 22 % of the recorded time`, `120 ms to 180 ms; 10 % to 15 % of …`, or `about 150 ms; …` where both
+    ends agree. The shares are of the times beside them."""
     low, high = duration(saving.low_ns), duration(saving.high_ns)
+    least, most = percent(saving.share_of(saving.low_ns)), percent(saving.share_of(saving.high_ns))
     times = f"about {high}" if low == high else f"{low} to {high}"
+    share = most if least == most else f"{least} to {most}"
     if saving.low_ns <= 0:
-        times = f"up to {high}"
-    return f"{times}; {percent(saving.share)} of {saving.whole}"
+        times, share = f"up to {high}", most
+    return f"{times}; {share} of {saving.whole}"
 
 
 def grade_words(saving: Saving) -> str:
@@ -116,8 +119,15 @@ def where_words(report: Report, finding: Finding) -> str:
 
 
 def commands(number: int, finding: Finding) -> list[str]:
-    """The magics that go on from a finding: its changed cell, where there is a diff, and its rule's page."""
-    return [*([f"%gpufix {number}"] if finding.diff else []), f"%gpuexplain {finding.rule}"]
+    """The magics that go on from a finding: its changed cell and what that gains, where there is a diff; its page."""
+    changes = [f"%gpufix {number}", f"%gputry {number}"] if finding.diff else []
+    return [*changes, f"%gpuexplain {finding.rule}"]
+
+
+def measured_words(report: Report, number: int, finding: Finding) -> str:
+    """The newest verdict of `%gputry` on this finding; empty where it was not tried."""
+    tried = [each.text for each in report.measured if each.number == number and each.rule == finding.rule]
+    return tried[-1] if tried else ""
 
 
 def grouped_abstentions(abstained: tuple[Abstention, ...]) -> list[tuple[str, str, str]]:

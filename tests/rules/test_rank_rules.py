@@ -14,6 +14,7 @@ from gpuprof.rules.rank_straggler import RankStraggler
 from gpuprof.rules.uneven_device_memory import UnevenDeviceMemory
 from tests.rules.cases import uneven_device_memory
 from tests.rules.cases.rank_straggler import rank
+from tests.support.trace_builder import TraceBuilder
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,32 @@ def test_what_is_left_of_exposed_collectives(own: Trace, other: Trace, said: str
     assert isinstance(found, Finding) and found.saving is not None
     assert said in found.explanation
     assert found.saving.high_ns == pytest.approx(7 * (3e6 - (1.5e6 if "1.50" in said else 0)))
+
+
+def test_ranks_that_do_not_tell_whether_it_waits() -> None:
+    """GIVEN other ranks with one step only THEN it is not said that they are missing, but that they do not tell."""
+    found = ExposedCollective().check(Results(rank(0, steps=1), (rank(1, steps=1),)))
+    assert isinstance(found, Finding)
+    assert "One rank alone" not in found.explanation and "the other ranks do not show either" in found.explanation
+    assert found.change.startswith("Record the same six steps or more on every rank")
+
+
+@pytest.mark.parametrize(
+    ("asked", "advice"),
+    [
+        (("c10d::allreduce_",), "bucket_cap_mb"),
+        (("c10d::allreduce_", "c10d::_allgather_base_"), "FSDP"),
+        ((), "async_op"),
+    ],
+)
+def test_rccl_has_one_kernel_for_everything_and_the_host_says_which(asked: tuple[str, ...], advice: str) -> None:
+    builder = TraceBuilder().step(0, 1000).operator("aten::mm", 0, 5)
+    for row, name in enumerate(asked):
+        builder.operator(name, 10 + 10 * row, 5)
+    builder.kernel("ncclDevKernel_Generic(args)", 100, 900, launch_at_us=50)
+    found = ExposedCollective().check(Results(builder.build()))
+    assert isinstance(found, Finding)
+    assert advice in found.change
 
 
 def test_too_few_steps() -> None:

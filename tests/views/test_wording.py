@@ -44,8 +44,10 @@ def test_evidence_is_written_with_its_unit(name, value, expected):
 
 
 def test_a_range_of_savings_names_both_ends_and_a_ceiling_only_one():
-    assert wording.saving_words(Saving(2 * MS, 3 * MS, 4 * MS, 0.3, "B", "b")).startswith("2.00 ms to 4.00 ms; 30 %")
-    assert wording.saving_words(Saving(0, 3 * MS, 4 * MS, 0.3, "C", "b")).startswith("up to 4.00 ms; 30 %")
+    assert wording.saving_words(Saving(2 * MS, 3 * MS, 4 * MS, 0.3, "B", "b")).startswith(
+        "2.00 ms to 4.00 ms; 20 % to 40 %"
+    )
+    assert wording.saving_words(Saving(0, 3 * MS, 4 * MS, 0.3, "C", "b")).startswith("up to 4.00 ms; 40 % of")
     assert wording.saving_words(Saving(4 * MS, 4 * MS, 4 * MS, 0.3, "A", "b")).startswith("about 4.00 ms; 30 %")
 
 
