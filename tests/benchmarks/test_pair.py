@@ -66,6 +66,16 @@ def test_what_is_wrong_with_a_pair_is_said_in_one_line(tmp_path: Path, old: str,
     assert "\n" not in str(caught.value)
 
 
+def test_what_is_right_about_the_workload_itself_is_no_label_of_the_fault(tmp_path: Path) -> None:
+    head = HEAD.replace('\n"""\n', '\n[besides]\nhost_bound = ["launch_bound"]\n"""\n')
+    pair = load_pair(written(tmp_path, head + CELLS))
+    assert pair.besides == {"host_bound": ("launch_bound",)}
+    assert (pair.rules, pair.good.rules) == (("sync_in_step",), ())
+    for old, new in (("host_bound =", "huge ="), ("launch_bound", "lunch_bound")):
+        with pytest.raises(PairError, match="expected a size and names of rules"):
+            load_pair(written(tmp_path, head.replace(old, new) + CELLS))
+
+
 def test_variants_need_a_reason(tmp_path: Path) -> None:
     head = HEAD.replace('\n"""\n', '\n[variants.masked]\nrules = []\n"""\n')
     with pytest.raises(PairError, match="needs `rules` and `why`"):
