@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +79,14 @@ class Document:
         return self._stream.bytes_read
 
     def __iter__(self) -> Generator[Batch, None, None]:
-        pieces = iter(self._stream)
-        buffer, ended = self._read_head(pieces), False
-        for piece in pieces:
-            buffer += piece
-            if not ended and (cut := self._cut(buffer)):
-                batch, buffer, ended = cut
-                yield batch
+        # closing: an error must not leave the reading thread at work
+        with closing(iter(self._stream)) as pieces:
+            buffer, ended = self._read_head(pieces), False
+            for piece in pieces:
+                buffer += piece
+                if not ended and (cut := self._cut(buffer)):
+                    batch, buffer, ended = cut
+                    yield batch
         if not ended:
             batch, buffer, ended = self._last(buffer)
             yield batch

@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -48,7 +48,7 @@ class ByteStream:
         self._pieces: queue.Queue[bytes | None] = queue.Queue(_READ_AHEAD)
         self._abandoned = threading.Event()
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Generator[bytes, None, None]:
         try:
             file = self.path.open("rb")
         except OSError as error:

@@ -170,10 +170,13 @@ def test_odd_numbers_do_no_harm(tmp_path: Path) -> None:
     assert any("2 events had a negative duration" in note for note in trace.source.notes)
 
 
-def test_a_refused_file_is_let_go(tmp_path: Path) -> None:
-    path = save(tmp_path, compact([OPERATOR | {"ts": "x"}, *EVENTS * 200]))
+@pytest.mark.parametrize(
+    "text", [compact([OPERATOR | {"ts": "x"}, *EVENTS * 200]), "no JSON " * 20_000], ids=["event", "head"]
+)
+def test_a_refused_file_is_let_go(tmp_path: Path, text: str) -> None:
+    path = save(tmp_path, text)
     before = threading.active_count()
-    with pytest.raises(UnreadableError) as caught:
+    with pytest.raises(TraceError) as caught:
         read_trace_file(path, chunk_bytes=4096)
     assert caught.value.__traceback__ is not None
     assert threading.active_count() == before
