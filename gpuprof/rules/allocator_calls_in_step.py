@@ -25,16 +25,13 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.allocator_calls import AllocatorCalls
-from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
-from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
-from gpuprof.rules.retimed import retimed
+from gpuprof.rules.memory_calls import MemoryCalls
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.whatif.changes import calls_gone
+from gpuprof.rules.scope import graded, worst
 
 
 @dataclass(frozen=True)
@@ -50,9 +47,8 @@ class AllocatorCallsInStep(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the calls of the steady steps."""
-        activity, calls = results.get(DeviceActivity), results.get(AllocatorCalls)
-        device = activity.primary
-        if device is None:
+        cost, calls = MemoryCalls.of(results), results.get(AllocatorCalls)
+        if cost is None:
             return without_device(self.name, results, "the device’s activity around the driver’s memory calls")
         if not results.trace.steps and calls.everywhere_ns >= self.idle_share * results.trace.span_ns > 0:
             return Abstention(
@@ -60,40 +56,27 @@ class AllocatorCallsInStep(Rule):
                 "steps: without them the memory fetched at the start cannot be told from that of a steady state",
                 "Step an optimizer or iterate a DataLoader in the cell, or call the profiler’s `step()`.",
             )
-        if calls.steps < self.steps or calls.steps_with < self.steps_share * calls.steps:
+        if calls.steps < self.steps or not cost.are_habit(self.steps_share) or cost.share < self.idle_share:
             return None
-        idle = intervals.subtract(calls.host, device.busy)
-        share = idle.total_ns / calls.within.total_ns
-        if share < self.idle_share:
-            return None
-        host_ns = calls.host.total_ns
-        found = Finding(
+        return cost.retimed(self._finding(results, cost, calls))
+
+    def _finding(self, results: Results, cost: MemoryCalls, calls: AllocatorCalls) -> Finding:
+        return Finding(
             rule=self.name,
-            severity=graded(share, self.high_share),
-            title=f"Fetching memory from the driver and giving it back costs {units.percent(share)} of the steps’ time",
+            severity=graded(cost.share, self.high_share),
+            title="Fetching memory from the driver and giving it back costs "
+            f"{units.percent(cost.share)} of the steps’ time",
             explanation=(
                 f"{calls.steps_with} of {units.plural(calls.steps, 'steady step')} call the driver for memory: "
                 f"{units.plural(round(calls.allocations / calls.steps), 'allocation')} and "
-                f"{units.plural(round(calls.frees / calls.steps), 'free')} a step. The host spent "
-                f"{units.duration(host_ns)} in these calls; the device was idle in {units.duration(idle.total_ns)} of "
-                "it."
+                f"{units.plural(round(calls.frees / calls.steps), 'free')} a step. {cost.cost_words}"
             ),
-            evidence={
-                "steps_with": calls.steps_with,
-                "allocations_per_step": round(calls.allocations / calls.steps, 2),
-                "frees_per_step": round(calls.frees / calls.steps, 2),
-                "host_ms": units.milliseconds(host_ns),
-                "idle_ms": units.milliseconds(idle.total_ns),
-                "idle_share": round(share, 4),
-            },
+            evidence=cost.evidence(),
             where=Where(lines=results.get(LinePlaces).cell_lines(calls.host), ranges_ns=worst(calls.host)),
             change=self._change(results, calls),
-            saving=Scope.of(results).saving(
-                idle.total_ns * 0.5, idle.total_ns, host_ns, "estimate: the device’s idle time within these calls"
-            ),
+            saving=cost.saving(),
             leave_it="Leave it when the shapes are still settling and later steps are free of it.",
         )
-        return retimed(results, found, calls_gone(calls.rows), "re-timed without these calls")
 
     def _change(self, results: Results, calls: AllocatorCalls) -> str:
         if self._cache_off(calls):

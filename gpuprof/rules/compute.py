@@ -17,8 +17,8 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Severity
-from gpuprof.rules.scope import Scope, graded
+from gpuprof.rules.finding import Severity, Where
+from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.whatif.changes import operations_scaled
 from gpuprof.whatif.edits import Edit
 
@@ -89,6 +89,15 @@ class Compute:
         """The lines of the cell that launched most of the chosen ones, by their time."""
         rows = self.kernels.event[chosen & self.inside]
         return self.results.get(LinePlaces).launching_lines(self.results.trace, rows)
+
+    def where(self, chosen: Array) -> Where:
+        """Those lines, and when the chosen ones ran longest."""
+        return Where(lines=self.lines(chosen), ranges_ns=worst(self.during(chosen)))
+
+    def deciding(self, chosen: Array, least: float) -> float | None:
+        """Their share of the kernel time; None where it is under `least`, or the device waits for launches anyway."""
+        share = self.share(chosen)
+        return share if self.decides and share >= least else None
 
     def taking(self, chosen: Array, *shares: float) -> list[Edit]:
         """Edits after which the chosen kernels within the scope take these shares of their time."""

@@ -27,10 +27,9 @@ from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import worst
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class ConvAutotuneOff(Rule):
                 "convolution_share": round(share, 4),
                 "cudnn_benchmark": "off",
             },
-            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
+            where=compute.where(found.chosen),
             diff=cell_diff(results.trace, _edit),
             change="Set `torch.backends.cudnn.benchmark = True` before the first step, and compare the step times.",
             saving=compute.scope.saving(

@@ -28,10 +28,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import graded, worst
+from gpuprof.rules.scope import graded
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ConvBiasBeforeNorm(Rule):
                 "bias_gradient_ms": units.milliseconds(gradient),
                 "bias_share": round(share, 4),
             },
-            where=Where(lines=compute.lines(found.adding | found.gradient), ranges_ns=worst(during)),
+            where=compute.where(found.adding | found.gradient),
             diff=cell_diff(results.trace, _edit),
             change="Write `torch.nn.Conv2d(..., bias=False)` in front of each batch norm.",
             saving=compute.scope.saving(

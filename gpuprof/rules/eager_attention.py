@@ -30,11 +30,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import worst
 from gpuprof.whatif.edits import together
 from gpuprof.whatif.predict import Range
 
@@ -65,8 +64,8 @@ class EagerAttention(Rule):
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(Found)
-        share = compute.share(found.chosen)
-        if not found.blocks or not compute.decides or share < self.attention_share:
+        share = compute.deciding(found.chosen, self.attention_share)
+        if not found.blocks or share is None:
             return None
         scores, products = found.chosen & ~found.products, found.products
         worse, better = compute.taking(scores, 0.7, 0.0)
@@ -99,7 +98,7 @@ class EagerAttention(Rule):
                 "softmax_and_masks_ms": units.milliseconds(spent - products),
                 **({"scores_bytes": largest.scores_bytes} if largest.scores_bytes else {}),
             },
-            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
+            where=compute.where(found.chosen),
             change=_FELL_BACK if fell_back else _WRITE_IT,
             diff=None if fell_back else cell_diff(compute.results.trace, _edit),
             saving=compute.scope.saving(

@@ -22,19 +22,16 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.allocator_calls import AllocatorCalls
-from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
-from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.guard import Guard
-from gpuprof.rules.retimed import retimed
+from gpuprof.rules.memory_calls import MemoryCalls
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.whatif.changes import calls_gone
+from gpuprof.rules.scope import graded, worst
 
 
 @dataclass(frozen=True)
@@ -51,37 +48,26 @@ class EmptyCacheInStep(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the frees between operators."""
-        activity, calls = results.get(DeviceActivity), results.get(AllocatorCalls)
-        device = activity.primary
-        if device is None:
+        cost, calls = MemoryCalls.of(results), results.get(AllocatorCalls)
+        if cost is None:
             return without_device(self.name, results, "the device’s activity around the driver’s memory calls")
         if not calls.steps or not calls.frees or calls.frees_outside < self.outside_share * calls.frees:
             return None
-        if calls.steps_with < self.steps_share * calls.steps or calls.bursts > self.bursts * calls.steps:
+        if not cost.are_habit(self.steps_share) or calls.bursts > self.bursts * calls.steps:
             return None
-        idle = intervals.subtract(calls.host, device.busy)
-        share = idle.total_ns / calls.within.total_ns
-        if share < self.idle_share:
-            return None
-        host_ns = calls.host.total_ns
-        found = Finding(
+        return cost.retimed(self._finding(results, cost, calls)) if cost.share >= self.idle_share else None
+
+    def _finding(self, results: Results, cost: MemoryCalls, calls: AllocatorCalls) -> Finding:
+        return Finding(
             rule=self.name,
-            severity=graded(share, self.high_share),
-            title=f"Emptying the memory cache in every step costs {units.percent(share)} of the steps’ time",
+            severity=graded(cost.share, self.high_share),
+            title=f"Emptying the memory cache in every step costs {units.percent(cost.share)} of the steps’ time",
             explanation=(
                 f"In {calls.steps_with} of {units.plural(calls.steps, 'steady step')} memory went back to the driver "
                 f"between operators ({units.plural(calls.frees, 'free')}), and was fetched again with "
-                f"{units.plural(calls.allocations, 'allocation')}. The host spent {units.duration(host_ns)} in these "
-                f"calls; the device was idle in {units.duration(idle.total_ns)} of it."
+                f"{units.plural(calls.allocations, 'allocation')}. {cost.cost_words}"
             ),
-            evidence={
-                "steps_with": calls.steps_with,
-                "frees_per_step": round(calls.frees / calls.steps, 2),
-                "allocations_per_step": round(calls.allocations / calls.steps, 2),
-                "host_ms": units.milliseconds(host_ns),
-                "idle_ms": units.milliseconds(idle.total_ns),
-                "idle_share": round(share, 4),
-            },
+            evidence=cost.evidence(),
             where=Where(
                 lines=lines_calling(results.trace, "empty_cache") or results.get(LinePlaces).cell_lines(calls.host),
                 ranges_ns=worst(calls.host),
@@ -89,12 +75,9 @@ class EmptyCacheInStep(Rule):
             change="Take `torch.cuda.empty_cache()` out of the loop; if it is not in your code, look for the option of "
             "the trainer that calls it.",
             diff=_diff(results),
-            saving=Scope.of(results).saving(
-                idle.total_ns * 0.5, idle.total_ns, host_ns, "estimate: the device’s idle time within these calls"
-            ),
+            saving=cost.saving(),
             leave_it="Leave it when another process on the same device needs the memory between two steps.",
         )
-        return retimed(results, found, calls_gone(calls.rows), "re-timed without these calls")
 
 
 def _diff(results: Results) -> str | None:

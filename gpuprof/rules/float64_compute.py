@@ -27,10 +27,9 @@ from gpuprof.analyses.result import Results
 from gpuprof.model.device import Device
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import worst
 from gpuprof.whatif.changes import unchanged
 from gpuprof.whatif.predict import Range
 
@@ -54,8 +53,8 @@ class Float64Compute(Rule):
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(Float64Kernels)
-        share = compute.share(found.chosen)
-        if not compute.decides or share < self.float64_share:
+        share = compute.deciding(found.chosen, self.float64_share)
+        if share is None:
             return None
         speeds = Range(unchanged, *compute.taking(found.chosen, 1 / 2, 1 / 32 if _is_slow(compute.device) else 1 / 4))
         finding = self._finding(compute, found, share)
@@ -81,7 +80,7 @@ class Float64Compute(Rule):
                 "kernel_ms": units.milliseconds(compute.total_ns),
                 **({"operators": operators} if operators else {}),
             },
-            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
+            where=compute.where(found.chosen),
             change="Find where fp64 enters, mostly a NumPy array (float64 by default): convert it there with "
             '`a.astype("float32")` or `.float()`, before it is copied to the device.',
             saving=compute.scope.saving(

@@ -32,11 +32,10 @@ from gpuprof.model.kinds import CopyKind
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import worst
 from gpuprof.whatif.predict import Range
 
 _NOT_IMAGES = ("aten::conv1d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose3d")
@@ -85,7 +84,7 @@ class NchwConvolution(Rule):
                 "layout_share": round(share, 4),
                 "convolution_ms": units.milliseconds(compute.sum_ns(found.chosen)),
             },
-            where=Where(lines=compute.lines(found.layout), ranges_ns=worst(during)),
+            where=compute.where(found.layout),
             diff=_diff(results),
             change=_CHANGE + (_ON_AMD if compute.device.is_amd else ""),
             saving=compute.scope.saving(

@@ -28,10 +28,9 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.unaligned_products import UnalignedProducts, UnalignedShape
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import worst
 from gpuprof.whatif.predict import Range
 
 _MOST_SHAPES = 3
@@ -52,8 +51,8 @@ class UnalignedGemmShape(Rule):
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(UnalignedProducts)
-        share = compute.share(found.chosen)
-        if not compute.decides or share < self.unaligned_share:
+        share = compute.deciding(found.chosen, self.unaligned_share)
+        if share is None:
             return None
         speeds = Range(*compute.taking(found.chosen, 1 / 1.1, 1 / 1.5, 1 / 3))
         finding = self._finding(compute, found, share)
@@ -83,7 +82,7 @@ class UnalignedGemmShape(Rule):
                 "kernel_ms": units.milliseconds(compute.total_ns),
                 **({"sizes": sizes} if sizes else {}),
             },
-            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
+            where=compute.where(found.chosen),
             change=f"Round {f'the sizes {sizes}' if sizes else 'the sizes of these products'} up to a multiple of 8, "
             "better 64: vocabulary, classes, features or channels in the model, lengths of sequences in the tokenizer "
             "(`pad_to_multiple_of=8`).",

@@ -28,11 +28,10 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.compiling import can_compile
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import worst
 from gpuprof.whatif.predict import Range
 
 
@@ -83,7 +82,7 @@ class UnfusedPointwise(Rule):
                 "saved_share": round(saved, 4),
                 "operators": names,
             },
-            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
+            where=compute.where(found.chosen),
             change=f"Compile the module that has this chain ({names}) with `module = torch.compile(module)`, or use "
             "torch’s own operator for it where there is one (`rms_norm`, `layer_norm`, `gelu`, `silu`).",
             diff=_diff(compute.results, compute.lines(found.chosen)),

@@ -28,9 +28,8 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.weight_products import WeightProducts
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.compute import Compute
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.rule import Rule, threshold
-from gpuprof.rules.scope import worst
 
 _MIB = 1 << 20
 _FP32_BYTES = 4
@@ -84,7 +83,7 @@ class WeightsBoundInference(Rule):
                 "weights_share": round(share, 4),
                 **({"bandwidth_gb_per_s": round(found.bytes_per_s / 1e9, 1)} if found.bytes_per_s else {}),
             },
-            where=Where(lines=compute.lines(found.chosen), ranges_ns=worst(during)),
+            where=compute.where(found.chosen),
             change=(
                 "Convert the model to bf16 first (`model.to(torch.bfloat16)`), which halves the bytes; then "
                 if wide
