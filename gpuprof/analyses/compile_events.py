@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.phases import matching
+from gpuprof.analyses.phases import backward_mask, matching
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -26,12 +26,14 @@ _WARM_UP_STEPS = 2
 class CompileEvents(Result):
     """Compiling while the run goes on (torch.compile marks it in every profile).
 
-    `everywhere_ns`: the union of all of it. The rest is over the steps after the first two: `steps` how many,
+    `everywhere`: the union of all of it on the main thread, and on autograd's for which that one stands still;
+    `everywhere_ns`: that of all threads. The rest is over the steps after the first two: `steps` how many,
     `within` their union, `compiles` the union of compiling in them, `count` how often, `steps_with` in how many steps.
     `pieces_per_step`: the median number of different compiled pieces that a step entered, of those that entered any;
     None where none did. `variants`: the largest number of versions of one piece seen (a recompiled one has several).
     """
 
+    everywhere: Intervals
     everywhere_ns: int
     steps: int
     within: Intervals
@@ -45,13 +47,15 @@ class CompileEvents(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From dynamo's ranges, which are operators or user ranges by version."""
         events = [_columns(table.take(matching(trace, table, _COMPILE))) for table in (trace.operators, trace.spans)]
-        starts, lengths, step = (np.concatenate(columns) for columns in zip(*events, strict=True))
+        starts, lengths, step, thread = (np.concatenate(columns) for columns in zip(*events, strict=True))
         steady = trace.steps.take(np.arange(len(trace.steps)) >= _WARM_UP_STEPS)
         within = intervals.union(intervals.of(steady))
         everywhere = intervals.union(Intervals(starts, starts + lengths))
+        mine = np.isin(thread, [trace.main_thread, *np.unique(trace.operators["thread"][backward_mask(trace)])])
         late = step >= _WARM_UP_STEPS
         pieces, variants = _regions(trace)
         return cls(
+            everywhere=intervals.union(Intervals(starts[mine], (starts + lengths)[mine])),
             everywhere_ns=everywhere.total_ns,
             steps=len(steady),
             within=within,
@@ -63,8 +67,8 @@ class CompileEvents(Result):
         )
 
 
-def _columns(table: Table) -> tuple[Array, Array, Array]:
-    return table["start_ns"], table["duration_ns"], table["step"]
+def _columns(table: Table) -> tuple[Array, Array, Array, Array]:
+    return table["start_ns"], table["duration_ns"], table["step"], table["thread"]
 
 
 def _regions(trace: Trace) -> tuple[float | None, int]:

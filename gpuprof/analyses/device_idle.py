@@ -4,6 +4,8 @@ idle_outside_steps  Steps are known and the instant lies in none of them.
 idle_launch         The work that ends the gap had been launched and had not begun: from the begin of the launching call
                     on, and at most LAUNCH_LATENCY_LIMIT_NS after that call returned (or after the device fell idle, if
                     that was later). It includes the pauses between queued kernels.
+idle_compile        torch.compile compiles, on the main host thread or autograd's, and the work that ends the gap had
+                    not been launched.
 idle_input          The main host thread is inside the DataLoader's `__next__`.
 idle_sync           The price of the sync waits. A wait of W ns holds the host back by W: without the waits so far it
                     would be ahead of where it is by their sum, less the idle time that this lead would already have
@@ -22,6 +24,7 @@ from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.compile_events import CompileEvents
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.host_marks import launching, outside_steps
 from gpuprof.analyses.phases import Phases
@@ -32,7 +35,15 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array, Column, Table, TableSchema
 from gpuprof.model.trace import Trace
 
-CAUSES = ("idle_outside_steps", "idle_launch", "idle_input", "idle_sync", "idle_host", "idle_unexplained")
+CAUSES = (
+    "idle_outside_steps",
+    "idle_launch",
+    "idle_compile",
+    "idle_input",
+    "idle_sync",
+    "idle_host",
+    "idle_unexplained",
+)
 
 # Between queued work, or between a launch's return and its work's begin, recorded runs (V100 to MI300X) show at most
 # 24 µs and 84 µs while the device is free; longer pauses mean that something unrecorded stood in the way.
@@ -82,6 +93,7 @@ class DeviceIdle(Result):
         claims = [
             ("idle_outside_steps", outside_steps(trace)),
             ("idle_launch", Intervals(begin, np.minimum(idle.ends, end + LAUNCH_LATENCY_LIMIT_NS))),
+            ("idle_compile", intervals.intersect(results.get(CompileEvents).everywhere, intervals.union(waiting))),
             ("idle_input", results.get(Phases).input),
             (
                 "idle_sync",

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.compile_events import CompileEvents
 from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
 from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.host_marks import autograd_threads, main_operators, outside_steps
@@ -28,10 +29,11 @@ DEVICE_CATEGORIES = (
     "idle_host",
     "idle_sync",
     "idle_launch",
+    "idle_compile",
     "idle_outside_steps",
     "idle_unexplained",
 )
-HOST_CATEGORIES = ("operators", "input_wait", "host_other", "outside_steps")
+HOST_CATEGORIES = ("operators", "input_wait", "compiling", "host_other", "outside_steps")
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ class TimeBudget(Result):
 
     With device activity (`device` is the first device's id): compute, exposed_copy, exposed_collective, memset, and
     the idle time by cause (see DeviceIdle). Without (`device` is None): the main host thread's operators, input_wait,
-    host_other, outside_steps; `detail` then splits operators into forward_ns (whatever is neither of the others),
-    backward_ns and optimizer_ns. The backward pass on autograd's own threads, for which the main thread stands still,
-    counts as its operators.
+    compiling (torch.compile at work), host_other, outside_steps; `detail` then splits operators into forward_ns
+    (whatever is neither of the others), backward_ns and optimizer_ns. The backward pass on autograd's own threads, for
+    which the main thread stands still, counts as its operators.
 
     `entries` name every category, those of 0 ns included, and add up to `total_ns` exactly; they are empty where the
     span is. `parts`: the unions behind them, disjoint.
@@ -76,7 +78,7 @@ class TimeBudget(Result):
         """From the device's activity and its idle time, or from the main host thread."""
         device = results.get(DeviceActivity).primary
         if device is None:
-            parts, detail = _host_parts(trace, results.get(Phases))
+            parts, detail = _host_parts(trace, results)
         else:
             parts, detail = _device_parts(trace, device, results), {}
         total = trace.span_ns
@@ -114,11 +116,13 @@ def _join(left: Intervals, right: Intervals) -> Intervals:
     return Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
 
 
-def _host_parts(trace: Trace, at: Phases) -> tuple[dict[str, Intervals], dict[str, int]]:
+def _host_parts(trace: Trace, results: Results) -> tuple[dict[str, Intervals], dict[str, int]]:
+    at = results.get(Phases)
     whole = intervals.single(trace.span_start_ns, trace.span_end_ns)
     backward = intervals.union(_join(at.backward, autograd_threads(trace)))
     claims = [
         ("outside_steps", outside_steps(trace)),
+        ("compiling", results.get(CompileEvents).everywhere),
         ("input_wait", at.input),
         ("operators", _join(main_operators(trace), backward)),
     ]

@@ -37,6 +37,7 @@ _CAUSES = {
     "idle_input": "data",
     "idle_sync": "the host, which had waited for it",
     "idle_host": "the host, busy elsewhere",
+    "idle_compile": "torch.compile, which compiled",
     "idle_unexplained": "nothing that the recording shows",
     "idle_outside_steps": "the host, outside the steps",
 }

@@ -71,10 +71,12 @@ BUDGET: Mapping[str, Kind] = _kinds(
     ("idle_host", "host busy elsewhere", "device idle because the host had launched nothing yet", UMBER),
     ("idle_sync", "sync waits", "device idle after the host waited for it to drain", RED),
     ("idle_launch", "launch gaps", "device idle between a launch and the kernel it starts", SKY),
+    ("idle_compile", "compiling", "device idle because torch.compile compiles on the host", GREEN),
     ("idle_outside_steps", "outside steps", "device idle before, between or after the steps", PALE),
     ("idle_unexplained", "idle, cause unknown", "device idle and nothing recorded says why", GREY),
     ("operators", "operators", "the main thread is inside a framework operator", STEEL),
     ("input_wait", "waiting for data", "the main thread is inside the DataLoader's __next__", MAGENTA),
+    ("compiling", "compiling", "torch.compile compiles on the main thread", GREEN),
     ("host_other", "Python and the rest", "the main thread is inside a step, but in no operator", UMBER),
     ("outside_steps", "outside steps", "the main thread is before, between or after the steps", PALE),
 )

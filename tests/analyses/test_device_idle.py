@@ -31,6 +31,14 @@ def test_inside_next_is_input():
     assert causes(trace) == {"idle_launch": 18, "idle_input": 25, "idle_host": 17}
 
 
+def test_compiling_is_a_cause_of_its_own():
+    compiling = "_compile.compile_inner (dynamo_timed)"
+    trace = two_kernels().operator(compiling, 55, 30).data_wait(60, 2).build()
+    assert causes(trace) == {"idle_launch": 18, "idle_compile": 30, "idle_host": 12}
+    trace = two_kernels().thread("background").operator(compiling, 55, 30).build()
+    assert "idle_compile" not in causes(trace)
+
+
 def test_next_on_another_thread_is_not_waited_for():
     trace = two_kernels().thread("prefetch").data_wait(60, 25).build()
     assert "idle_input" not in causes(trace)

@@ -85,6 +85,14 @@ def test_the_main_thread_stands_still_for_autograds_own_thread():
     assert budget(trace).detail["backward_ns"] == 30_000
 
 
+def test_compiling_is_neither_an_operator_nor_forward():
+    builder = TraceBuilder().operator("Torch-Compiled Region: 0/0", 0, 100)
+    builder.operator("_compile.compile_inner (dynamo_timed)", 10, 60).operator("aten::mm", 20, 10)
+    trace = builder.operator("aten::add", 120, 10).build()
+    assert in_us(trace) == {"operators": 50, "compiling": 60, "host_other": 20}
+    assert budget(trace).detail["forward_ns"] == 50_000
+
+
 def test_unknown_steps_count_as_inside():
     trace = TraceBuilder().operator("aten::mm", 0, 10).operator("aten::mm", 20, 10).build()
     assert in_us(trace) == {"operators": 20, "host_other": 10}

@@ -65,7 +65,7 @@ def test_a_host_only_run_has_no_device():
     check_shape(told)
     assert told["devices"] == []
     assert {entry["category"] for entry in told["time_budget"]} <= {
-        "operators", "input_wait", "host_other", "outside_steps"
+        "operators", "input_wait", "compiling", "host_other", "outside_steps"
     }  # fmt: skip
 
 

@@ -15,8 +15,16 @@ VISION = {
     "tritanope": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
 DEVICE_CATEGORIES = ["compute", "exposed_copy", "exposed_collective", "memset"]
-IDLE_CATEGORIES = ["idle_input", "idle_host", "idle_sync", "idle_launch", "idle_outside_steps", "idle_unexplained"]
-HOST_CATEGORIES = ["operators", "input_wait", "host_other", "outside_steps"]
+IDLE_CATEGORIES = [
+    "idle_input",
+    "idle_host",
+    "idle_sync",
+    "idle_launch",
+    "idle_compile",
+    "idle_outside_steps",
+    "idle_unexplained",
+]
+HOST_CATEGORIES = ["operators", "input_wait", "compiling", "host_other", "outside_steps"]
 
 
 def cielab(colour: str, vision: str) -> np.ndarray:
