@@ -8,6 +8,7 @@ import platform
 import sys
 import tempfile
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.gpu_check import wheels
@@ -29,7 +30,14 @@ def main(arguments: list[str]) -> int:
     store = Store(chosen.output)
     if store.results and store.about.get("device_kind") != chosen.device:
         raise SystemExit(f"{chosen.output}: holds results of --device {store.about.get('device_kind')}")
-    store.describe(device_kind=chosen.device, size=size, python=platform.python_version(), system=platform.platform())
+    today = datetime.now(UTC).date().isoformat()
+    store.describe(
+        device_kind=chosen.device,
+        size=size,
+        date=today,
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+    )
     if chosen.again:
         store.forget(chosen.again if chosen.again != ["all"] else list(store.results))
     with tempfile.TemporaryDirectory(prefix="gpu-check-site-", ignore_cleanup_errors=True) as site:

@@ -74,13 +74,17 @@ def trim(source: Path, target: Path, *, steps: int = STEPS, most_bytes: int = MO
     """
     trace = load_trace(source)
     kineto = source / KINETO if source.is_dir() else source
-    text = _text(kineto) if kineto.exists() else None
-    span, packed = choose(trace, steps), b""
-    for number, frames in (*((number, True) for number in range(steps, 0, -1)), (1, False)):
-        span = choose(trace, number)
-        packed = gzip.compress(trim_kineto(text, span, frames=frames), mtime=0) if text is not None else b""
-        if len(packed) <= most_bytes:
+    decoded = Kineto(_text(kineto)) if kineto.exists() else None
+    wanted, frames = max(1, min(steps, len(trace.steps))), True
+    while True:
+        span = choose(trace, wanted)
+        packed = b"" if decoded is None else gzip.compress(decoded.cut(span, frames=frames), 6, mtime=0)
+        if len(packed) <= most_bytes or not frames:
             break
+        if wanted == 1:
+            frames = False
+        else:
+            wanted = max(1, min(wanted - 1, wanted * most_bytes // len(packed)))
     if is_recording(source):
         _write_recording(source, target, span, packed)
     else:
@@ -108,28 +112,36 @@ def choose(trace: Trace, steps: int) -> Span:
     return Span(int(begins[at]), int(ends[at + steps - 1]) + mark, at, steps)
 
 
-def trim_kineto(text: bytes, span: Span, *, frames: bool = True) -> bytes:
-    """The JSON of a Kineto trace with only what belongs to the span, with Python's `frames` or without.
+class Kineto:
+    """The JSON of a Kineto trace, decoded once; msgspec's DecodeError where it is no JSON."""
 
-    msgspec's DecodeError where it is no JSON.
-    """
-    decoded = msgspec.json.decode(text, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
-    head = decoded if isinstance(decoded, dict) else {}
-    raw = msgspec.json.decode(head["traceEvents"], type=list[msgspec.Raw]) if head else decoded
-    events = [msgspec.json.decode(each, type=_Event) for each in raw]
-    base = int(msgspec.json.decode(head["baseTimeNanoseconds"])) if "baseTimeNanoseconds" in head else 0
-    inside = _inside(events, base, span)
-    if not frames:
-        inside = [here and event.cat != _FRAME for here, event in zip(inside, events, strict=True)]
-    called = {_correlation(event) for event, here in zip(events, inside, strict=True) if here} - {None}
-    kept = [
-        bytes(each)
-        for each, event, here in zip(raw, events, inside, strict=True)
-        if event.ph == "M" or here or (event.cat in _DEVICE and _correlation(event) in called)
-    ]
-    fields = [b'"%s":%s' % (name.encode(), bytes(value)) for name, value in head.items() if name in _HEAD]
-    body = b"[\n" + b",\n".join(kept) + b"\n]"
-    return redacted(b"{" + b",\n".join([*fields, b'"traceEvents":' + body]) + b"}")
+    def __init__(self, text: bytes):
+        decoded = msgspec.json.decode(text, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+        self._head = decoded if isinstance(decoded, dict) else {}
+        self._raw = (
+            msgspec.json.decode(decoded["traceEvents"], type=list[msgspec.Raw])
+            if isinstance(decoded, dict)
+            else decoded
+        )
+        self._events = [msgspec.json.decode(each, type=_Event) for each in self._raw]
+        base = self._head.get("baseTimeNanoseconds")
+        self._base_ns = 0 if base is None else int(msgspec.json.decode(base))
+
+    def cut(self, span: Span, *, frames: bool = True) -> bytes:
+        """The same with only what belongs to the span, with Python's `frames` or without."""
+        inside = _inside(self._events, self._base_ns, span)
+        if not frames:
+            inside = [here and event.cat != _FRAME for here, event in zip(inside, self._events, strict=True)]
+        rows = list(zip(self._raw, self._events, inside, strict=True))
+        called = {_correlation(event) for _, event, here in rows if here} - {None}
+        kept = [
+            bytes(raw)
+            for raw, event, here in rows
+            if event.ph == "M" or here or (event.cat in _DEVICE and _correlation(event) in called)
+        ]
+        fields = [b'"%s":%s' % (name.encode(), bytes(value)) for name, value in self._head.items() if name in _HEAD]
+        body = b"[\n" + b",\n".join(kept) + b"\n]"
+        return redacted(b"{" + b",\n".join([*fields, b'"traceEvents":' + body]) + b"}")
 
 
 def _inside(events: list[_Event], base_ns: int, span: Span) -> list[bool]:
