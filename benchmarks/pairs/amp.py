@@ -34,6 +34,9 @@ width = 1024
 layers = 6
 steps = 20
 
+[besides]
+host_bound = ["launch_bound", "small_batch"]
+
 [variants.negative]
 rules = ["launch_bound"]
 why = "a net of tiny layers: the host is the bottleneck, and casting makes more kernels to launch"

@@ -29,6 +29,9 @@ rows = 16384
 width = 4096
 layers = 12
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup
@@ -49,8 +52,10 @@ optimizer = torch.optim.SGD(layers.parameters(), lr=1e-3)
 for step in range(size.steps):
     mask = hidden_tokens[step % 4]
     x, loss = tokens.masked_fill(mask[:, None], 0.0), 0.0
-    for layer in layers:
+    for number, layer in enumerate(layers, start=1):
         x = torch.relu(layer(x))
+        if number % 4:
+            continue
         loss = loss + ((x[mask] - target[mask]) ** 2).mean()  # <- sync_in_step
     optimizer.zero_grad()
     loss.backward()
@@ -61,8 +66,10 @@ for step in range(size.steps):
     mask = hidden_tokens[step % 4]
     weight = mask[:, None] / (mask.sum() * size.width)
     x, loss = tokens.masked_fill(mask[:, None], 0.0), 0.0
-    for layer in layers:
+    for number, layer in enumerate(layers, start=1):
         x = torch.relu(layer(x))
+        if number % 4:
+            continue
         loss = loss + ((x - target) ** 2 * weight).sum()
     optimizer.zero_grad()
     loss.backward()

@@ -33,6 +33,9 @@ pixels = 112
 channels = 128
 blocks = 8
 steps = 20
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -30,6 +30,9 @@ rows = 65536
 width = 2048
 layers = 6
 steps = 12
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -38,6 +38,9 @@ heads = 12
 layers = 4
 steps = 20
 
+[besides]
+host_bound = ["launch_bound", "small_batch"]
+
 [variants.negative]
 rules = []
 why = "nearly all of the time is in products that the library does as fast as the compiler: compiling gains nothing"

@@ -33,6 +33,9 @@ pixels = 96
 channels = 64
 layers = 12
 steps = 20
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -14,10 +14,10 @@ layers = 1
 steps = 8
 
 [sizes.host_bound]
-rows = 256
-features = 1024
+rows = 64
+features = 256
 width = 256
-layers = 2
+layers = 30
 steps = 24
 
 [sizes.balanced]
@@ -33,6 +33,9 @@ features = 1024
 width = 8192
 layers = 8
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -22,9 +22,9 @@ steps = 60
 
 [sizes.balanced]
 rows = 4096
-columns = 40
+columns = 20
 width = 4096
-layers = 3
+layers = 4
 steps = 60
 
 [sizes.device_bound]
@@ -33,6 +33,9 @@ columns = 26
 width = 6144
 layers = 6
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -30,6 +30,9 @@ width = 4096
 layers = 12
 steps = 24
 
+[besides]
+balanced = ["small_batch"]
+
 [variants.negative]
 rules = ["unfused_pointwise"]
 why = "kernels of a millisecond: the host is far ahead, and a graph has nothing to save"

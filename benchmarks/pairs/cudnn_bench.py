@@ -34,6 +34,9 @@ channels = 128
 layers = 12
 steps = 20
 
+[besides]
+host_bound = ["launch_bound", "small_batch"]
+
 [variants.negative]
 rules = []
 why = "every step has pictures of another size: each would be timed anew"

@@ -29,6 +29,9 @@ rows = 16384
 width = 4096
 layers = 12
 steps = 20
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

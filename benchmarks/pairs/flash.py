@@ -38,6 +38,9 @@ heads = 16
 layers = 4
 steps = 20
 
+[besides]
+host_bound = ["launch_bound", "small_batch"]
+
 [variants.double]
 rules = ["eager_attention", "fp32_matmul"]
 why = "attention is written out, and everything is fp32 without TF32 as well"

@@ -30,6 +30,9 @@ width = 6144
 layers = 3
 steps = 20
 
+[besides]
+host_bound = ["launch_bound", "small_batch"]
+
 [variants.masked]
 rules = ["launch_bound"]
 why = "thirty-two layers of 32 features: the host launches too slowly for the arithmetic to matter"

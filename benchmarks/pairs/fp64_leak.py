@@ -37,6 +37,9 @@ features = 1024
 width = 1024
 layers = 4
 steps = 20
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup
@@ -60,7 +63,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 basis = torch.from_numpy(frequencies).to(device)
 for _ in range(size.steps):
     angles = positions @ basis  # <- float64_compute
-    waves = torch.sin(angles) + torch.cos(angles) / 2  # <- float64_compute
+    waves = torch.cos(angles)  # <- float64_compute
     optimizer.zero_grad()
     loss = nn.functional.mse_loss(model(waves.float()), heights)
     loss.backward()
@@ -71,7 +74,7 @@ basis = torch.from_numpy(frequencies.astype("float32")).to(device)
 places = positions.float()
 for _ in range(size.steps):
     angles = places @ basis
-    waves = torch.sin(angles) + torch.cos(angles) / 2
+    waves = torch.cos(angles)
     optimizer.zero_grad()
     loss = nn.functional.mse_loss(model(waves), heights)
     loss.backward()

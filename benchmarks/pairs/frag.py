@@ -34,6 +34,9 @@ longest = 1024
 width = 1024
 layers = 4
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -14,10 +14,10 @@ layers = 1
 steps = 8
 
 [sizes.host_bound]
-rows = 4096
-features = 8192
-width = 1024
-layers = 2
+rows = 64
+features = 1024
+width = 256
+layers = 40
 steps = 24
 
 [sizes.balanced]
@@ -31,8 +31,11 @@ steps = 24
 rows = 4096
 features = 8192
 width = 8192
-layers = 12
+layers = 16
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

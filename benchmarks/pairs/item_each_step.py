@@ -24,9 +24,9 @@ slow_ms = 20.0
 
 [sizes.balanced]
 rows = 4096
-columns = 40
+columns = 20
 width = 4096
-layers = 3
+layers = 4
 steps = 60
 slow_ms = 40.0
 
@@ -37,6 +37,9 @@ width = 6144
 layers = 6
 steps = 24
 slow_ms = 150.0
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 
 [variants.masked]
 rules = ["input_stall", "per_sample_fetch"]

@@ -34,6 +34,9 @@ words = 50304
 width = 2048
 pieces = 8
 steps = 12
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

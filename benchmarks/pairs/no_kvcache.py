@@ -41,6 +41,9 @@ layers = 16
 prompt = 1024
 tokens = 64
 words = 32768
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -29,6 +29,9 @@ tokens = 65536
 width = 1024
 layers = 6
 steps = 20
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

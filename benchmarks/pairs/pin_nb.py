@@ -16,10 +16,10 @@ slow_ms = 20.0
 brief_ms = 2.0
 
 [sizes.host_bound]
-rows = 4096
-features = 8192
+rows = 64
+features = 1024
 width = 256
-layers = 1
+layers = 40
 batches = 24
 slow_ms = 40.0
 brief_ms = 0.0
@@ -28,19 +28,22 @@ brief_ms = 0.0
 rows = 4096
 features = 8192
 width = 8192
-layers = 2
+layers = 12
 batches = 24
-slow_ms = 60.0
+slow_ms = 150.0
 brief_ms = 5.0
 
 [sizes.device_bound]
 rows = 4096
 features = 8192
 width = 8192
-layers = 8
-batches = 24
-slow_ms = 120.0
+layers = 24
+batches = 16
+slow_ms = 200.0
 brief_ms = 10.0
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 
 [variants.negative]
 rules = ["input_stall", "per_sample_fetch"]

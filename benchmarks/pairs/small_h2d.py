@@ -15,15 +15,15 @@ steps = 8
 
 [sizes.host_bound]
 rows = 256
-columns = 400
+columns = 100
 width = 256
-layers = 2
+layers = 40
 steps = 24
 
 [sizes.balanced]
 rows = 2048
 columns = 200
-width = 4096
+width = 8192
 layers = 4
 steps = 24
 
@@ -33,6 +33,9 @@ columns = 100
 width = 6144
 layers = 6
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

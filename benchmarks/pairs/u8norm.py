@@ -14,16 +14,16 @@ layers = 1
 steps = 8
 
 [sizes.host_bound]
-images = 64
-pixels = 256
+images = 8
+pixels = 64
 width = 256
-layers = 1
+layers = 40
 steps = 24
 
 [sizes.balanced]
 images = 256
 pixels = 224
-width = 1024
+width = 3072
 layers = 4
 steps = 24
 
@@ -31,8 +31,11 @@ steps = 24
 images = 256
 pixels = 224
 width = 4096
-layers = 4
+layers = 6
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

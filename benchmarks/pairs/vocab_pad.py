@@ -33,6 +33,9 @@ vocabulary = 50257
 padded = 50304
 width = 2048
 steps = 20
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup

@@ -19,16 +19,19 @@ layers = 40
 steps = 40
 
 [sizes.balanced]
-rows = 256
-width = 2048
-layers = 16
+rows = 2048
+width = 4096
+layers = 8
 steps = 30
 
 [sizes.device_bound]
-rows = 512
+rows = 2048
 width = 8192
 layers = 8
 steps = 24
+
+[besides]
+host_bound = ["launch_bound", "small_batch"]
 """
 
 # %% setup
