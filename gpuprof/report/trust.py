@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.core_waits import CoreWaits
 from gpuprof.analyses.launches import Launches
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Window
@@ -16,6 +17,8 @@ from gpuprof.whatif.predict import Replay
 LAUNCHES_MATCHED_SHARE = 0.99  # below it, kernels were lost (pytorch#192021): say so
 
 _UNSEEN_SLOWDOWN = 1.03
+_CORE_WAIT_SHARE = 0.1  # of the steps: below it the host's times are little longer for it
+_CORE_READINGS = 5
 
 _ENDED = {
     "cell": "to the end of the cell",
@@ -49,7 +52,12 @@ class Trust:
             launches_with_kernel_share=launches.launches_with_kernel_share,
             clock_ok=launches.clock_ok,
             replay_error=replay.facts.error if replay.possible else None,
-            notes=(*_rank_notes(trace, ranks), *_notes(trace, launches), *_replay_notes(replay)),
+            notes=(
+                *_rank_notes(trace, ranks),
+                *_notes(trace, launches),
+                *_core_notes(results.get(CoreWaits)),
+                *_replay_notes(replay),
+            ),
         )
 
 
@@ -86,6 +94,16 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
         )
     notes.extend(note for note in context.notes if note not in notes)
     return notes
+
+
+def _core_notes(waits: CoreWaits) -> tuple[str, ...]:
+    share = waits.main_wait_share
+    if share is None or share < _CORE_WAIT_SHARE or waits.readings < _CORE_READINGS:
+        return ()
+    return (
+        f"The main thread was ready to run but had no core for {units.percent(share)} of the steps' time: workers, or "
+        "something else on this machine, held them; the host's times are longer for that.",
+    )
 
 
 def _replay_notes(replay: Replay) -> tuple[str, ...]:

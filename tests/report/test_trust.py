@@ -8,6 +8,7 @@ from gpuprof.model.context import Cost, RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
 from gpuprof.report import Report
+from tests.rules.cases.workers_oversubscribed import crowd
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
 
@@ -46,6 +47,15 @@ def test_says_what_the_window_covers():
 def test_says_why_nothing_was_sampled():
     trace = TraceBuilder().operator("aten::mm", 0, 9).context(sampling={"unavailable": "no NVIDIA driver."}).build()
     assert "No device sampling: no NVIDIA driver." in Report.of(trace).trust.notes
+
+
+def test_says_how_long_the_main_thread_had_no_core():
+    def notes(percent: float) -> str:
+        return " ".join(Report.of(crowd(None, workers=0, main_wait=percent)).trust.notes)
+
+    assert "had no core for 25 % of the steps' time" in notes(25.0)
+    assert "had no core" not in notes(9.9)
+    assert "had no core" not in notes(float("nan"))
 
 
 def test_says_how_well_the_run_can_be_re_timed():
