@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
     from gpuprof.profiling import history, last, profile
     from gpuprof.run import Run
+    from gpuprof.verification import verify
 
-__all__ = ["GpuprofError", "Run", "__version__", "history", "last", "load", "profile"]
+__all__ = ["GpuprofError", "Run", "__version__", "history", "last", "load", "profile", "verify"]
 
 _LAZY = {
     "Run": "gpuprof.run",
     "history": "gpuprof.profiling",
     "last": "gpuprof.profiling",
     "profile": "gpuprof.profiling",
+    "verify": "gpuprof.verification",
 }
 
 

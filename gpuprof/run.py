@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gpuprof.errors import GpuprofError
 from gpuprof.ingest.load import load_captured, load_ranks
+from gpuprof.model.measured import Measured, read_measured, write_measured
 from gpuprof.model.trace import Trace
 from gpuprof.report import Comparison, Report, Summary
 from gpuprof.report.summary import read_summary, write_summary
@@ -56,7 +58,8 @@ class Run:
     def details(self) -> Report:
         """The Report: results, findings, budget, verdict, trust."""
         ranks = sorted(trace.source.rank for trace in self.traces if trace.source.rank is not None)
-        return Report.of(self.trace, tuple(ranks), others=self.traces[1:])
+        measured = read_measured(self.folder) if self.folder is not None else ()
+        return Report.of(self.trace, tuple(ranks), others=self.traces[1:], measured=measured)
 
     @cached_property
     def summary(self) -> Summary:
@@ -78,6 +81,22 @@ class Run:
     def abstained(self) -> tuple[Abstention, ...]:
         """Rules that lacked a signal."""
         return self.details.abstained
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """What `%gputry` measured of the findings, oldest first."""
+        return self.details.measured
+
+    def add_measured(self, made: Measured) -> str | None:
+        """Keep it, beside the recording too where the run was saved; else why it could not be saved."""
+        self.__dict__["details"] = dataclasses.replace(self.details, measured=(*self.measured, made))
+        if self.folder is None:
+            return None
+        try:
+            write_measured(self.folder, self.measured)
+        except OSError as error:
+            return f"{self.folder}: what was measured was not saved ({error.strerror})"
+        return None
 
     @property
     def verdict(self) -> str:

@@ -10,8 +10,15 @@ from gpuprof.magics.cell_events import CellEvents
 from gpuprof.magics.fix import put_changed_cell
 from gpuprof.magics.messages import MagicUsageError
 from gpuprof.magics.options import with_arguments
+from gpuprof.magics.try_change import try_change, with_try_arguments
 
-MAGICS = (("cell", "gpuprofile"), ("line", "gpuexplain"), ("line", "gpufix"), ("line", "gpuhistory"))
+MAGICS = (
+    ("cell", "gpuprofile"),
+    ("line", "gpuexplain"),
+    ("line", "gpufix"),
+    ("line", "gputry"),
+    ("line", "gpuhistory"),
+)
 
 
 def register(shell: Any, events: CellEvents) -> None:
@@ -27,7 +34,12 @@ def register(shell: Any, events: CellEvents) -> None:
         """Put the cell with the change of finding N of the last run below: `%gpufix 1`."""
         put_changed_cell(shell, line)
 
-    for function, (kind, name) in zip((gpuprofile, gpuexplain, gpufix, gpuhistory), MAGICS, strict=True):
+    @with_try_arguments
+    def gputry(line: str) -> None:
+        """Measure the change of finding N of the last run against the original cell: `%gputry 1`."""
+        try_change(shell, line)
+
+    for function, (kind, name) in zip((gpuprofile, gpuexplain, gpufix, gputry, gpuhistory), MAGICS, strict=True):
         shell.register_magic_function(function, kind, name)
 
 

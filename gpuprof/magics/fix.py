@@ -22,7 +22,7 @@ def put_changed_cell(shell: Any, line: str) -> None:
 
     try:
         run = last()
-        number = _number(run, line.strip())
+        number = finding_number(run, line.strip(), "%gpufix")
         changed = _changed_cell(run, number)
     except GpuprofError as error:
         raise MagicUsageError(str(error)) from None
@@ -30,7 +30,7 @@ def put_changed_cell(shell: Any, line: str) -> None:
     if changed is None:
         notice(f"{name} has no change to make for you; its advice: {run.findings[number - 1].change}")
         return
-    if (script := _script(run)) is not None:
+    if (script := script_of(run)) is not None:
         notice(f"{name} changes {script}, which is no cell; apply the diff of the report there")
         return
     shell.set_next_input(changed)
@@ -38,20 +38,20 @@ def put_changed_cell(shell: Any, line: str) -> None:
     sys.stdout.write(f"gpuprof: the cell with the change of {name} is below; {then}\n")
 
 
-def _number(run: Run, text: str) -> int:
-    """From 1, as in the report."""
+def finding_number(run: Run, text: str, magic: str) -> int:
+    """The finding that a line names, from 1 as in the report; else UsageError, in the name of `magic`."""
     count = len(run.findings)
     if not count:
-        raise UsageError(f"%gpufix: the last run ({run.details.title}) has no findings")
+        raise UsageError(f"{magic}: the last run ({run.details.title}) has no findings")
     if not text.isdecimal() or not 1 <= int(text) <= count:
         changes = [str(number) for number, finding in enumerate(run.findings, 1) if finding.diff is not None]
         known = f"those with a change to make are {', '.join(changes)}" if changes else "none has a change to make"
-        given = f"%gpufix {text}".rstrip()
+        given = f"{magic} {text}".rstrip()
         raise UsageError(f"{given}: expected the number of a finding of the last run, 1 to {count}; {known}")
     return int(text)
 
 
-def _script(run: Run) -> Path | None:
+def script_of(run: Run) -> Path | None:
     """The file around `gpuprof.profile()`; the file names of cells are made up."""
     cell = run.trace.context.cell
     path = Path(cell.filename) if cell is not None and cell.filename else None
@@ -60,10 +60,15 @@ def _script(run: Run) -> Path | None:
 
 def _changed_cell(run: Run, number: int) -> str | None:
     """The changed cell as it was typed, with `--compare last` on its magic line."""
-    from gpuprof.edits.diff import as_typed, changed, compared_with_last
+    from gpuprof.edits.diff import compared_with_last
+
+    after = changed_source(run, number)
+    return None if after is None else compared_with_last(after).rstrip("\n")
+
+
+def changed_source(run: Run, number: int) -> str | None:
+    """The cell as it was typed with the change of a finding; None where that has none."""
+    from gpuprof.edits.diff import as_typed, changed
 
     diff, cell = run.findings[number - 1].diff, run.trace.context.cell
-    if diff is None or cell is None:
-        return None
-    after = changed(as_typed(cell.source), diff)
-    return None if after is None else compared_with_last(after).rstrip("\n")
+    return None if diff is None or cell is None else changed(as_typed(cell.source), diff)

@@ -9,6 +9,7 @@ from typing import Any, Self
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.model.measured import Measured
 from gpuprof.model.trace import Trace
 from gpuprof.report import contract
 from gpuprof.report.trust import Trust
@@ -32,10 +33,21 @@ class Report:
     verdict: Verdict
     trust: Trust
     ranks: tuple[int, ...] = ()
+    measured: tuple[Measured, ...] = ()
 
     @classmethod
-    def of(cls, trace: Trace, ranks: tuple[int, ...] = (), *, others: Sequence[Trace] = ()) -> Self:
-        """Analyse and judge a Trace; `others` are the other ranks' and `ranks` the numbers of all, its own included."""
+    def of(
+        cls,
+        trace: Trace,
+        ranks: tuple[int, ...] = (),
+        *,
+        others: Sequence[Trace] = (),
+        measured: tuple[Measured, ...] = (),
+    ) -> Self:
+        """Analyse and judge a Trace; `others` are the other ranks' and `ranks` the numbers of all, its own included.
+
+        `measured`: what `%gputry` made of its findings.
+        """
         results = Results(trace, others)
         judgement = judge(results)
         budget = results.get(TimeBudget)
@@ -48,6 +60,7 @@ class Report:
             verdict=Verdict.of(trace, results, judgement.findings),
             trust=Trust.of(trace, results, ranks),
             ranks=ranks,
+            measured=measured,
         )
 
     @property

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import gpuprof
-
+_OURS = Path(__file__).parents[1]
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -38,7 +37,7 @@ def is_users_module(name: str, file: str | None) -> bool:
     if file is None:
         return False
     path = Path(file)
-    ours, theirs = Path(gpuprof.__file__).parent, [sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib")]
-    if any(part in _INSTALLED for part in path.parts) or path.is_relative_to(ours):
+    theirs = [sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib")]
+    if any(part in _INSTALLED for part in path.parts) or path.is_relative_to(_OURS):
         return False
     return not any(path.is_relative_to(folder) for folder in theirs)

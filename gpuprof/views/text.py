@@ -94,6 +94,7 @@ def _finding(report: Report, number: int, finding: Finding) -> str:
     if finding.saving:
         words = f"{wording.saving_words(finding.saving)} ({wording.grade_words(finding.saving)})"
         lines.append(_labelled("Saves", words))
+    lines.append(_labelled("Measured", wording.measured_words(report, number, finding)))
     lines.append(_labelled("Change", finding.change))
     if finding.diff:
         lines.append(textwrap.indent(finding.diff.rstrip("\n"), "      "))

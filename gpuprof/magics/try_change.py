@@ -1,0 +1,158 @@
+"""`%gputry N`: the change of finding N measured against the original cell, in this kernel, with all state put back."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError as IPythonUsageError
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from gpuprof.errors import ArmError, GpuprofError, VerificationError
+from gpuprof.magics.fix import changed_source, finding_number, script_of
+from gpuprof.magics.messages import MagicUsageError, notice
+from gpuprof.units import NS_PER_S, duration
+
+if TYPE_CHECKING:
+    from gpuprof.rules.finding import Saving
+    from gpuprof.run import Run
+    from gpuprof.verification import Verdict
+
+_PACKAGE = str(Path(__file__).parents[1])
+_ARGUMENTS = (
+    argument("number", nargs="?", default="", help="the number of the finding in the last run's report"),
+    argument("--budget", type=float, default=60.0, metavar="S", help="measure for at most S seconds (default 60)"),
+    argument("--pairs", type=int, default=60, metavar="N", help="measure at most N pairs of blocks (default 60)"),
+)
+
+
+def with_try_arguments(function: Any) -> Any:
+    """Give a magic function the options of `%gputry` and their help as its docstring."""
+    for decorate in reversed(_ARGUMENTS):
+        function = decorate(function)
+    return magic_arguments("%gputry")(function)
+
+
+@with_try_arguments
+def _arguments() -> None:
+    """Hold the parser."""
+
+
+def try_change(shell: Any, line: str) -> None:
+    """Measure and show; a line says why where it cannot be measured. UsageError where the line is wrong."""
+    from gpuprof.profiling import last
+
+    given = _parse(line)
+    try:
+        run = last()
+        number = finding_number(run, given.number, "%gputry")
+        sources = _sources(shell, run, number)
+    except GpuprofError as error:
+        raise MagicUsageError(str(error)) from None
+    name = f"finding {number} ({run.findings[number - 1].rule})"
+    if sources is None:
+        notice(f"{name} has no change to measure; its advice: {run.findings[number - 1].change}")
+        return
+    if (script := script_of(run)) is not None:
+        notice(f"{name} changes {script}, which is no cell; measure it there with gpuprof.verify(a, b)")
+        return
+    budget = duration(given.budget * NS_PER_S)
+    sys.stdout.write(f"gpuprof: measuring the change of {name} against the original, for about {budget} at most\n")
+    sys.stdout.flush()
+    try:
+        verdict = _measure(shell, run, number, sources, given)
+    except ArmError as error:
+        notice(f"not measured: {error}; your variables are as they were")
+        _show_users_traceback(error.__cause__)
+        return
+    except VerificationError as error:
+        notice(f"not measured: {error}")
+        return
+    _keep(run, number, verdict)
+    _show(verdict)
+
+
+def _parse(line: str) -> Namespace:
+    try:
+        given: Namespace = _arguments.parser.parse_argstring(line)
+    except (IPythonUsageError, ValueError) as error:
+        raise MagicUsageError(f"{error}; %gputry? lists the options") from None
+    if given.budget <= 0 or given.pairs < 1:
+        raise MagicUsageError("%gputry: expected a --budget above 0 s and --pairs of 1 or more")
+    return given
+
+
+def _sources(shell: Any, run: Run, number: int) -> tuple[str, str] | None:
+    """The cell and the changed cell as plain Python, their magic lines as comments."""
+    after = changed_source(run, number)
+    cell = run.trace.context.cell
+    if after is None or cell is None:
+        return None
+    before, changed = (shell.transform_cell(_commented(source)) for source in (cell.source, after))
+    return before, changed
+
+
+def _commented(source: str) -> str:
+    from gpuprof.magics.transformer import comment_out, find_magic_line
+
+    lines = source.splitlines(keepends=True)
+    magic = find_magic_line(lines)
+    return source if magic is None else "".join(comment_out(lines, magic))
+
+
+def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given: Namespace) -> Verdict:
+    from gpuprof.rules.guard import Guard
+    from gpuprof.rules.registry import rule
+    from gpuprof.verification import measure_cells
+
+    finding = run.findings[number - 1]
+    kind = rule(finding.rule)
+    return measure_cells(
+        *sources,
+        shell.user_ns,
+        guard=kind.guard or Guard.EXACT,
+        tolerance=kind.loss_tolerance,
+        whole_cell=kind.whole_cell,
+        budget_s=given.budget,
+        most_pairs=given.pairs,
+        predicted=_predicted(finding.saving),
+    )
+
+
+def _predicted(saving: Saving | None) -> tuple[float, float, float] | None:
+    """The saving as ratios of times: 1 ÷ (1 − share), of the low, central and high end."""
+    if saving is None:
+        return None
+    shares = [saving.share_of(each) for each in (saving.low_ns, saving.central_ns, saving.high_ns)]
+    low, central, high = (1 / max(1 - share, 0.01) for share in shares)
+    return low, central, high
+
+
+def _keep(run: Run, number: int, verdict: Verdict) -> None:
+    from gpuprof.model.measured import Measured
+
+    rule = run.findings[number - 1].rule
+    made = Measured(number=number, rule=rule, text=str(verdict), verdict=verdict.to_dict(), created_ns=time.time_ns())
+    if (problem := run.add_measured(made)) is not None:
+        notice(problem)
+
+
+def _show(verdict: Verdict) -> None:
+    from IPython.display import display
+
+    text = "\n".join(verdict.lines())
+    display({"text/plain": text, "text/html": verdict._repr_html_()}, raw=True)
+
+
+def _show_users_traceback(error: BaseException | None) -> None:
+    if error is None:
+        return
+    found = traceback.TracebackException.from_exception(error)
+    frames = [frame for frame in found.stack if not frame.filename.startswith(_PACKAGE)]
+    found.stack = traceback.StackSummary.from_list(frames)
+    found.__cause__ = found.__context__ = None
+    sys.stderr.write("".join(found.format()))

@@ -1,0 +1,122 @@
+"""`%gputry` in a real kernel: it measures, and nothing of the user's is changed by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.kernel import LiveKernel
+
+pytestmark = pytest.mark.kernel
+
+SETUP = """
+import hashlib, pickle, random, numpy
+torch.manual_seed(0)
+model = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(20)])
+schedule_of = lambda o: torch.optim.lr_scheduler.StepLR(o, 5)
+seen, board = [], {"steps": 0}
+
+def fingerprint():
+    found = hashlib.sha256()
+    for name, value in sorted(state().items()):
+        found.update(repr((name, id(value) if name in ("model", "opt") else None)).encode())
+        found.update(pickle.dumps(value.state_dict() if hasattr(value, "state_dict") else value))
+    return found.hexdigest()
+
+def state():
+    kept = {n: globals()[n] for n in ("model", "opt", "schedule", "seen", "board")}
+    grads = [None if p.grad is None else p.grad.tolist() for p in model.parameters()]
+    return {**kept, "grads": grads, "torch": torch.get_rng_state().tolist(),
+            "numpy": str(numpy.random.get_state()), "python": str(random.getstate()), "training": model.training}
+"""
+CELL = """\
+%%gpuprofile --display text
+opt = torch.optim.Adam(model.parameters(), foreach=False)
+schedule = schedule_of(opt)
+for step in range(40):
+    x = torch.randn(4, 8) + random.random() + numpy.random.rand()
+    loss = model(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    schedule.step()
+    seen.append(loss.item())
+    board["steps"] += 1
+    print(step)
+"""
+NUMBER = "[f.rule for f in gpuprof.last().findings].index('unfused_optimizer') + 1"
+QUICK = "--budget 4 --pairs 2"
+
+
+@pytest.fixture(scope="module")
+def number(kernel: LiveKernel) -> str:
+    ran = kernel.run(SETUP)
+    assert not ran.failed, ran.traceback
+    ran = kernel.run(CELL)
+    assert not ran.failed, ran.traceback
+    return kernel.value(NUMBER)
+
+
+def test_it_measures_and_harms_nothing(kernel: LiveKernel, number: str) -> None:
+    kernel.run("'the last value'")
+    before, names = kernel.value("fingerprint()"), kernel.value("sorted(n for n in globals() if n[0] != '_')")
+    ran = kernel.run(f"%gputry {number} {QUICK}")
+    assert not ran.failed and not ran.errors, ran.traceback
+    assert f"measuring the change of finding {number} (unfused_optimizer)" in ran.stream("stdout")
+    assert ran.stream("stderr") == "" and "39" not in ran.stream("stdout")
+    (shown,) = ran.displays
+    assert "predicted " in shown["text/plain"] and "loss" in shown["text/plain"] and "<script" not in shown["text/html"]
+    assert ran.values == []
+    assert kernel.value("_") == "'the last value'"
+    assert kernel.value("fingerprint()") == before
+    assert kernel.value("sorted(n for n in globals() if n[0] != '_')") == names
+    assert kernel.value("torch.autograd.backward.__qualname__") == "'backward'"
+
+
+def test_the_report_of_that_run_shows_it_also_when_loaded_again(kernel: LiveKernel, number: str) -> None:
+    assert "Measured: " in kernel.run("print(gpuprof.last().text())").stream("stdout")
+    loaded = kernel.run(
+        "again = gpuprof.load(gpuprof.last().folder)\nprint(again.text(), again.measured[-1].verdict['pairs'])"
+    )
+    assert "Measured: " in loaded.stream("stdout"), loaded.traceback
+
+
+def test_an_arm_that_raises_leaves_all_as_it_was(kernel: LiveKernel, number: str) -> None:
+    kernel.run(
+        "schedule_before = schedule_of\ndef schedule_of(o):\n    board.clear()\n    raise ValueError('not this time')"
+    )
+    before = kernel.value("fingerprint()")
+    ran = kernel.run(f"%gputry {number} {QUICK}")
+    said = ran.stream("stderr")
+    assert not ran.failed and said.startswith("gpuprof: not measured: the cell raised ValueError: not this time")
+    assert "schedule = schedule_of(opt)" in said and "in schedule_of" in said and "verification" not in said
+    assert kernel.value("fingerprint()") == before
+    kernel.run("schedule_of = schedule_before")
+
+
+def test_an_interrupt_stops_it_and_leaves_all_as_it_was(kernel: LiveKernel, number: str, flag: Path) -> None:
+    kernel.run(f"import pathlib\nraise_flag, schedule_before = pathlib.Path({str(flag)!r}).touch, schedule_of")
+    kernel.run("def schedule_of(o):\n    board.clear()\n    raise_flag()\n    time.sleep(60)")
+    before = kernel.value("fingerprint()")
+    kernel.interrupt_when(flag)
+    ran = kernel.run(f"%gputry {number} {QUICK}")
+    assert ran.failed and ran.errors[-1].ename == "KeyboardInterrupt"
+    assert kernel.value("fingerprint()") == before
+    kernel.run("schedule_of = schedule_before")
+
+
+@pytest.mark.parametrize("line", ["", "99", "first", "1 --budget none", "1 --pairs 0"])
+def test_a_wrong_line_is_one_error(kernel: LiveKernel, number: str, line: str) -> None:
+    ran = kernel.run(f"%gputry {line}")
+    assert ran.failed and "\n" not in ran.traceback and "UsageError" in ran.traceback
+
+
+def test_a_cell_that_cannot_be_repeated_is_refused_in_one_line(kernel: LiveKernel) -> None:
+    kernel.run("batches = iter([torch.randn(4, 8)] * 1000)")
+    ran = kernel.run(CELL.replace("torch.randn(4, 8)", "next(batches)"))
+    assert not ran.failed, ran.traceback
+    ran = kernel.run(f"%gputry {kernel.value(NUMBER)}")
+    said = ran.stream("stderr")
+    assert not ran.failed and said.count("\n") == 1
+    assert "`batches` cannot be put back as it was" in said and "gpuprof.verify(a, b)" in said
