@@ -94,13 +94,6 @@ class PageableH2dCopy(Rule):
         faster = total_ns - total_bytes / reference * units.NS_PER_S if reference else 0.0
         share = scope.share(cost.total_ns)
         against = f", where {units.rate(reference)} is possible" if reference else ""
-        pinned = [loader.pin_memory for loader in results.trace.context.loaders]
-        loader = (
-            "The DataLoader pins already, so these tensors come from elsewhere: make them in pinned memory "
-            "(`torch.empty(..., pin_memory=True)`) once and fill them, and copy with `non_blocking=True`."
-            if pinned and all(pinned)
-            else "Use `pin_memory=True` for the DataLoader and `.to(device, non_blocking=True)` for its batches."
-        )
         found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -122,7 +115,7 @@ class PageableH2dCopy(Rule):
                 **({"possible_gb_per_s": round(reference / 1e9, 3)} if reference else {}),
             },
             where=Where(lines=_lines(results, copies), ranges_ns=worst(cost)),
-            change=loader,
+            change=_change(results, total_bytes),
             diff=_diff(results),
             saving=scope.saving(
                 min(faster, cost.total_ns), cost.total_ns, cost.total_ns, "upper bound: copies wholly hidden"
@@ -131,6 +124,24 @@ class PageableH2dCopy(Rule):
             "(`x.pin_memory().to(...)`): that costs more than it saves.",
         )
         return retimed(results, found, _pinned(results, copies, reference), _basis(reference))
+
+
+def _change(results: Results, pageable_bytes: int) -> str:
+    pins = [loader.pin_memory for loader in results.trace.context.loaders]
+    if pins and all(pins):
+        return (
+            "The DataLoader pins already, so these tensors come from elsewhere: make them in pinned memory "
+            "(`torch.empty(..., pin_memory=True)`) once and fill them, and copy with `non_blocking=True`."
+        )
+    copies = results.get(Copies).of_direction(CopyKind.H2D)
+    pinned = np.maximum(copies["bytes"][copies["host_memory"] == HostMemory.PINNED], 0)
+    if not pins and pinned.sum() > pageable_bytes:
+        return (
+            "Most of what this run copies is pinned already, so these are hardly its batches: make such tensors (index "
+            "lists, sizes, masks) once and keep them on the device (`register_buffer`, `device=`); fill what has to "
+            "come from the host into pinned memory and copy it with `non_blocking=True`."
+        )
+    return "Use `pin_memory=True` for the DataLoader and `.to(device, non_blocking=True)` for its batches."
 
 
 def _basis(reference: float | None) -> str:

@@ -15,6 +15,7 @@ from gpuprof.model.context import Environment, Garbage
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.pageable_h2d_copy import PageableH2dCopy
 from gpuprof.rules.registry import judge, rule
 from tests.rules.cases import sync_in_step
 from tests.rules.test_lines import with_lines
@@ -194,3 +195,21 @@ def test_reads_of_anomaly_detection_are_not_the_cells() -> None:
 def test_the_line_is_named_where_lines_were_followed(name: str) -> None:
     case = importlib.import_module(f"tests.rules.cases.{name}")
     assert finding(name, with_lines(case.fires(), (0, 6))).where.lines == (6,)
+
+
+def test_small_pageable_copies_beside_pinned_batches_are_not_the_loaders() -> None:
+    """GIVEN pinned batches and four index lists a step that the model copies WHEN the host stands in those."""
+    builder = TraceBuilder()
+    for at in range(0, 50_000, 10_000):
+        builder.step(at, 10_000).operator("aten::to", at, 20)
+        builder.copy("h2d", at + 10, 100, bytes=1 << 20, host_memory="pinned", launch_at_us=at + 5)
+        for row in range(4):
+            begin = at + 200 + 250 * row
+            builder.operator("aten::index", begin, 240)
+            builder.copy(
+                "h2d", begin + 2, 200, bytes=2048, host_memory="pageable", launch_at_us=begin, launch_for_us=230
+            )
+        builder.kernel("gemm", at + 1300, 8000, launch_at_us=at + 1250)
+    found = PageableH2dCopy().check(Results(builder.build()))
+    assert isinstance(found, Finding)
+    assert "DataLoader" not in found.change and "register_buffer" in found.change
