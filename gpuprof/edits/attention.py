@@ -15,6 +15,7 @@ from gpuprof.edits.tree import CellTree, Changes
 
 _PRODUCTS = ("torch.matmul", "torch.bmm")
 _SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax", "F.softmax", "nn.functional.softmax")
+_WORD = re.compile(r"\w+")
 _ROOT = re.compile(r"(?:math|np|numpy)\.sqrt\(.+\)|.+\*\*\s*0?\.5|.+\*\*\s*\(?-\s*0?\.5\)?")
 
 
@@ -60,9 +61,11 @@ class _Rows:
         assign = cst.ensure_type(cst.ensure_type(self.body[row], cst.SimpleStatementLine).body[0], cst.Assign)
         return cst.ensure_type(assign.targets[0].target, cst.Name).value, assign.value
 
-    def are_alone(self) -> bool:
-        """Whether nothing outside of them says the names that go."""
+    def are_alone(self, call: str) -> bool:
+        """Whether neither the call instead of them nor anything outside says the names that go."""
         gone = {bound[0] for row in range(self.first, self.last) if (bound := self.bound(row))}
+        if gone & set(_WORD.findall(call)):
+            return False
         home = self.tree.function(self.body[self.last])
         said = sum(name.value in gone for name in self.tree.names(home))
         rows = self.body[self.first : self.last + 1]
@@ -83,14 +86,17 @@ def fuse_attention(source: str) -> str | None:
     given = _softened(tree, softmaxes[0]) if rows is not None else None
     scores = _scores(rows, given) if rows is not None and given is not None else None
     used = _used(rows, softmaxes[0]) if rows is not None else None
-    if rows is None or scores is None or used is None or not rows.are_alone():
+    if rows is None or scores is None or used is None:
         return None
     product, value = used
+    call = scores.attended(tree.code(value))
+    if not rows.are_alone(call):
+        return None
     *gone, last = rows.body[rows.first : rows.last + 1]
     above = [each for row in gone for each in cst.ensure_type(row, cst.SimpleStatementLine).leading_lines]
     changes: Changes = {each: lambda _: cst.RemovalSentinel.REMOVE for each in gone}
     changes[last] = lambda made: made.with_changes(leading_lines=[*above, *made.leading_lines])
-    changes[product] = lambda _: cst.parse_expression(scores.attended(tree.code(value)))
+    changes[product] = lambda _: cst.parse_expression(call)
     return tree.changed(changes)
 
 

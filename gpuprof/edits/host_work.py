@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import libcst as cst
@@ -41,24 +41,24 @@ def make_on_device(source: str, name: str) -> str | None:
     return tree.changed(changes) if tree else None
 
 
-def widen_on_device(source: str, to: str) -> str | None:
+def widen_on_device(source: str, to: str, lines: Collection[int] = ()) -> str | None:
     """`x.float().to(device)` in a loop as `x.to(device).float()`; `to` is `float32` or `float64`.
 
-    Arithmetic with numbers in between, `(x.float() / 255).to(device)`, is then done on the device too. None where
-    there is no such copy, or a copy that does not block is of something other than the loader's batch: the host may
-    change it meanwhile.
+    Arithmetic with numbers in between, `(x.float() / 255).to(device)`, is then done on the device too. None unless
+    there is exactly one such copy, on one of `lines` where these are known; or where it does not block and is of
+    something other than the loader's batch: the host may change that meanwhile.
     """
     tree, method = CellTree.of(source), _WIDENS.get(to)
-    changes: Changes = {}
-    for copy in tree.all(_COPIES) if tree and method else []:
-        widening = _widening(copy.func.value, method)
-        if tree is None or widening is None or not tree.loops(copy) or _device_of(tree, copy) is None:
-            continue
-        if keyword_of(copy, "non_blocking") and not _is_of_batch(tree, copy, widening):
-            return None
-        changes[copy] = lambda made: made.func.value
-        changes[widening] = _after_copy(copy)
-    return tree.changed(changes) if tree else None
+    if tree is None or method is None:
+        return None
+    copies = [each for each in tree.all(_COPIES) if tree.loops(each) and _device_of(tree, each) is not None]
+    found = [(copy, widening) for copy in copies if (widening := _widening(copy.func.value, method)) is not None]
+    if len(found) != 1 or (lines and not set(lines) & set(tree.lines(found[0][0]))):
+        return None
+    copy, widening = found[0]
+    if keyword_of(copy, "non_blocking") and not _is_of_batch(tree, copy, widening):
+        return None
+    return tree.changed({copy: lambda made: made.func.value, widening: _after_copy(copy)})
 
 
 def _made_on(device: str) -> Callable[[Any], Any]:

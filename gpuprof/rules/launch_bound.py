@@ -46,6 +46,7 @@ from gpuprof.whatif.predict import Range
 
 _HOST_CAUSES = tuple(CAUSES.index(cause) for cause in ("idle_host", "idle_launch"))
 _GRAPH_KERNEL_NS = 1_000
+_COMPILED = " The diff compiles the model in place, so that its `state_dict` keeps its keys."
 # Of the host's time for launching: compiling without graphs saves that much at least where it is worth its while.
 _LEAST_SAVED_SHARE = 0.3
 
@@ -112,7 +113,7 @@ class LaunchBound(Rule):
     def _finding(
         self, results: Results, device: DeviceUse, launches: Launches, gaps: Intervals, busy: float
     ) -> Finding:
-        scope = Scope.of(results)
+        scope, diff = Scope.of(results), _diff(results)
         share = scope.share(gaps.total_ns)
         bound = gaps.total_ns - _GRAPH_KERNEL_NS * len(gaps.starts)
         return Finding(
@@ -136,9 +137,9 @@ class LaunchBound(Rule):
                 "gaps_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
-            diff=_diff(results),
+            diff=diff,
             change='Use a larger batch if memory allows it; else `torch.compile(model, mode="reduce-overhead")` or '
-            "CUDA graphs, which launch a whole step at once.",
+            f"CUDA graphs, which launch a whole step at once.{_COMPILED if diff else ''}",
             saving=scope.saving(
                 bound * _LEAST_SAVED_SHARE, bound, bound, "upper bound: all short gaps closed, as a graph would"
             ),

@@ -38,6 +38,7 @@ from gpuprof.rules.rule import Rule, threshold
 
 _AMPERE = (8, 0)  # the first with bf16 in its tensor cores
 _HALF = 0.5
+_AUTOCAST = " The diff adds autocast: compare the loss."
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class MemoryNearLimit(Rule):
             "allocation_retries": memory.retries,
             "out_of_memory_errors": memory.ooms,
         }
+        diff = _diff(results, memory)
         return Finding(
             rule=self.name,
             severity=Severity.HIGH if failed or memory.retries else Severity.MEDIUM,
@@ -98,8 +100,9 @@ class MemoryNearLimit(Rule):
             evidence={name: value for name, value in facts.items() if value is not None},
             where=at_peak(memory, results.get(PeakLines).of_device(memory.device)),
             change="Cheapest first: `torch.autocast` (halves most activations), a smaller batch with accumulated "
-            "gradients, `torch.utils.checkpoint` on the repeated blocks, an optimizer with less state.",
-            diff=_diff(results, memory),
+            "gradients, `torch.utils.checkpoint` on the repeated blocks, an optimizer with less state."
+            + (_AUTOCAST if diff else ""),
+            diff=diff,
             leave_it="Leave it when nothing is retried and nothing else needs the device: reserved memory is a cache.",
         )
 

@@ -79,6 +79,7 @@ class WidenedBeforeCopy(Rule):
         old, new = (_WORDS.get(name, name) for name in (widened.from_type, widened.to_type))
         fewer = int((copies["bytes"][rows] * widened.narrower).sum())
         starts = copies["start_ns"][rows]
+        lines = results.get(LinePlaces).cell_lines(widened.conversions)
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -97,10 +98,10 @@ class WidenedBeforeCopy(Rule):
                 "saved_share": round(share, 4),
             },
             where=Where(
-                lines=results.get(LinePlaces).cell_lines(widened.conversions),
+                lines=lines,
                 ranges_ns=worst(intervals.union(Intervals(starts, starts + copies["duration_ns"][rows]))),
             ),
-            diff=_diff(results, new),
+            diff=_diff(results, new, lines),
             change=f"Copy the {old} and convert on the device: `batch.to(device, non_blocking=True).to(torch.{new})`, "
             "and scale or normalise there.",
             saving=scope.saving(saved * 0.5, saved, saved, "upper bound: copies shorter in proportion to their bytes"),
@@ -108,10 +109,10 @@ class WidenedBeforeCopy(Rule):
         )
 
 
-def _diff(results: Results, to: str) -> str | None:
+def _diff(results: Results, to: str, lines: tuple[int, ...]) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.edits.host_work import widen_on_device
 
-        return widen_on_device(source, to)
+        return widen_on_device(source, to, lines)
 
     return cell_diff(results.trace, edit)

@@ -86,6 +86,7 @@ def test_other_ways_to_write_it_give_the_same(old: str, new: str) -> None:
         ("math.sqrt(q.size(-1))", "temperature"),
         ('float("-inf")', "-1e9"),
         ("mask == 0", "mask < 1"),
+        ("mask == 0", "scores == 0"),
         ("    scores = scores.masked", "    print(1)\n    scores = scores.masked"),
         ("    scores = scores.masked_fill(", "    scores += bias\n    scores = scores.masked_fill("),
         ("out = attend(q, k, v)", "out = attend(q, k, v).softmax(-1)"),

@@ -92,3 +92,9 @@ def test_what_the_loop_made_itself_is_not_copied_behind_its_back() -> None:
     cell = WIDENED.replace("    x = (", "    x = ring\n    x = (")
     assert widen_on_device(cell, "float32") is None
     assert widen_on_device(WIDENED, "int64") is None
+
+
+def test_one_copy_on_the_line_that_widens() -> None:
+    assert widen_on_device(WIDENED, "float32", (4, 9)) is not None
+    assert widen_on_device(WIDENED, "float32", (3,)) is None
+    assert widen_on_device(WIDENED + "    z = y.float().to(device)\n", "float32") is None
