@@ -7,9 +7,10 @@ BIN := $(VENV)/bin
 # Lines are followed in another way from Python 3.12 on; PYTHON312 names one, otherwise it is looked for.
 export PYTHON312
 VENV_LINES ?= .venv-lines
+GPU_RESULTS ?= gpu-check
 BIN_LINES := $(VENV_LINES)/bin
 
-.PHONY: demo test lines lint types layers docs notebooks check clean
+.PHONY: demo test lines lint types layers docs notebooks check gpu-check gpu-wheels evidence clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -67,6 +68,19 @@ docs: $(VENV)/.dev
 
 notebooks: $(VENV)/.demo
 	$(BIN)/python notebooks/execute.py
+
+# Everything only a GPU can show, by the Python that has a torch for it. Run it again to go on; see docs/gpu-check.md.
+gpu-check:
+	$(PYTHON) -m benchmarks.gpu_check --output $(GPU_RESULTS) $(if $(wildcard .wheels),--wheels .wheels) $(GPU_CHECK)
+
+# What a machine without network lacks for it, to be carried there.
+gpu-wheels:
+	$(PYTHON) -m benchmarks.gpu_check.wheels .wheels
+
+# The pages of docs/evidence/, and the recordings that tests read, from what was measured.
+evidence: $(VENV)/.test
+	test ! -e $(GPU_RESULTS)/results.json || $(BIN)/python -m benchmarks.gpu_check.evidence $(GPU_RESULTS)
+	test ! -e benchmarks/proving/evidence.py || $(BIN)/python -m benchmarks.proving.evidence
 
 check: test lint types layers docs notebooks
 

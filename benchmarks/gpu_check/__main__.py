@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -42,6 +43,8 @@ def main(arguments: list[str]) -> int:
         store.forget(chosen.again if chosen.again != ["all"] else list(store.results))
     with tempfile.TemporaryDirectory(prefix="gpu-check-site-", ignore_cleanup_errors=True) as site:
         environment = _environment(chosen.wheels, Path(site))
+        if chosen.device == "cuda" and not _device_there(environment):
+            raise SystemExit("torch sees no CUDA device here; --device cpu rehearses without one")
         whole = run_plan(
             store, plan, device=chosen.device, size=size, budget_s=chosen.budget_s, environment=environment
         )
@@ -68,6 +71,12 @@ def _environment(carried: Path | None, site: Path) -> dict[str, str]:
         print(f"carried: {', '.join(taken)}")
     paths = [str(Path.cwd()), str(site), os.environ.get("PYTHONPATH", "")]
     return {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+
+
+def _device_there(environment: dict[str, str]) -> bool:
+    """Asked in another process: this one needs only the standard library."""
+    asked = [sys.executable, "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())"]
+    return subprocess.run(asked, env={**os.environ, **environment}, capture_output=True, check=False).returncode == 0
 
 
 def _summarise(store: Store, whole: bool) -> None:

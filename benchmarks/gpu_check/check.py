@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.gpu_check.redaction import redacted
 
+SAID = "  · "  # how a line of progress begins
 HELD, BROKEN, NO_DEVICE = "held", "did not hold", "needs a CUDA device"
 
 
@@ -55,7 +56,7 @@ class Check:
 
     def say(self, text: str) -> None:
         """One line of progress."""
-        print(f"    {text}", flush=True)
+        print(f"{SAID}{text}", flush=True)
 
     def note(self, **facts: Any) -> None:
         """Keep these facts."""

@@ -32,15 +32,18 @@ _NO_FIXTURE = {"report.txt", "gpu-tests.xml"}
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="of the same machine; later ones win")
-    parser.add_argument("--page", type=Path, default=PAGE)
-    parser.add_argument("--fixtures", type=Path, default=FIXTURES)
+    parser.add_argument("--page", type=Path)
+    parser.add_argument("--fixtures", type=Path)
     parser.add_argument("--pairs", type=Path, default=PAIRS)
     chosen = parser.parse_args()
     results, about = merged(chosen.folders)
-    chosen.page.parent.mkdir(parents=True, exist_ok=True)
-    chosen.page.write_text(evidence_page.page(results, about), encoding="utf-8")
-    print(f"{chosen.page}: {len(results)} checks")
-    print(f"{chosen.fixtures}: {len(fixtures(chosen.folders, chosen.fixtures))} recordings")
+    if about.get("device_kind") != "cuda" and not (chosen.page and chosen.fixtures):
+        raise SystemExit("a rehearsal on the CPU is no evidence; --page and --fixtures show what would be written")
+    page, kept = chosen.page or PAGE, chosen.fixtures or FIXTURES
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(evidence_page.page(results, about), encoding="utf-8")
+    print(f"{page}: {len(results)} checks")
+    print(f"{kept}: {len(fixtures(chosen.folders, kept))} recordings")
     print(f"{chosen.pairs}: {len(pairs(results, chosen.pairs))} pairs")
 
 

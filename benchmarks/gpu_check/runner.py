@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.gpu_check.check import SAID
 from benchmarks.gpu_check.item import Item
 from benchmarks.gpu_check.store import Store
 
@@ -97,7 +98,7 @@ def _watch(command: list[str], limit_s: float, log: Path, environment: Mapping[s
 
 def _pass_on(text: str) -> None:
     for line in text.splitlines():
-        if line.startswith("    "):
+        if line.startswith(SAID):
             print(line, flush=True)
 
 
