@@ -7,7 +7,7 @@ shows_on = "cpu"
 published = "1.03× (93 → 90 ms a step, GPT-2 124M, A100; Karpathy)"
 
 [sizes.mini]
-steps = 60
+steps = 30
 layers = 20
 width = 64
 batch = 32
