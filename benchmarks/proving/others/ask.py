@@ -1,0 +1,65 @@
+"""Asks the other tools about every recorded pair; one JSON file a pair and size, beside the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.proving.collect import results_in
+from benchmarks.proving.fresh import in_fresh_process, write_json
+from benchmarks.proving.others import pypi_gpuprof, tensorboard_plugin
+from benchmarks.proving.pair import Pair, all_pairs
+
+TIMEOUT_S = 180.0
+TOOLS = {
+    "torchtidy": "TorchTidy (in torch)",
+    "tensorboard_plugin": "TensorBoard plugin (thresholds of 0.4.3)",
+    "pypi_gpuprof": "gpuprof of PyPI (0.7.1)",
+}
+
+
+def ask_all(folder: Path, *, site: Path | None, again: bool = False, say: Callable[[str], None] = print) -> None:
+    """For every result below `folder` ask each tool about its variants; PyPI's package where `site` holds it."""
+    pairs = {pair.name: pair for pair in all_pairs()}
+    for result in results_in(folder):
+        path = folder / "others" / f"{result['pair']}.{result['size']}.{result['device']}.json"
+        if (path.exists() and not again) or result["pair"] not in pairs:
+            continue
+        say(f"{result['pair']}, {result['size']}, {result['device']}: other tools")
+        answers = {
+            variant: _asked(pairs[result["pair"]], variant, result, recorded, site)
+            for variant, recorded in result["variants"].items()
+            if "report" in recorded
+        }
+        write_json(path, {"pair": result["pair"], "size": result["size"], "device": result["device"], "said": answers})
+
+
+def answers_in(folder: Path) -> Iterable[dict[str, Any]]:
+    """What `ask_all` has written."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder / "others").glob("*.json"))]
+
+
+def _asked(
+    pair: Pair, variant: str, result: dict[str, Any], recorded: dict[str, Any], site: Path | None
+) -> dict[str, Any]:
+    size, device = result["size"], result["device"]
+    chosen = [pair.name, "--variant", variant, "--size", size]
+    return {
+        "torchtidy": in_fresh_process(
+            "benchmarks.proving.others.torchtidy", chosen, device=device, timeout_s=TIMEOUT_S
+        ),
+        "tensorboard_plugin": _plugin(recorded),
+        "pypi_gpuprof": {"error": "it was not installed"}
+        if site is None
+        else pypi_gpuprof.advise(pair, variant, size, device, site),
+    }
+
+
+def _plugin(recorded: dict[str, Any]) -> dict[str, Any]:
+    from gpuprof.run import Run
+
+    if recorded.get("run") is None or not Path(recorded["run"]).is_dir():
+        return {"error": "the recording is not there"}
+    return {"advice": [each.as_dict() for each in tensorboard_plugin.advise(Run.load(recorded["run"]))]}
