@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gpuprof.errors import GpuprofError
 from gpuprof.ingest.load import load_captured, load_ranks
+from gpuprof.model.kinds import VOCABULARIES
 from gpuprof.model.measured import Measured, read_measured, write_measured
 from gpuprof.model.trace import Trace
 from gpuprof.report import Comparison, Report, Summary
@@ -174,12 +175,19 @@ class _Frames(Mapping[str, "pd.DataFrame"]):
         self._trace = trace
 
     def __getitem__(self, name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        if name not in self._trace.tables:
+            raise KeyError(f"there is no table {name!r}; there are {', '.join(self._trace.tables)}")
         table = self._trace.tables[name]
         frame = table.to_pandas()
         for column in table.schema.columns:
             if column.unit == "index of names":
                 texts = [self._trace.names[i] if i >= 0 else None for i in table[column.name]]
                 frame[column.name] = texts
+            elif column.unit in VOCABULARIES:
+                words = {int(member): member.name.lower() for member in VOCABULARIES[column.unit]}
+                frame[column.name] = pd.Series(table[column.name]).map(words).astype("category")
         return frame
 
     def __iter__(self) -> Any:

@@ -10,6 +10,7 @@ import pytest
 import gpuprof
 from gpuprof.errors import GpuprofError
 from tests.support.shared import ABSENT, FOLDER
+from tests.support.trace_builder import TraceBuilder
 
 OWN = Path(__file__).parent / "data" / "cpu-training"
 
@@ -81,3 +82,12 @@ def test_ranks_are_loaded_together(tmp_path):
     assert told["source"]["ranks"] == list(range(8))
     assert len(run.traces) == 8
     assert any("8 ranks were loaded; all figures are those of rank 0." in note for note in told["trust"]["notes"])
+
+
+def test_tables_spell_names_and_kinds_out():
+    trace = TraceBuilder().kernel("gemm", 0, 5).copy("h2d", 10, 5, bytes=4096, host_memory="pinned").build()
+    events = gpuprof.Run(trace).tables["device_events"]
+    assert events["kind"].tolist() == ["kernel", "copy"]
+    assert events.query("kind == 'copy'")["host_memory"].tolist() == ["pinned"]
+    with pytest.raises(KeyError, match="there is no table 'copies'; there are operators, "):
+        gpuprof.Run(trace).tables["copies"]

@@ -61,3 +61,9 @@ class MemoryDevice(IntEnum):
     CPU = 0
     CUDA = 1
     HIP = 6
+
+
+# by the name that a column gives as its unit
+VOCABULARIES: dict[str, type[IntEnum]] = {
+    each.__name__: each for each in (CallKind, DeviceEventKind, CopyKind, HostMemory, MemoryDevice)
+}
