@@ -97,16 +97,20 @@ def covered(merged: Intervals, starts: Array, ends: Array) -> Array:
     """For each [starts, ends) the ns of it that the union covers; int64 of shape `(len(starts),)`."""
     if not len(merged.starts) or not len(starts):
         return np.zeros(len(starts), np.int64)
-    return _covered_until(merged, ends) - _covered_until(merged, starts)
+    return covered_until(merged, ends) - covered_until(merged, starts)
 
 
-def _covered_until(merged: Intervals, times: Array) -> Array:
+def covered_until(merged: Intervals, times: Array) -> Array:
+    """The ns that the union covers before each instant; int64 of `times`' shape."""
+    if not len(merged.starts):
+        return np.zeros(len(times), np.int64)
     lengths = merged.ends - merged.starts
     before = np.concatenate(([0], np.cumsum(lengths)))
     index = np.searchsorted(merged.starts, times, side="right")
     last = np.maximum(index - 1, 0)
-    partial = np.clip(times - merged.starts[last], 0, lengths[last])
-    return np.where(index > 0, before[last] + partial, 0).astype(np.int64)
+    partial = np.minimum(times - merged.starts[last], lengths[last])
+    until: Array = np.where(index > 0, before[last] + partial, 0).astype(np.int64, copy=False)
+    return until
 
 
 def contains(merged: Intervals, times: Array) -> Array:

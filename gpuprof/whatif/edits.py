@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.errors import UsageError
-from gpuprof.model.intervals import Intervals, covered
+from gpuprof.model.intervals import Intervals, covered_until
 from gpuprof.model.table import Array
 from gpuprof.whatif.graph import HOST_WAITS, EdgeKind, Graph, NodeKind
 from gpuprof.whatif.streams import USUAL_LAUNCH_LAG_NS, USUAL_STREAM_GAP_NS
@@ -96,14 +96,14 @@ def scale_host_time(graph: Graph, within: Intervals, factor: float | Array) -> G
     factors = np.broadcast_to(np.asarray(factor, np.float64), len(within.starts))
     if not np.all(factors >= 0) or not np.all(np.asarray(factor) >= 0):
         raise UsageError(f"a duration cannot be scaled by {factor}; give a factor of 0 or more")
-    nodes = np.flatnonzero((graph.nodes.chain == graph.host_chain) & ~graph.nodes.first)
-    ends = graph.nodes.recorded_ns + graph.origin_ns
-    inside = covered(within, ends[nodes - 1], ends[nodes])
+    chain = np.flatnonzero(graph.nodes.chain == graph.host_chain)
+    nodes, times = chain[1:], graph.nodes.recorded_ns[chain] + graph.origin_ns
+    inside = np.diff(covered_until(within, times))
     # What a call waited is in its edges; only its own work can be scaled. A gap may have been made shorter, all alike.
-    gap, lasted = graph.nodes.of_kind(NodeKind.HOST_GAP)[nodes], ends[nodes] - ends[nodes - 1]
-    whole = np.where(gap & (inside > 0), lasted, inside)
+    gap = graph.nodes.kind[nodes] == NodeKind.HOST_GAP
+    whole = np.where(gap & (inside > 0), np.diff(times), inside)
     own = np.minimum(whole, graph.duration_ns[nodes]) / np.maximum(whole, 1)
-    more = _weighted(within, factors - 1, ends[nodes]) - _weighted(within, factors - 1, ends[nodes - 1])
+    more = np.diff(_weighted(within, factors - 1, times))
     duration = graph.duration_ns.copy()
     duration[nodes] += np.rint(more * own).astype(np.int64)
     return _lasting(graph, duration)

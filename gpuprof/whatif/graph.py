@@ -155,8 +155,9 @@ class Graph:
         from gpuprof.whatif.plan import make_plan
 
         if limited not in self._plans:
-            edges = self.edges if limited else self.edges.take(self.edges.kind != EdgeKind.QUEUE)
-            self._plans[limited] = make_plan(self.nodes, edges)
+            rows = np.flatnonzero(limited | (self.edges.kind != EdgeKind.QUEUE))
+            plan = make_plan(self.nodes, self.edges.take(rows))
+            self._plans[limited] = replace(plan, edge=rows[plan.edge])
         return self._plans[limited]
 
     def with_durations(self, duration_ns: Array) -> Graph:

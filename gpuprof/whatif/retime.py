@@ -20,20 +20,18 @@ def retime(graph: Graph) -> Array:
     edges = graph.edges
     limit = np.flatnonzero(edges.kind == EdgeKind.QUEUE)
     if not len(limit):
-        return _followed(graph, graph.plan, np.arange(len(edges.kind)))
-    ends = _followed(graph, graph.plan_without_limit, np.flatnonzero(edges.kind != EdgeKind.QUEUE))
+        return _followed(graph, graph.plan)
+    ends = _followed(graph, graph.plan_without_limit)
     if (ends[edges.src[limit]] + edges.lag_ns[limit] <= ends[edges.dst[limit]]).all():
         return ends
-    return _followed(graph, graph.plan, np.arange(len(edges.kind)))
+    return _followed(graph, graph.plan)
 
 
-def _followed(graph: Graph, plan: Plan, planned: Array) -> Array:
-    """The ends by the edges `planned`, of which `plan` is."""
-    along = np.cumsum(graph.duration_ns)
-    if not len(planned):
+def _followed(graph: Graph, plan: Plan) -> Array:
+    """The ends by the edges of `plan`."""
+    along, edges, rows = np.cumsum(graph.duration_ns), graph.edges, plan.edge
+    if not len(rows):
         return along
-    rows = planned[plan.edge]
-    edges = graph.edges
     cost = along[edges.src[rows]] + edges.lag_ns[rows] - along[edges.dst[rows]]
     most = np.maximum.reduceat(cost, plan.begins)[plan.order].tolist()
     held = [0, _NEVER]
