@@ -46,9 +46,8 @@ class Convolutions(Result):
         to_nchw = kernels.named(trace, lambda name: bool(_TO_NCHW.search(name)))
         known = kernels.operator >= 0
         within = np.zeros(kernels.count, bool)
-        within[known] = [
-            bool(_CONVOLUTION.search(name)) for name in trace.names_of(trace.operators.take(kernels.operator[known]))
-        ]
+        names, place = np.unique(trace.operators["name"][kernels.operator[known]], return_inverse=True)
+        within[known] = np.array([bool(_CONVOLUTION.search(trace.names[name])) for name in names], bool)[place]
         either = kernels.named(trace, lambda name: bool(_EITHER.search(name))) & within
         forth, back = int(to_nhwc.sum()), int(to_nchw.sum())
         return cls(

@@ -44,7 +44,7 @@ class WeightProducts(Result):
         kernels = results.get(KernelOrigins)
         product = (kernels.category == KernelCategory.GEMM) & (kernels.operator >= 0)
         launched, place = np.unique(kernels.operator[product], return_inverse=True)
-        weights = [_weight(trace, operator) for operator in launched.tolist()]
+        weights = _weights(trace, launched)
         small = np.array([w is not None and 0 < w[0] <= MOST_ROWS for w in weights], bool)
         chosen = np.zeros(kernels.count, bool)
         chosen[np.flatnonzero(product)] = small[place] if len(small) else False
@@ -61,6 +61,16 @@ class WeightProducts(Result):
             shapes_known=any(weight is not None for weight in weights),
             vector_products=kernels.named(trace, lambda name: "gemv" in name.lower()),
         )
+
+
+def _weights(trace: Trace, operators: Array) -> list[tuple[int, TensorInput] | None]:
+    """`_weight` of each of those rows, asked once for each name with the same shapes."""
+    columns = [trace.operators[name][operators].tolist() for name in ("name", "input_dims", "input_types")]
+    alike = list(zip(*columns, strict=True))
+    known = {
+        key: _weight(trace, operator) for key, operator in dict(zip(alike, operators.tolist(), strict=True)).items()
+    }
+    return [known[key] for key in alike]
 
 
 def _weight(trace: Trace, operator: int) -> tuple[int, TensorInput] | None:
