@@ -39,7 +39,7 @@ def drop_bias_before_norm(source: str) -> str | None:
 
 def _side_by_side(tree: CellTree) -> list[cst.Call]:
     rows = [call.args for call in tree.all(m.Call()) if _last(call.func) == "Sequential"]
-    if any(_last(call.func) == "Sequential" and is_open(call) for call in tree.all(m.Call())):
+    if any(_last(call.func) == "Sequential" and (is_open(call) or not call.args) for call in tree.all(m.Call())):
         rows += [each.elements for each in tree.all(m.List())]
     pairs = [pair for row in rows for pair in itertools.pairwise(part.value for part in row)]
     return [left for left, right in pairs if _is_of(tree, left, _CONVOLUTIONS) and _is_of(tree, right, _NORMS)]

@@ -11,6 +11,7 @@ from gpuprof.edits.keywords import is_open, with_keyword
 from gpuprof.edits.statements import at_head
 from gpuprof.edits.tree import CellTree
 
+_BACKWARD = m.Call(m.Attribute(attr=m.Name("backward")))
 _NO_REENTRANCE = ("use_reentrant", "False")
 
 
@@ -24,9 +25,9 @@ def checkpoint_module(source: str, module: str) -> str | None:
 def checkpoint_blocks(source: str, parts: Collection[str] = ()) -> str | None:
     """The repeated blocks of the cell's model, each through `torch.utils.checkpoint`.
 
-    The one loop `for block in self.blocks` in a `forward`, with one call of the block in it. `parts`: names of the
-    model's parts, where they are known: `blocks` has to be one. Blocks that keep count of their calls, as batch norms
-    do, would count twice: the caller knows that there are none.
+    The one loop `for block in self.blocks` in a `forward`, or `for block in blocks` in a round of training, with one
+    call of the block in it. `parts`: names of the model's parts, where they are known: `blocks` has to be one. Blocks
+    that keep count of their calls, as batch norms do, would count twice: the caller knows that there are none.
     """
     tree = CellTree.of(source)
     loops = [loop for loop in tree.all(m.For()) if _blocks(tree, loop)] if tree else []
@@ -41,18 +42,36 @@ def checkpoint_blocks(source: str, parts: Collection[str] = ()) -> str | None:
 
 
 def _blocks(tree: CellTree, loop: cst.For) -> tuple[str, str] | None:
-    """The names `block` and `blocks` of `for block in self.blocks`, enumerated or not, in a `forward`."""
-    function = tree.function(loop)
-    if not isinstance(function, cst.FunctionDef) or function.name.value != "forward" or tree.loops(loop):
-        return None
+    """The names `block` and `blocks` of `for block in self.blocks`, enumerated or not."""
+    function, rounds = tree.function(loop), tree.loops(loop)
     over: cst.BaseExpression = loop.iter
     target: cst.BaseExpression = loop.target
     if m.matches(over, m.Call(m.Name("enumerate"), args=[m.Arg()])) and isinstance(target, cst.Tuple):
         over, target = cst.ensure_type(over, cst.Call).args[0].value, target.elements[-1].value
-    own = m.Attribute(value=m.Name("self"), attr=m.Name())
-    if not m.matches(over, own) or not isinstance(target, cst.Name):
+    if not isinstance(target, cst.Name):
         return None
-    return target.value, cst.ensure_type(over, cst.Attribute).attr.value
+    forward = isinstance(function, cst.FunctionDef) and function.name.value == "forward" and not rounds
+    if forward and m.matches(over, m.Attribute(value=m.Name("self"), attr=m.Name())):
+        return target.value, cst.ensure_type(over, cst.Attribute).attr.value
+    if (
+        len(rounds) == 1
+        and isinstance(over, cst.Name)
+        and tree.all(_BACKWARD, rounds[0])
+        and _is_passed_on(loop, target)
+    ):
+        return target.value, over.value
+    return None
+
+
+def _is_passed_on(loop: cst.For, block: cst.Name) -> bool:
+    """`h = block(h)` is all that the loop does."""
+    called = m.Assign(targets=[m.AssignTarget(m.Name())], value=m.Call(m.Name(block.value), args=[m.Arg(m.Name())]))
+    body = loop.body.body
+    if len(body) != 1 or not m.matches(body[0], m.SimpleStatementLine(body=[called])):
+        return False
+    assign = cst.ensure_type(cst.ensure_type(body[0], cst.SimpleStatementLine).body[0], cst.Assign)
+    given = cst.ensure_type(assign.value, cst.Call).args[0].value
+    return m.matches(given, m.Name(cst.ensure_type(assign.targets[0].target, cst.Name).value))
 
 
 def _through_checkpoint(tree: CellTree, calls: list[cst.Call]) -> str | None:

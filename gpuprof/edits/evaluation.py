@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Collection
 
 import libcst as cst
 import libcst.matchers as m
@@ -17,7 +18,7 @@ _TRAINS = ("backward", "step", "requires_grad_", "requires_grad", "grad", "train
 _MODES = ("no_grad", "inference_mode", "set_grad_enabled", "enable_grad")
 
 
-def add_inference_mode(source: str, line: int) -> str | None:
+def add_inference_mode(source: str, line: int, known: Collection[str] = ()) -> str | None:
     """The loop over batches at `line` in `with torch.inference_mode():`.
 
     None where the loop trains, has such a mode already, or where tensors it makes can leave it other than by
@@ -29,16 +30,16 @@ def add_inference_mode(source: str, line: int) -> str | None:
         return None
     loop = loops[-1]
     block = block_of(tree, loop)
-    if block is None or _has_mode(tree, loop) or _may_train(tree, loop) or leaks(tree, loop):
+    if block is None or _has_mode(tree, loop) or _may_train(tree, loop, known) or leaks(tree, loop):
         return None
     return tree.changed(in_with(block, loop, loop, "torch.inference_mode()"))
 
 
-def _may_train(tree: CellTree, loop: cst.For) -> bool:
+def _may_train(tree: CellTree, loop: cst.For, models: Collection[str]) -> bool:
     """By a word of training, or by calling a function that could: only models, losses and built-ins cannot."""
     if any(attribute.attr.value in _TRAINS for attribute in tree.all(m.Attribute(), loop)):
         return True
-    known = names_of_models(tree) | set(dir(builtins))
+    known = names_of_models(tree, models) | set(dir(builtins))
     called = [call.func for call in tree.all(m.Call(m.Name()), loop.body)]
     return any(name.value not in known and not _is_made_by_torch(tree, name) for name in called)
 

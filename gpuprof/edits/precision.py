@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import libcst as cst
 import libcst.matchers as m
@@ -29,11 +30,11 @@ def set_matmul_precision(source: str, precision: str) -> str | None:
     return tree.changed(changes) if changes else None
 
 
-def add_autocast(source: str, device: str, dtype: str) -> str | None:
+def add_autocast(source: str, device: str, dtype: str, known: Collection[str] = ()) -> str | None:
     """Forward and loss of the one training step in `with torch.autocast(device, dtype=torch.<dtype>):`.
 
-    Only where the step is plain: in one block of simple statements, calls of a model of this cell lead to a name
-    that is bound once there, and `backward()` is called on it below. fp16 needs a GradScaler too: not done here.
+    Only where the step is plain: in one block of simple statements, calls of a model (see `names_of_models`) lead to a
+    name that is bound once there, and `backward()` is called on it below. fp16 needs a GradScaler too: not done here.
     Nor where the cell uses what bfloat16 or autocast refuses: `.numpy()`, the binary cross-entropy of probabilities.
     """
     tree = CellTree.of(source)
@@ -45,7 +46,7 @@ def add_autocast(source: str, device: str, dtype: str) -> str | None:
     if block is None or end is None:
         return None
     statements = list(block.body[: block.body.index(end)])
-    chosen = _forward_to(tree, statements, backward[0].func.value.value)
+    chosen = _forward_to(tree, statements, backward[0].func.value.value, names_of_models(tree, known))
     if chosen is None:
         return None
     first, last = chosen
@@ -53,10 +54,10 @@ def add_autocast(source: str, device: str, dtype: str) -> str | None:
 
 
 def _forward_to(
-    tree: CellTree, statements: list[cst.BaseStatement], loss: str
+    tree: CellTree, statements: list[cst.BaseStatement], loss: str, models: set[str]
 ) -> tuple[cst.CSTNode, cst.CSTNode] | None:
     """The first and the last of the statements that make the loss from what the models give."""
-    models, needed, chain = names_of_models(tree), {loss}, list[cst.CSTNode]()
+    needed, chain = {loss}, list[cst.CSTNode]()
     for each in reversed(statements):
         bound = {name.value for target in tree.all(m.AssignTarget(), each) for name in tree.names(target)}
         if bound & needed:

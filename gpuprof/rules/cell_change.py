@@ -8,6 +8,12 @@ from gpuprof.edits.diff import as_typed, unified_diff
 from gpuprof.model.trace import Trace
 
 
+def known_models(trace: Trace) -> frozenset[str]:
+    """The names of the notebook's variables that hold models, as far as the run weighed them."""
+    parts = (part for each in trace.context.compositions for part in each.modules)
+    return frozenset(part.name.partition(".")[0] for part in parts)
+
+
 def cell_diff(trace: Trace, edit: Callable[[str], str | None]) -> str | None:
     """The unified diff, on the cell as it was typed, of what `edit` makes of its source; None where it makes nothing.
 

@@ -26,7 +26,7 @@ from gpuprof.analyses.gradient_recording import GradientRecording
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.analyses.result import Results
-from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.cell_change import cell_diff, known_models
 from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.guard import Guard
 from gpuprof.rules.rule import Rule, threshold
@@ -96,6 +96,6 @@ def _diff(results: Results) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.edits.evaluation import add_inference_mode
 
-        return add_inference_mode(source, line)
+        return add_inference_mode(source, line, known_models(results.trace))
 
     return cell_diff(results.trace, edit)

@@ -34,7 +34,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.cell_change import cell_diff, known_models
 from gpuprof.rules.compiling import can_compile, steps_are_alike
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.guard import Guard
@@ -156,6 +156,6 @@ def _diff(results: Results) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.edits.modules import compile_with_graphs
 
-        return compile_with_graphs(source)
+        return compile_with_graphs(source, known_models(results.trace))
 
     return cell_diff(results.trace, edit)

@@ -30,7 +30,7 @@ from gpuprof.analyses.peak_lines import PeakLines
 from gpuprof.analyses.result import Results
 from gpuprof.model.kernel_names import Precision
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.cell_change import cell_diff, known_models
 from gpuprof.rules.device_memory import at_peak, parts_of
 from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.guard import Guard
@@ -145,6 +145,6 @@ def _diff(results: Results, memory: MemoryUse) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.edits.precision import add_autocast
 
-        return add_autocast(source, "cuda", "bfloat16")
+        return add_autocast(source, "cuda", "bfloat16", known_models(results.trace))
 
     return cell_diff(results.trace, edit)

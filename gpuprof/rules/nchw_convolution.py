@@ -30,7 +30,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.tensor_inputs import inputs_of
 from gpuprof.model.kinds import CopyKind
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.cell_change import cell_diff, known_models
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.guard import Guard
@@ -112,6 +112,7 @@ def _diff(results: Results) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.edits.modules import lay_out_channels_last, lay_out_model
 
-        return (lay_out_channels_last(source) if images else None) or lay_out_model(source)
+        known = known_models(trace)
+        return (lay_out_channels_last(source, known) if images else None) or lay_out_model(source, known)
 
     return cell_diff(trace, edit)

@@ -25,7 +25,7 @@ from gpuprof import units
 from gpuprof.analyses.pointwise_chains import PointwiseChains
 from gpuprof.analyses.result import Results
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.cell_change import cell_diff
+from gpuprof.rules.cell_change import cell_diff, known_models
 from gpuprof.rules.compiling import can_compile
 from gpuprof.rules.compute import Compute
 from gpuprof.rules.finding import Abstention, Finding
@@ -102,6 +102,6 @@ def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.edits.modules import compile_model
 
-        return compile_model(source, lines)
+        return compile_model(source, lines, known_models(results.trace))
 
     return cell_diff(results.trace, edit)

@@ -75,5 +75,32 @@ def test_doubt_checkpoints_no_blocks(old: str, new: str) -> None:
     assert cell != REPEATED and checkpoint_blocks(cell) is None
 
 
+ROUNDS = """\
+torch.manual_seed(1)
+blocks = nn.ModuleList(nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)) for _ in range(3))
+for x, y in DataLoader(data, 16):
+    h = x
+    for block in blocks:
+        h = block(h)  # kept
+    loss = criterion(h, y)
+    loss.backward()
+grads = [p.grad for p in blocks.parameters()]
+"""
+
+
+def test_blocks_of_a_round_of_training_too() -> None:
+    after = checkpoint_blocks(ROUNDS, {"blocks"})
+    assert after is not None and "        h = checkpoint(block, h, use_reentrant=False)  # kept\n" in after
+    assert_rest_is_kept(ROUNDS, after)
+    for left, right in zip(run(ROUNDS)["grads"], run(after)["grads"], strict=True):
+        assert torch.equal(left, right)
+    for old, new in (
+        ("    loss.backward()\n", ""),
+        ("h = block(h)", "h = block(x)"),
+        ("h = block(h)", "h += block(h)"),
+    ):
+        assert checkpoint_blocks(ROUNDS.replace(old, new)) is None
+
+
 def test_blocks_must_be_a_part_of_the_model_that_ran() -> None:
     assert checkpoint_blocks(REPEATED, {"encoder"}) is None

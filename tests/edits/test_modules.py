@@ -90,6 +90,44 @@ def test_the_model_alone_gets_the_layout() -> None:
     assert lay_out_model(after) is None
 
 
+EARLIER = """\
+for x, y in DataLoader(images, 4):
+    optimizer.zero_grad()
+    x = x.to(device)
+    loss = criterion(net(x), y.to(device))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_model_of_an_earlier_cell_by_the_name_that_the_run_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
+    known = ("net", "other")
+    for edit in (compile_model, compile_with_graphs, lay_out_model, lay_out_channels_last):
+        assert edit(EARLIER) is None
+    compiled, graphs = compile_model(EARLIER, known=known), compile_with_graphs(EARLIER, known)
+    assert compiled == f"net.compile()\n{EARLIER}"
+    assert graphs == f'net.compile(mode="reduce-overhead")\n{EARLIER}'
+    assert lay_out_model(EARLIER, known) is None  # it says nothing of torch
+    says = EARLIER.replace("criterion(", "torch.nn.functional.cross_entropy(")
+    batches = lay_out_channels_last(says, known)
+    assert batches is not None and "x = x.to(device, memory_format=torch.channels_last)" in batches
+    losses = []
+    for cell in (says, compile_model(says, known=known), lay_out_model(says, known), batches):
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 8), torch.nn.Flatten())
+        assert cell is not None
+        result = run(cell, net=net, optimizer=torch.optim.SGD(net.parameters(), lr=0.1))
+        losses.append(result["loss"].item())
+    assert losses == pytest.approx([losses[0]] * 4, rel=1e-4)
+
+
+@pytest.mark.parametrize("known", [("net", "criterion"), ("model",), ()])
+def test_doubt_about_the_name_changes_nothing(known: tuple[str, ...]) -> None:
+    assert compile_model(EARLIER, known=known) is None
+    assert compile_model(f"def train(net):\n    net(1)\n{EARLIER}", known=("net",)) is None
+
+
 @pytest.mark.parametrize(
     "cell",
     [
