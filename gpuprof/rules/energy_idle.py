@@ -27,9 +27,11 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_energy import DeviceEnergy
 from gpuprof.analyses.device_health import DeviceHealth
 from gpuprof.analyses.device_idle import DeviceIdle
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
 from gpuprof.rules.absence import without_device
-from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.rule import Rule, threshold
 
 _CAUSES = {
@@ -39,7 +41,6 @@ _CAUSES = {
     "idle_host": "the host, busy elsewhere",
     "idle_compile": "torch.compile, which compiled",
     "idle_unexplained": "nothing that the recording shows",
-    "idle_outside_steps": "the host, outside the steps",
 }
 
 
@@ -79,8 +80,9 @@ class EnergyIdle(Rule):
         all_j, idle_j = (energy.joules or 0.0) / count, (energy.idle_joules or 0.0) / count
         least_j = (energy.idle_least_joules or 0.0) / count
         sample = energy.joules_per_sample
-        parts = {name: ns for name, ns in results.get(DeviceIdle).by_cause.items() if ns}
-        cause = _CAUSES[max(parts, key=lambda name: parts[name])] if parts else _CAUSES["idle_unexplained"]
+        parts = {name: ns for name, ns in results.get(DeviceIdle).by_cause.items() if ns and name in _CAUSES}
+        largest = max(parts, key=lambda name: parts[name], default="idle_unexplained")
+        cause, idle = _CAUSES[largest], results.get(DeviceIdle).parts.get(largest, intervals.EMPTY)
         return Finding(
             rule=self.name,
             severity=Severity.LOW,
@@ -100,6 +102,8 @@ class EnergyIdle(Rule):
                 **({} if sample is None else {"energy_j_per_sample": round(sample, 4)}),
                 "power_readings": energy.readings,
             },
+            # without ranges: it speaks of the whole run, and yields to every stall in it
+            where=Where(lines=results.get(LinePlaces).cell_lines(idle)),
             change=(
                 f"Shorten the idle time: most of it waits for {cause}. The timeline shows what the host does in the "
                 "longest idle stretches; a shorter step pays twice, in time and in energy."

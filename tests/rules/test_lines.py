@@ -37,9 +37,9 @@ WITHOUT_LINES = {
     "uneven_device_memory": "the other ranks' lines are not recorded",
 }
 # these name the line that capture noted beside the loader or the optimizer; their evidence is no event
-NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform")
+NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these findings have their lines from work that is under way
-PENDING = ("exposed_collective", "exposed_h2d_copy", "energy_idle", "workers_oversubscribed")
+PENDING = ("exposed_collective", "exposed_h2d_copy")
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None) -> Trace:
