@@ -7,11 +7,12 @@ import libcst.matchers as m
 
 from gpuprof.edits.tree import CellTree
 
+_EQUAL = m.Call(m.Attribute(attr=m.Name("eq")))
 _PLAIN = ("item", "tolist", "numpy")
 
 
-def leaks(tree: CellTree, loop: cst.For) -> bool:
-    """Whether something outlives the loop that may be a tensor."""
+def leaks(tree: CellTree, loop: cst.For, *, with_graph: bool = False) -> bool:
+    """Whether something outlives the loop that may be a tensor; `with_graph`: one that may carry autograd's graph."""
     if tree.all(m.Yield() | m.Return() | m.Global() | m.Nonlocal() | m.NamedExpr(), loop.body):
         return True
     bound = {name.value for name in tree.names(loop.target)}
@@ -22,11 +23,19 @@ def leaks(tree: CellTree, loop: cst.For) -> bool:
     kept = [each.value for each in tree.all(m.AugAssign(), loop.body)]
     storing = m.Call(m.Attribute(attr=m.OneOf(*(m.Name(n) for n in ("append", "extend", "update", "add", "insert")))))
     kept += [arg.value for call in tree.all(storing, loop.body) for arg in call.args]
-    if not all(_is_plain(tree, value) for value in kept):
+    if not all(_is_plain(tree, value) or (with_graph and _is_detached(tree, value)) for value in kept):
         return True
     inside, home = set(tree.names(loop)), tree.function(loop)
     later = [name for name in tree.names(home) if name not in inside and tree.place(name) > tree.place(loop)]
     return any(name.value in bound and not _is_bound_again(tree, name) for name in later)
+
+
+def _is_detached(tree: CellTree, value: cst.CSTNode) -> bool:
+    """`loss.detach()`, `(scores.argmax(1) == y).sum()`: a comparison has no gradient."""
+    if not isinstance(value, cst.Call) or not isinstance(value.func, cst.Attribute):
+        return False
+    compared = isinstance(value.func.value, cst.Comparison) or m.matches(value.func.value, _EQUAL)
+    return value.func.attr.value == "detach" or (compared and value.func.attr.value in ("sum", "mean", "float"))
 
 
 def _is_bound_again(tree: CellTree, name: cst.Name) -> bool:

@@ -21,8 +21,8 @@ _MODES = ("no_grad", "inference_mode", "set_grad_enabled", "enable_grad")
 def add_inference_mode(source: str, line: int, known: Collection[str] = ()) -> str | None:
     """The loop over batches at `line` in `with torch.inference_mode():`.
 
-    None where the loop trains, has such a mode already, or where tensors it makes can leave it other than by
-    `.item()`, `.tolist()` or `.numpy()`: autograd refuses inference tensors later on.
+    Where tensors without a graph leave it, in `torch.no_grad()`: autograd refuses inference tensors later on. None
+    where the loop trains, has such a mode already, or where a tensor that may carry a graph can leave it.
     """
     tree = CellTree.of(source)
     loops = [each for each in tree.all(m.For()) if line in tree.lines(each.iter)] if tree else []
@@ -30,9 +30,10 @@ def add_inference_mode(source: str, line: int, known: Collection[str] = ()) -> s
         return None
     loop = loops[-1]
     block = block_of(tree, loop)
-    if block is None or _has_mode(tree, loop) or _may_train(tree, loop, known) or leaks(tree, loop):
+    if block is None or _has_mode(tree, loop) or _may_train(tree, loop, known) or leaks(tree, loop, with_graph=True):
         return None
-    return tree.changed(in_with(block, loop, loop, "torch.inference_mode()"))
+    mode = "no_grad" if leaks(tree, loop) else "inference_mode"
+    return tree.changed(in_with(block, loop, loop, f"torch.{mode}()"))
 
 
 def _may_train(tree: CellTree, loop: cst.For, models: Collection[str]) -> bool:

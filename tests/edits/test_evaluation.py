@@ -43,8 +43,8 @@ def test_the_same_names_in_another_loop_are_others() -> None:
     [
         ("out = model", "F.mse_loss(out, y).backward()\n    out = model"),
         ("out = model", "train_step(x, y)\n    out = model"),
-        (".sum().item()", ".sum()"),
         ("    text", "    kept.append(out)\n    text"),
+        ("    text", "    kept.append(out.detach() + out)\n    text"),
         ("    text", "    kept[0] = out\n    text"),
         ("correct / len(data)", "out"),
         ("for x", "with torch.no_grad():\n  for x"),
@@ -56,6 +56,24 @@ def test_doubt_gives_no_change(old: str, new: str) -> None:
     cell = CELL.replace(old, new, 1)
     assert cell != CELL
     assert add_inference_mode(cell, line_of(cell, "# here")) is None
+
+
+@pytest.mark.parametrize("kept", ["(out.argmax(1) == y).sum()", "out.argmax(1).eq(y).sum()"])
+def test_counts_and_detached_losses_that_stay_on_the_device_are_made_without_a_graph(kept: str) -> None:
+    cell = CELL.replace("(out.argmax(1) == y).sum().item()", kept)
+    cell = cell.replace("    text", "    kept.append(F.cross_entropy(out, y).detach())\n    text")
+    after = add_inference_mode(cell, line_of(cell, "# here"))
+    assert after is not None and "with torch.no_grad():\n    for x, y" in after
+    before, changed = run(cell), run(after)
+    assert changed["correct"] == before["correct"] and changed["kept"] == before["kept"]
+    assert not changed["out"].requires_grad and not changed["out"].is_inference()
+
+
+def test_the_model_of_an_earlier_cell_by_its_known_name() -> None:
+    cell = CELL.replace("model = nn.Linear(8, 4)\nmodel.eval()\n", "")
+    line = line_of(cell, "# here")
+    assert add_inference_mode(cell, line) is None
+    assert add_inference_mode(cell, line, {"model"}) is not None
 
 
 def test_a_decorated_function_has_the_mode_already() -> None:
