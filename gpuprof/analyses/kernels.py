@@ -32,8 +32,8 @@ KERNELS = TableSchema(
             "waves",
             "float64",
             "waves",
-            "grid size ÷ what the device holds at full occupancy (multiprocessors × threads each), mean weighted by "
-            "time; under 1 the kernel cannot fill the device; NaN unknown",
+            "blocks ÷ blocks that the device holds at once, mean weighted by time; under 1 the kernel cannot fill the "
+            "device; NaN unknown",
         ),
     ),
 )
@@ -61,7 +61,7 @@ class Kernels(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the kernels among the device events."""
         events = trace.device_events.take(trace.device_events["kind"] == DeviceEventKind.KERNEL)
-        durations, waves = events["duration_ns"], _waves(trace, events)
+        durations = events["duration_ns"]
         occupancy = events["occupancy_percent"].astype(np.float64)
         names, group, count = np.unique(events["name"], return_inverse=True, return_counts=True)
         total = np.bincount(group, durations, len(names)).astype(np.int64)
@@ -70,7 +70,9 @@ class Kernels(Result):
         if len(names):
             category[np.unique(group[events["collective"]])] = KernelCategory.COLLECTIVE
         precision = np.array([precision_of(name) for name in spoken], np.uint8)
-        precision[~np.isin(category, _WITH_PRECISION)] = Precision.UNKNOWN
+        products = np.isin(category, _WITH_PRECISION)
+        precision[~products] = Precision.UNKNOWN
+        waves = _waves(trace, events, products[group])
         table = Table(
             KERNELS,
             {
@@ -84,7 +86,6 @@ class Kernels(Result):
                 "waves": _weighted(group, waves, durations, len(names)),
             },
         )
-        products = np.isin(category, _WITH_PRECISION)
         everything = np.zeros(len(events), np.int64)
         return cls(
             table=table.take(np.argsort(-total, kind="stable")),
@@ -101,19 +102,28 @@ class Kernels(Result):
         )
 
 
-def _waves(trace: Trace, events: Table) -> Array:
-    """Blocks × threads of a block ÷ (multiprocessors × threads that one holds); NaN where any is unknown."""
-    capacity = {
-        number: (device.multiprocessors or 0) * (device.max_threads_per_multiprocessor or 0)
-        for number in trace.device_ids
-        for device in [trace.device(number)]
-    }
-    threads = np.zeros(len(events))
-    for number, held in capacity.items():
-        threads[events["device"] == number] = held
+def _waves(trace: Trace, events: Table, products: Array) -> Array:
+    """Blocks ÷ blocks that the device holds at once; NaN where that is unknown.
+
+    A multiprocessor holds as many as its threads allow, or fewer: registers and shared memory limit them where the
+    occupancy, which Kineto computes with both, is lower than the threads alone would have it. One block of a product
+    (boolean mask, shape `(len(events),)`) can take a whole multiprocessor, with the occupancy none the wiser: of
+    those, a block for each multiprocessor is a wave.
+    """
+    processors, threads = np.zeros(len(events)), np.zeros(len(events))
+    for number in trace.device_ids:
+        device, mine = trace.device(number), events["device"] == number
+        processors[mine] = device.multiprocessors or 0
+        threads[mine] = processors[mine] * (device.max_threads_per_multiprocessor or 0)
     known = (threads > 0) & (events["blocks"] > 0) & (events["block_threads"] > 0)
     waves = np.full(len(events), np.nan)
     waves[known] = events["blocks"][known] * events["block_threads"][known] / threads[known]
+    occupancy = events["occupancy_percent"]
+    # in whole per cent: half of one is rounding
+    limited = known & (occupancy >= 1) & (100 * np.nan_to_num(waves) > occupancy + 1)
+    waves[limited] *= 100 / occupancy[limited]
+    product = known & products
+    waves[product] = np.maximum(waves[product], events["blocks"][product] / processors[product])
     return waves
 
 

@@ -2,7 +2,7 @@
 
 What it finds
     Most of the kernel time goes into kernels whose grid has fewer thread blocks than the device holds at once (under
-    one wave), while the peak of memory stays under half of the device.
+    one wave, or nearly so), while the peak of memory stays under half of the device.
 
 Why it costs
     Such a kernel uses a part of the multiprocessors and takes nearly as long as one several times its size: more
@@ -44,6 +44,7 @@ class SmallBatch(Rule):
     small_share: float = threshold(
         0.5, "of the kernel time in kernels under one wave: they are what the step is made of"
     )
+    waves: float = threshold(0.9, "of a full wave: kernels that stay on the device leave some places to whole clusters")
     compute_share: float = threshold(0.3, "of the step: below it something else holds up the device")
     memory_share: float = threshold(0.5, "of the device at the peak: above it a doubled batch may not fit")
 
@@ -57,7 +58,7 @@ class SmallBatch(Rule):
             return None
         computing = scope.share(intervals.intersect(device.compute, scope.within).total_ns)
         table = kernels.table
-        under = table["waves"] < 1
+        under = table["waves"] < self.waves
         small = int(table["total_ns"][under].sum())
         if computing < self.compute_share or small < self.small_share * kernels.total_ns:
             return None

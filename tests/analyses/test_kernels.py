@@ -48,12 +48,30 @@ def test_a_collective_is_one_whatever_its_name():
 
 def test_occupancy_and_waves_are_weighted_by_time():
     builder = TraceBuilder().device(0, multiprocessors=10, max_threads_per_multiprocessor=1000)
-    builder.kernel("a", 0, 30, blocks=20, block_threads=100, occupancy_percent=10)
-    builder.kernel("a", 40, 10, blocks=100, block_threads=100, occupancy_percent=50).kernel("b", 60, 1000)
+    builder.kernel("a", 0, 30, blocks=20, block_threads=100, occupancy_percent=20)
+    builder.kernel("a", 40, 10, blocks=100, block_threads=100, occupancy_percent=100).kernel("b", 60, 1000)
     found = kernels(builder.build())
-    assert found.occupancy_percent == pytest.approx(20)
+    assert found.occupancy_percent == pytest.approx(40)
     assert found.waves == pytest.approx((0.2 * 30 + 1.0 * 10) / 40)
     assert np.isnan(found.table["waves"]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks", "occupancy", "waves"),
+    [
+        ("void at::native::vectorized_elementwise_kernel<4>", 80, 80, 0.8),
+        ("void at::native::vectorized_elementwise_kernel<4>", 20, 10, 2.0),
+        ("void at::native::vectorized_elementwise_kernel<4>", 1, 0, 0.01),
+        ("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT", 10, 10, 1.0),
+        ("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT", 4, 4, 0.4),
+    ],
+)
+def test_a_wave_is_what_the_device_holds_at_once(name: str, blocks: int, occupancy: float, waves: float):
+    """GIVEN 10 multiprocessors of 1,000 threads, blocks of 100: held are 100 by threads alone, 10 where the occupancy
+    of 20 blocks is that of 10, and of a product that may fill a multiprocessor with one block 10 as well."""
+    builder = TraceBuilder().device(0, multiprocessors=10, max_threads_per_multiprocessor=1000)
+    builder.kernel(name, 0, 30, blocks=blocks, block_threads=100, occupancy_percent=occupancy)
+    assert kernels(builder.build()).waves == pytest.approx(waves)
 
 
 def test_waves_are_unknown_without_the_device_properties():
