@@ -131,8 +131,8 @@ class Timing(Listener):
 def run_block(arm: Arm, plan: Plan, snapshot: Snapshot, hooks: Hooks) -> Block | None:
     """One block from the snapshot's state; None where the arm made no timed step."""
     total_ns, steps, runs, step_ns, peaks = 0, 0, 0, list[int](), list[int]()
-    for repeat in range(plan.repeats):
-        snapshot.restore(thorough=repeat == 0)
+    for _ in range(plan.repeats):
+        snapshot.restore()
         timing = Timing(plan)
         timing.begin()
         if arm.run(hooks, timing):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,7 @@ from gpuprof.verification.tensors import StorageMemento
 # of what is free: the arms need room of their own
 MOST_DEVICE_SHARE = 0.25
 MOST_HOST_SHARE = 0.5
+MOST_COLLECTING_SHARE = 0.05  # of the time
 
 
 class Snapshot:
@@ -31,16 +33,24 @@ class Snapshot:
             memento.keep()
         self._workers = [(loader, vars(loader).get("_iterator")) for loader in self.heap.loaders]
         self._figures = _figures()
+        self._collected_at, self._collecting_s = 0.0, 0.0
 
-    def restore(self, *, thorough: bool = True) -> None:
-        """For the next arm: all as it was, but for the live workers of DataLoaders, which the user's own keep.
-
-        `thorough` collects all garbage too, so that no arm pays for another's.
-        """
+    def restore(self) -> None:
+        """For the next arm: all as it was, but for the live workers of DataLoaders, which the user's own keep."""
         self._put_back()
         for loader, _ in self._workers:
             vars(loader)["_iterator"] = None
-        gc.collect(2 if thorough else 1)
+        self._collect()
+
+    def _collect(self) -> None:
+        """No arm pays for another's garbage. A notebook's whole heap takes long to look through: seldom, then."""
+        began = time.perf_counter()
+        if began - self._collected_at < self._collecting_s / MOST_COLLECTING_SHARE:
+            gc.collect(1)
+            return
+        gc.collect()
+        self._collected_at = time.perf_counter()
+        self._collecting_s = self._collected_at - began
 
     def finish(self) -> None:
         """For the user: all as it was."""
