@@ -9,8 +9,8 @@ published = "2.9× (9 → 3 s), PyTorch's data-loading tutorial: a whole batch r
 [sizes.mini]
 samples = 240
 batch = 8
-request_ms = 5.0
-width = 2000
+request_ms = 3.0
+width = 1500
 workers = 1
 
 [sizes.host_bound]
