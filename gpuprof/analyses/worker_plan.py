@@ -13,10 +13,13 @@ from gpuprof.analyses.core_waits import CoreWaits
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model.context import Loader
+from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
 
 # measured on two cores: 0.7 ms a batch of 64 × 64 floats with one worker, 1.1 ms with two, more for larger ones
 HANDOVER_NS = 2_000_000
+# threads that compute at once: below it the rest is other threads of the process
+_SEVERAL = 1.5
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class WorkerPlan(Result):
     there are. `needed` keep up with the rest: load ÷ rest. `cores`: of this process. `saved_per_batch_ns`: what
     `suggested` workers, each as fast as this thread, would take off a batch. None is *unknown*.
     `threads`: how many threads of one worker compute at once, as far as that was seen, else 1. `starved`: the workers
-    there are wait for cores themselves.
+    there are wait for cores themselves. `slowdown`: how many times as long a worker takes for a batch as this process
+    does, whose operators compute with several threads where a worker's have one; 1 where that was not seen.
     """
 
     loader: Loader | None
@@ -40,6 +44,7 @@ class WorkerPlan(Result):
     cores: int | None
     threads: int = 1
     starved: bool = False
+    slowdown: float = 1.0
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -57,9 +62,10 @@ class WorkerPlan(Result):
         rest = mean if pipeline.work_ns is None else min(pipeline.work_ns, mean)
         wait = float(np.median(waits)) if len(waits) else pipeline.median_ns
         load = wait if workers == 0 else workers * (wait + rest) if workers else None
-        needed = math.ceil(load / rest) if load is not None and rest > 0 else None
+        slowdown = _slowdown(awaited.loading) if workers == 0 else 1.0
+        needed = math.ceil(load * slowdown / rest) if load is not None and rest > 0 else None
         threads = max(round(by_cores.worker_threads or 0), 1) if workers else 1
-        return cls(loader, load, rest, workers, needed, cores, threads, bool(workers) and by_cores.starved)
+        return cls(loader, load, rest, workers, needed, cores, threads, bool(workers) and by_cores.starved, slowdown)
 
     @property
     def possible(self) -> int | None:
@@ -87,12 +93,25 @@ class WorkerPlan(Result):
             return None
         most = min(self.needed, self.needed if self.possible is None else self.possible)
         most = min(most, 1) if self.repeats else most
-        return most if most > self.workers else None
+        if most <= self.workers or self.load_ns is None or self.rest_ns is None:
+            return None
+        # few workers of one thread each may be slower than this process with several
+        return most if self.load_ns * self.slowdown / most < self._now_ns(self.load_ns, self.rest_ns) else None
+
+    def _now_ns(self, load_ns: float, rest_ns: float) -> float:
+        """Time between two batches as it is."""
+        return load_ns / self.workers if self.workers else load_ns + rest_ns
 
     @property
     def saved_per_batch_ns(self) -> float | None:
         """Time between two batches now − with `suggested` workers; None where none is suggested."""
         if self.suggested is None or self.load_ns is None or self.rest_ns is None:
             return None
-        now = self.load_ns / self.workers if self.workers else self.load_ns + self.rest_ns
-        return max(now - max(self.rest_ns, self.load_ns / self.suggested), 0.0)
+        now_ns = self._now_ns(self.load_ns, self.rest_ns)
+        return max(now_ns - max(self.rest_ns, self.load_ns * self.slowdown / self.suggested), 0.0)
+
+
+def _slowdown(loading: Loading | None) -> float:
+    wall = loading.sample_ns + loading.collate_ns if loading else 0
+    threads = loading.cpu_ns / wall if loading and wall > 0 else 1.0
+    return threads if threads >= _SEVERAL else 1.0

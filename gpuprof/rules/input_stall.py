@@ -142,7 +142,7 @@ def _change(plan: WorkerPlan, *, on_device: bool) -> str:
         cheaper += ", or keep the data on the device if they fit and take batches by index"
     if plan.suggested is None or plan.needed is None:
         return f"{cheaper}.{_why_no_workers(plan)}"
-    repeats = _repeats(plan)
+    repeats = _besides(plan)
     arguments = f"`num_workers={plan.suggested}, persistent_workers=True` for the DataLoader"
     if not on_device:
         return (
@@ -162,6 +162,17 @@ def _change(plan: WorkerPlan, *, on_device: bool) -> str:
             f"free (take at most the cores of this process less one).{repeats}"
         )
     return f"Use {arguments}: so many make a batch in the time of the work between two waits.{repeats}"
+
+
+def _besides(plan: WorkerPlan) -> str:
+    """What workers are not: as many threads, or readers of a part of an iterable dataset."""
+    slow = (
+        f" A worker computes with one thread: it takes about {units.factor(plan.slowdown)} as long for a batch as this "
+        "process does with several."
+        if plan.slowdown > 1
+        else ""
+    )
+    return f"{slow}{_repeats(plan)}"
 
 
 def _repeats(plan: WorkerPlan) -> str:
@@ -184,6 +195,8 @@ def _why_no_workers(plan: WorkerPlan) -> str:
         return " Worker processes would not help: handing over such a small batch takes them as long as making it."
     if plan.workers == 0 and plan.possible == 0:
         return " Worker processes would compete for the only core of this process."
+    if plan.workers == 0 and plan.slowdown > 1:
+        return " Worker processes compute with one thread each: with these cores they would be slower than this one."
     if plan.workers and plan.repeats:
         return _repeats(plan)
     if plan.workers and plan.possible is not None and plan.workers >= plan.possible:
@@ -242,7 +255,7 @@ def _retimed(results: Results, found: Finding, pipeline: InputPipeline, plan: Wo
         basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
         return retimed(results, found, Range(unchanged, gone, gone), basis, assumed=unknown)
     waited = np.maximum(waits.ends - waits.starts, 1)
-    load = waited if plan.workers == 0 else np.full(len(waited), plan.load_ns)
+    load = waited * plan.slowdown if plan.workers == 0 else np.full(len(waited), plan.load_ns)
     prefetch = (plan.loader and plan.loader.prefetch_factor) or PREFETCH_FACTOR
     full = batches_from_workers(waits, load, plan.suggested, prefetch)
     # Loops that were bound by the CPU gained as little as a third of this where cores were shared (whatif.md).

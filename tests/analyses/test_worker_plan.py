@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.model.context import Environment, Loader
 from gpuprof.model.trace import Trace
+from tests.rules.cases.slow_transform import loop as slow_loop
+from tests.rules.cases.slow_transform import timed
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -88,3 +92,24 @@ def test_several_workers_would_repeat_an_iterable_dataset(workers: int, suggeste
 def test_without_waits_nothing_is_planned(empty_trace: Trace) -> None:
     found = Results(empty_trace).get(WorkerPlan)
     assert (found.load_ns, found.needed, found.suggested, found.saved_per_batch_ns) == (None, None, None, None)
+
+
+def test_a_worker_has_one_thread_where_this_process_computes_with_several() -> None:
+    """GIVEN waits of 60 ms for batches that this process makes with four threads, and 40 ms of other work."""
+    loading = msgspec.structs.replace(timed(), cpu_ns=4 * 400_000_000)
+    trace = slow_loop(loading, cores=16)
+    found = Results(trace).get(WorkerPlan)
+    assert found.slowdown == pytest.approx(4)
+    assert found.needed == math.ceil(60 * 4 / 40)
+    assert found.suggested == 6
+
+
+def test_a_little_more_than_one_thread_is_one() -> None:
+    found = Results(slow_loop(msgspec.structs.replace(timed(), cpu_ns=480_000_000), cores=16)).get(WorkerPlan)
+    assert (found.slowdown, found.needed) == (1.0, 2)
+
+
+def test_no_workers_where_those_there_are_cores_for_would_be_slower() -> None:
+    """GIVEN four threads that make a batch in 60 ms, and cores for two workers, which make one in 120 ms."""
+    found = Results(slow_loop(msgspec.structs.replace(timed(), cpu_ns=4 * 400_000_000), cores=3)).get(WorkerPlan)
+    assert found.suggested is None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Abstention
+from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.input_stall import InputStall
 from gpuprof.rules.per_sample_fetch import PerSampleFetch
 from gpuprof.rules.registry import judge
 from gpuprof.rules.slow_transform import SlowTransform
@@ -55,3 +57,16 @@ def test_a_fetch_that_is_held_up_by_something_else(trace: Trace) -> None:
 def test_two_datasets_that_cannot_be_told_apart() -> None:
     answer = SlowTransform().check(Results(loop(timed(), timed(resize_ms=1.0))))
     assert isinstance(answer, Abstention)
+
+
+def test_workers_of_one_thread_are_not_as_fast_as_a_process_of_several() -> None:
+    """GIVEN batches that this process makes with four threads THEN that counts, or forbids the workers."""
+    several = msgspec.structs.replace(timed(), cpu_ns=4 * 400_000_000)
+
+    def change(cores: int) -> str:
+        found = InputStall().check(Results(loop(several, cores=cores)))
+        assert isinstance(found, Finding)
+        return found.change
+
+    assert "num_workers=6" in change(16) and "about 4.00× as long for a batch" in change(16)
+    assert "num_workers" not in change(3) and "one thread each" in change(3)
