@@ -43,7 +43,7 @@ def render_page(report: Report, *, redact: bool = False, most_bytes: int | None 
     `redact` leaves out source code and shortens paths, user and host names. With `most_bytes` the timeline holds at
     most 100,000 events and shrinks until the page is no larger, and says so; without, at most 1,000,000.
     """
-    whole = build(report.trace, report.results, findings=report.findings, title=report.title)
+    whole = build(report.trace, report.results, findings=report.findings, title=report.title, with_source=not redact)
     if most_bytes is None:
         return _render(report, whole, reduced(whole, MOST_EVENTS), redact)
     hint = 'run.report("report.html") writes the whole.'

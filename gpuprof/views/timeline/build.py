@@ -15,8 +15,13 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding
 from gpuprof.views.timeline import curves, event_lanes
+from gpuprof.views.timeline.facts import Facts
 from gpuprof.views.timeline.lanes import CurveLane, Lane, Series, Timeline
 from gpuprof.views.timeline.names import NameTable
+from gpuprof.views.timeline.reduce import with_fewer_texts
+
+# A run whose shapes never repeat would else hold more of them than events.
+MOST_TEXT_LETTERS = 500_000
 
 
 def build(
@@ -25,14 +30,20 @@ def build(
     *,
     findings: Sequence[Finding] = (),
     title: str | None = None,
+    with_source: bool = True,
 ) -> Timeline:
-    """Lay out a Trace: its events, its curves, the device's idle time by cause, and the ranges of its findings."""
+    """Lay out a Trace: its events, its curves, the device's idle time by cause, and the ranges of its findings.
+
+    Without `with_source` the lines of the cell are named by their number alone.
+    """
     results = results or Results(trace)
     origin, end = _bounds(trace)
     names = NameTable(trace)
     span = end - origin
-    device = event_lanes.streams(trace, origin, names)
-    host = event_lanes.threads(trace, origin, names)
+    idle = results.get(DeviceIdle)
+    facts = Facts(trace, results, names, with_source=with_source)
+    device = event_lanes.streams(trace, origin, names, facts, stalls_of=idle.device)
+    host = event_lanes.threads(trace, origin, names, facts)
     lanes: list[Lane | CurveLane] = [
         *event_lanes.steps(trace, origin, names),
         *_with_overview(device),
@@ -42,16 +53,18 @@ def build(
         *curves.device_samples(trace, origin, span),
         *curves.host_samples(trace, origin, span),
     ]
-    return Timeline(
+    timeline = Timeline(
         title=title or trace.source.path.rpartition("/")[2] or "the run",
         origin_ns=origin,
         zero_ns=trace.span_start_ns - origin,
         span_ns=span,
         names=tuple(names.texts),
         lanes=tuple(_linked(lanes, trace)),
-        stalls=tuple(_stalls(results.get(DeviceIdle).parts, origin)) if device else (),
+        stalls=tuple(_stalls(idle.parts, origin)) if device else (),
         findings=tuple(_ranges(findings, origin)),
+        end_ns=trace.span_end_ns - origin,
     )
+    return with_fewer_texts(timeline, MOST_TEXT_LETTERS)
 
 
 def _bounds(trace: Trace) -> tuple[int, int]:

@@ -9,8 +9,8 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent
 # A module stands after those it imports.
 _MODULES = (
-    "columns", "series", "scale", "palette", "layout", "marks", "curves", "pick", "card", "search", "frame",
-    "toolbar", "input", "timeline",
+    "columns", "series", "text", "scale", "palette", "layout", "marks", "curves", "pick", "card", "search", "totals",
+    "frame", "toolbar", "panel", "findings", "input", "timeline",
 )  # fmt: skip
 _IMPORT = re.compile(r"^import .*? from \"\./[a-z]+\.js\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)

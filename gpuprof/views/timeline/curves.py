@@ -16,6 +16,7 @@ LIMIT_WITHIN = 2.5
 _METRICS = (
     ("utilisation_percent", "utilisation", "%", 1.0, 100.0),
     ("power_mw", "power", "W", 1e-3, None),
+    ("sm_clock_mhz", "SM clock", "MHz", 1.0, None),
     ("temperature_c", "temperature", "°C", 1.0, None),
     ("memory_used_bytes", "memory used (whole device)", "bytes", 1.0, None),
 )

@@ -106,12 +106,13 @@ def _payload(timeline: Timeline, writer: _Writer) -> dict[str, Any]:
         "version": 1,
         "title": timeline.title,
         "zero_ns": timeline.zero_ns,
+        "end_ns": timeline.span_ns if timeline.end_ns is None else timeline.end_ns,
         "span_ns": timeline.span_ns,
         "names": list(timeline.names),
         "kinds": [_kind(key) for key in kinds],
         "lanes": [_lane(lane, writer, index) for lane in timeline.lanes],
         "stalls": [_series(series, writer, index) for series in timeline.stalls],
-        "findings": [{"label": label, "ranges": ranges} for label, ranges in timeline.findings if ranges],
+        "findings": [{"label": label, "ranges": ranges} for label, ranges in timeline.findings],
         "reduced": timeline.reduced,
     }
 
@@ -141,6 +142,8 @@ def _lane(lane: Lane | CurveLane, writer: _Writer, index: dict[str, int]) -> dic
         "row_height": lane.row_height,
         "stalls": lane.stalls,
         "overview": lane.overview,
+        "device": lane.device,
+        "main": lane.main,
         "rows": [[_series(series, writer, index) for series in row] for row in lane.rows],
     }
 
@@ -180,7 +183,9 @@ def _series(series: Series, writer: _Writer, index: dict[str, int]) -> dict[str,
 
 
 def _detail(detail: Detail, writer: _Writer) -> dict[str, Any]:
+    # -1 would cost four bytes where the rest takes one
+    shift = 1 if detail.unknown == -1 else 0
     return {
-        "label": detail.label, "unit": detail.unit, "words": list(detail.words) or None,
-        "unknown": detail.unknown, "value": writer.add(detail.values),
+        "label": detail.label, "unit": detail.unit, "words": list(detail.words) or None, "named": detail.named,
+        "unknown": detail.unknown, "shift": shift, "value": writer.add(detail.values + shift),
     }  # fmt: skip

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gpuprof import units
-from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory
+from gpuprof.model.kinds import CallKind, DeviceEventKind
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.views.timeline.lanes import Detail, Events, Lane, Series, lay_out
+from gpuprof.views.timeline.facts import Facts
+from gpuprof.views.timeline.lanes import Events, Lane, Series, lay_out
 from gpuprof.views.timeline.names import NameTable
 
 OPEN_THREADS = 3
@@ -39,8 +42,8 @@ def steps(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
     return [Lane("steps", "steps", lay_out(events), shown=1, row_height=20)]
 
 
-def streams(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
-    """One lane a stream, by device and stream."""
+def streams(trace: Trace, origin_ns: int, names: NameTable, facts: Facts, *, stalls_of: int | None) -> list[Lane]:
+    """One lane a stream, by device and stream; the idle time of device `stalls_of` is shaded."""
     table = trace.device_events
     lanes = []
     several = len(trace.device_ids) > 1
@@ -59,37 +62,25 @@ def streams(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
             kinds=DEVICE_KINDS,
             tables=("device_events",),
         )
-        laid = tuple(tuple(_with_details(series, trace) for series in row) for row in lay_out(events))
+        laid = _with_details(lay_out(events), facts)
         prefix = f"GPU {device} · " if several else ""
         name = trace.device(device).name
         title = f"stream {stream} of device {device}" + (f" ({name})" if name else "")
-        lanes.append(Lane(f"{prefix}stream {stream}", title, laid, shown=3, row_height=22, stalls=True))
+        stalled = device == stalls_of
+        lanes.append(
+            Lane(f"{prefix}stream {stream}", title, laid, shown=3, row_height=22, stalls=stalled, device=device)
+        )
     return lanes
 
 
-def _with_details(series: Series, trace: Trace) -> Series:
-    table, rows = trace.device_events, series.source
-    details: tuple[Detail, ...]
-    if series.kind == "copy":
-        directions = tuple(f"{kind.name}" if kind else "unknown" for kind in CopyKind)
-        memories = tuple("not applicable" if kind is HostMemory.NONE else kind.name.lower() for kind in HostMemory)
-        details = (
-            Detail("size", "bytes", table["bytes"][rows]),
-            Detail("direction", "", table["copy"][rows].astype(np.int64), int(CopyKind.NONE), directions),
-            Detail("host memory", "", table["host_memory"][rows].astype(np.int64), int(HostMemory.NONE), memories),
-        )
-    elif series.kind == "memset":
-        details = (Detail("size", "bytes", table["bytes"][rows]),)
-    else:
-        details = (
-            Detail("blocks", "", table["blocks"][rows]),
-            Detail("threads", "per block", table["block_threads"][rows].astype(np.int64)),
-        )
-    known = tuple(d for d in details if (d.values != d.unknown).any())
-    return Series(series.kind, series.start_ns, series.duration_ns, series.name, series.table, rows, details=known)
+def _with_details(rows: tuple[tuple[Series, ...], ...], facts: Facts) -> tuple[tuple[Series, ...], ...]:
+    return tuple(
+        tuple(replace(series, details=facts.of(series.table, series.kind, series.source)) for series in row)
+        for row in rows
+    )
 
 
-def threads(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
+def threads(trace: Trace, origin_ns: int, names: NameTable, facts: Facts) -> list[Lane]:
     """One lane a host thread, the main one first, then by recorded time; user ranges, operators and calls nest."""
     spans = trace.spans.take(~trace.name_mask(trace.spans, "ProfilerStep"))
     span_rows = np.flatnonzero(~trace.name_mask(trace.spans, "ProfilerStep"))
@@ -126,7 +117,7 @@ def threads(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
             kinds=HOST_KINDS,
             tables=HOST_TABLES,
         )
-        laned.append((int(thread), lay_out(events)))
+        laned.append((int(thread), _with_details(lay_out(events), facts)))
     return _ordered(trace, laned)
 
 
@@ -135,13 +126,10 @@ def _ordered(trace: Trace, laned: list[tuple[int, tuple[tuple[Series, ...], ...]
     for thread, rows in laned:
         label, title = _thread_words(trace, thread)
         main = thread == trace.main_thread
-        lanes.append((not main, Lane(label, title, rows, shown=6 if main else 3, row_height=17)))
+        lanes.append((not main, Lane(label, title, rows, shown=6 if main else 3, row_height=17, main=main)))
     lanes.sort(key=lambda pair: (pair[0], -pair[1].covered_ns))
     ordered = [lane for _, lane in lanes]
-    return [
-        lane if i < OPEN_THREADS else Lane(lane.label, lane.title, lane.rows, shown=1, row_height=14)
-        for i, lane in enumerate(ordered)
-    ]
+    return [lane if i < OPEN_THREADS else replace(lane, shown=1, row_height=14) for i, lane in enumerate(ordered)]
 
 
 def _thread_words(trace: Trace, thread: int) -> tuple[str, str]:

@@ -5,8 +5,9 @@ overlapping. Its `table` and `source` say which rows of which trace table its ev
 
 The payload (see encode.py) is this in JSON with every column replaced by its place in one buffer:
 
-    {"title", "zero_ns", "span_ns", "names": [...], "kinds": [{"key", "label", "meaning", "light", "dark", ...}],
-     "lanes": [{"type": "events", "label", "title", "shown", "row_height", "stalls", "overview",
+    {"title", "zero_ns", "end_ns", "span_ns", "names": [...],
+     "kinds": [{"key", "label", "meaning", "light", "dark", ...}],
+     "lanes": [{"type": "events", "label", "title", "shown", "row_height", "stalls", "overview", "device", "main",
                 "rows": [[{"kind", "start", "duration", "name", "link", "details": [...]}]]},
                {"type": "curves", "label", "title", "unit", "top", "limit",
                 "curves": [{"label", "kind", "unit", "time", "value", "filled", "dashed", "peak", "hold"}]}],
@@ -30,13 +31,17 @@ from gpuprof.views.timeline.rows import row_of_each
 
 @dataclass(frozen=True)
 class Detail:
-    """One more figure of each event, for the hover card: shape `(n,)`, `unknown` where it was not recorded."""
+    """One more figure of each event, for the hover card: shape `(n,)`, `unknown` where it was not recorded.
+
+    The values are amounts of `unit`, or indices of `words`, or, if `named`, of `Timeline.names`.
+    """
 
     label: str
     unit: str
     values: Array
     unknown: int = -1
     words: tuple[str, ...] = ()
+    named: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Lane:
-    """Rows of series. `shown` rows stand open at first; `stalls`: idle time of the device is shaded here."""
+    """Rows of series. `shown` rows stand open at first; `stalls`: idle time of the device is shaded here.
+
+    `device`: whose stream it is; None for lanes of the host. `main`: it is the main host thread's.
+    """
 
     label: str
     title: str
@@ -67,6 +75,8 @@ class Lane:
     row_height: int = 18
     stalls: bool = False
     overview: bool = False
+    device: int | None = None
+    main: bool = False
 
     @property
     def covered_ns(self) -> int:
@@ -108,7 +118,8 @@ class CurveLane:
 @dataclass(frozen=True)
 class Timeline:
     """Everything drawn. `zero_ns` is the time, from the origin, that the axis calls 0: the begin of the trace's span,
-    which user ranges may precede. `findings` are (label, ranges in ns relative to the origin)."""
+    which user ranges may precede; `end_ns` is that of its end (None: `span_ns`), behind which they may reach. Idle time
+    is known between the two. `findings` are (label, ranges in ns relative to the origin)."""
 
     title: str
     origin_ns: int
@@ -119,6 +130,7 @@ class Timeline:
     stalls: tuple[Series, ...] = ()
     findings: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
     reduced: str | None = None
+    end_ns: int | None = None
 
     def series(self) -> Iterator[Series]:
         """Every series in the order in which events are numbered."""

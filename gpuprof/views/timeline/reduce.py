@@ -9,10 +9,12 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.model.table import Array
-from gpuprof.views.timeline.lanes import Curve, CurveLane, Detail, Lane, Series, Timeline
+from gpuprof.views.timeline.lanes import Curve, CurveLane, Lane, Series, Timeline
 
 DEVICE_SHARE = 0.7
 MOST_POINTS = 4_000
+MOST_LETTERS = 60_000
+NOT_KEPT = "recorded, but too many different ones to keep here"
 
 
 def reduced(timeline: Timeline, limit: int, *, hint: str = "") -> Timeline:
@@ -36,7 +38,7 @@ def reduced(timeline: Timeline, limit: int, *, hint: str = "") -> Timeline:
         + hint
     )
     small = replace(timeline, lanes=_lanes(timeline, keep), reduced=note.strip())
-    return _without_unused_names(small)
+    return with_fewer_texts(_without_unused_names(small), MOST_LETTERS)
 
 
 def _has_long_curves(timeline: Timeline) -> bool:
@@ -49,19 +51,51 @@ def _without_unused_names(timeline: Timeline) -> Timeline:
     for series in timeline.series():
         if series.name is not None:
             used[series.name] = True
-    new_index = np.cumsum(used) - 1
+        for detail in series.details:
+            used[detail.values[detail.values >= 0] if detail.named else []] = True
+    names = tuple(name for name, keep in zip(timeline.names, used.tolist(), strict=True) if keep)
+    return _renamed(replace(timeline, names=names), np.cumsum(used) - 1)
+
+
+def with_fewer_texts(timeline: Timeline, letters: int) -> Timeline:
+    """The Timeline whose details have no more than `letters` of text: the rarest give way to NOT_KEPT.
+
+    Returns the Timeline itself where they have no more. Names of events always stay.
+    """
+    kept, times = np.zeros(len(timeline.names), bool), np.zeros(len(timeline.names), np.int64)
+    for series in timeline.series():
+        if series.name is not None:
+            kept[series.name] = True
+        for detail in series.details:
+            if detail.named:
+                times += np.bincount(detail.values[detail.values >= 0], minlength=len(times))
+    length = np.fromiter(map(len, timeline.names), np.int64, len(timeline.names))
+    loose = np.flatnonzero(~kept & (times > 0))
+    if length[loose].sum() <= letters:
+        return timeline
+    loose = loose[np.argsort(-times[loose], kind="stable")]
+    kept[loose[np.cumsum(length[loose]) <= letters]] = True
+    place = np.where(kept, np.cumsum(kept) - 1, kept.sum())
+    names = [name for name, keep in zip(timeline.names, kept.tolist(), strict=True) if keep]
+    return _renamed(replace(timeline, names=(*names, NOT_KEPT)), place)
+
+
+def _renamed(timeline: Timeline, new_index: Array) -> Timeline:
+    """Every index of a name replaced by `new_index` of it."""
     lanes = [
-        replace(lane, rows=tuple(tuple(_renamed(series, new_index) for series in row) for row in lane.rows))
+        replace(lane, rows=tuple(tuple(_renamed_series(series, new_index) for series in row) for row in lane.rows))
         if isinstance(lane, Lane)
         else lane
         for lane in timeline.lanes
     ]
-    names = tuple(name for name, keep in zip(timeline.names, used.tolist(), strict=True) if keep)
-    return replace(timeline, lanes=tuple(lanes), names=names)
+    return replace(timeline, lanes=tuple(lanes))
 
 
-def _renamed(series: Series, new_index: Array) -> Series:
-    return series if series.name is None else replace(series, name=new_index[series.name])
+def _renamed_series(series: Series, new_index: Array) -> Series:
+    details = tuple(
+        replace(d, values=np.where(d.values >= 0, new_index[d.values], -1)) if d.named else d for d in series.details
+    )
+    return replace(series, name=None if series.name is None else new_index[series.name], details=details)
 
 
 def _thinned(curve: Curve) -> Curve:
@@ -118,7 +152,7 @@ def _lanes(timeline: Timeline, keep: list[Array]) -> tuple[Lane | CurveLane, ...
 
 
 def _take(series: Series, mask: Array, new_number: Array) -> Series:
-    details = tuple(Detail(d.label, d.unit, d.values[mask], d.unknown, d.words) for d in series.details)
+    details = tuple(replace(detail, values=detail.values[mask]) for detail in series.details)
     return replace(
         series,
         start_ns=series.start_ns[mask],

@@ -70,6 +70,12 @@ def test_idle_time_is_shaded_by_cause_and_adds_up():
     assert any(s.kind == "idle_input" for s in timeline.stalls)
 
 
+def test_only_the_device_whose_idle_time_is_known_is_shaded():
+    builder = TraceBuilder().kernel("a", 0, 10, device=0).kernel("b", 20, 10, device=0).kernel("c", 50, 10, device=1)
+    timeline = build(builder.build())
+    assert [(lane.device, lane.stalls) for lane in timeline.lanes if isinstance(lane, Lane)] == [(0, True), (1, False)]
+
+
 def test_findings_keep_their_ranges_relative_to_the_origin():
     report = with_findings(device_report())
     timeline = build(report.trace, report.results, findings=report.findings)

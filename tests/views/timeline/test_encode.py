@@ -40,7 +40,7 @@ def test_every_column_of_a_run_comes_back(form):
         if series.link is not None:
             assert decode.column(buffer, read["link"]).tolist() == series.link.tolist()
         for detail, shown in zip(series.details, read.get("details", []), strict=True):
-            assert decode.column(buffer, shown["value"]).tolist() == detail.values.tolist()
+            assert (decode.column(buffer, shown["value"]) - shown["shift"]).tolist() == detail.values.tolist()
 
 
 @pytest.mark.parametrize("form", FORMS)

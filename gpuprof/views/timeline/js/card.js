@@ -1,6 +1,6 @@
 // The card beside the pointer. Names come from the trace, so everything is set as text, never as markup.
 import { enclosing, linked, locate } from "./pick.js";
-import { durationText, tickText, valueText } from "./scale.js";
+import { durationText, rateText, valueText } from "./text.js";
 
 function line(card, label, value) {
   const row = document.createElement("div");
@@ -25,8 +25,12 @@ function titleOf(tl, hit) {
   return series.name ? tl.data.names[series.name[index]] : `device idle: ${tl.data.kinds[series.kind].label}`;
 }
 
-function startText(tl, time) {
-  return tickText(time - tl.scale.zero, 10 ** Math.floor(Math.log10(Math.max(tl.scale.nsPerPixel, 1))));
+// Its value in words; null where it was not recorded.
+function detailText(tl, detail, index) {
+  const value = detail.at(index);
+  if (value === detail.unknown) return null;
+  if (detail.named) return tl.data.names[value];
+  return detail.words ? detail.words[value] : valueText(value, detail.unit);
 }
 
 function describeEvent(tl, card, hit) {
@@ -34,29 +38,38 @@ function describeEvent(tl, card, hit) {
   const kind = tl.data.kinds[series.kind];
   heading(card, titleOf(tl, hit));
   line(card, "duration", durationText(hit.duration));
-  line(card, "start", startText(tl, hit.start));
+  line(card, "start", tl.timeText(hit.start));
   line(card, "lane", place.lane.title || place.lane.label);
   line(card, series.name ? "kind" : "meaning", series.name ? kind.label : kind.meaning);
   for (const detail of series.details) {
-    const value = detail.value[index];
-    if (value === detail.unknown || Number.isNaN(value)) continue;
-    line(card, detail.label, detail.words ? detail.words[value] : valueText(value, detail.unit));
+    const text = detailText(tl, detail, index);
+    if (text !== null) line(card, detail.label, text);
   }
-  const partners = series.link ? linked(tl, hit) : [];
-  if (partners.length) describeLaunch(tl, card, hit, partners[0]);
+  const copied = kind.key === "copy" ? bandwidth(series, index) : null;
+  if (copied) line(card, "bandwidth", copied);
+  if (series.link) describeLaunch(tl, card, hit);
+  else if (kind.key === "launch") describeAround(tl, card, hit);
 }
 
-function describeLaunch(tl, card, hit, id) {
-  const launch = locate(tl, id);
-  if (!launch) return;
-  line(card, "launched", `${durationText(hit.start - launch.start)} earlier, on ${launch.place.lane.label}`);
-  const operator = enclosing(tl, launch);
-  if (operator) line(card, "by", operator);
+function bandwidth(series, index) {
+  const bytes = series.details.find((detail) => detail.label === "size")?.at(index) ?? -1;
+  return bytes > 0 && series.duration[index] > 0 ? rateText(bytes, series.duration[index]) : null;
+}
+
+function describeLaunch(tl, card, hit) {
+  const [id] = linked(tl, hit);
+  const launch = id === undefined ? null : locate(tl, id);
+  if (launch) line(card, "launched", `${durationText(hit.start - launch.start)} earlier, on ${launch.place.lane.label}`);
+}
+
+function describeAround(tl, card, hit) {
+  const operator = enclosing(tl, hit);
+  if (operator) line(card, "operator", operator);
 }
 
 function describeValues(tl, card, hit) {
   heading(card, hit.place.lane.title || hit.place.lane.label);
-  line(card, "time", startText(tl, hit.time));
+  line(card, "time", tl.timeText(hit.time));
   for (const { curve, at } of hit.values) {
     line(card, curve.label, at === null || Number.isNaN(at.value) ? "not recorded yet" : valueText(at.value, curve.unit));
   }
@@ -79,5 +92,5 @@ export function placeCard(tl, x, y) {
 // The same words in one line, for the status line and for screen readers.
 export function sentence(tl, hit) {
   const { lane } = hit.place;
-  return `${titleOf(tl, hit)} · ${durationText(hit.duration)} · ${lane.label} · starts at ${startText(tl, hit.start)}`;
+  return `${titleOf(tl, hit)} · ${durationText(hit.duration)} · ${lane.label} · starts at ${tl.timeText(hit.start)}`;
 }

@@ -48,13 +48,25 @@ function fromGaps(start, duration) {
   return start;
 }
 
+// Only a hover or a click needs these: decoded when first asked for.
+function lazily(read) {
+  let value;
+  return () => (value === undefined ? (value = read()) : value);
+}
+
+function openDetail(bytes, raw) {
+  const values = lazily(() => column(bytes, raw.value));
+  return { ...raw, at: (index) => values()[index] - raw.shift };
+}
+
 function openSeries(bytes, raw, first) {
   const duration = column(bytes, raw.duration);
   const start = raw.start.step === "gap" ? fromGaps(column(bytes, raw.start), duration) : column(bytes, raw.start);
   const prefix = new Float64Array(start.length + 1);
   for (let i = 0; i < start.length; i++) prefix[i + 1] = prefix[i] + duration[i];
-  const details = (raw.details || []).map((d) => ({ ...d, value: column(bytes, d.value) }));
-  return { kind: raw.kind, start, duration, prefix, name: column(bytes, raw.name), link: column(bytes, raw.link), details, first };
+  const details = (raw.details || []).map((detail) => openDetail(bytes, detail));
+  const link = lazily(() => column(bytes, raw.link));
+  return { kind: raw.kind, start, duration, prefix, name: column(bytes, raw.name), details, first, get link() { return link(); } };
 }
 
 // The payload with every column a typed array, every series numbered from `first`.

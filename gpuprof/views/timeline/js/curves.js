@@ -1,6 +1,6 @@
 // Draws a lane of curves (memory, device samples): values that hold until the next reading, highest per pixel column.
 import { countUntil } from "./series.js";
-import { valueText } from "./scale.js";
+import { valueText } from "./text.js";
 
 const DOT = 3;
 

@@ -1,7 +1,8 @@
 // Draws the whole picture: overview, axis, stalls, lanes, and what is pointed at.
 import { drawCurves } from "./curves.js";
 import { drawRow, fitText } from "./marks.js";
-import { Scale, tickText, valueText } from "./scale.js";
+import { Scale, tickText } from "./scale.js";
+import { durationText, valueText } from "./text.js";
 import { locate } from "./pick.js";
 import { drawMatches } from "./search.js";
 
@@ -22,10 +23,12 @@ export function drawFrame(tl) {
   context.clip();
   drawLanes(tl);
   drawStalls(tl);
+  drawRange(tl);
   drawFocus(tl);
   drawLink(tl);
   drawPointer(tl);
   context.restore();
+  drawRangeOnAxis(tl);
   drawLabels(tl);
 }
 
@@ -147,6 +150,35 @@ function drawFocus(tl) {
     context.strokeRect(x0, layout.top + 1, width, layout.height - layout.top - 3);
     context.setLineDash([]);
   }
+}
+
+function drawRange(tl) {
+  const { context, layout, palette, range, scale } = tl;
+  if (!range) return;
+  const [x0, x1] = range.map((time) => scale.x(time));
+  context.globalAlpha = 0.12;
+  context.fillStyle = palette.accent;
+  context.fillRect(x0, layout.top, Math.max(x1 - x0, 1), layout.height - layout.top);
+  context.globalAlpha = 1;
+  for (const x of [x0, x1]) context.fillRect(Math.round(x) - 0.75, layout.top, 1.5, layout.height - layout.top);
+}
+
+// The part of the axis over the selected range, with its length where that fits.
+function drawRangeOnAxis(tl) {
+  const { context, layout, palette, range, scale } = tl;
+  if (!range) return;
+  const x0 = Math.max(scale.x(range[0]), scale.left);
+  const x1 = Math.min(scale.x(range[1]), scale.left + scale.width);
+  if (x1 <= x0) return;
+  const { y, height } = layout.axis;
+  context.fillStyle = palette.accent;
+  context.fillRect(x0, y + 3, Math.max(x1 - x0, 1.5), height - 3);
+  const text = durationText(range[1] - range[0]);
+  if (context.measureText(text).width > x1 - x0 - 8) return;
+  context.fillStyle = palette.dark ? palette.surface : "#ffffff";
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(text, (x0 + x1) / 2, y + 2 + height / 2);
 }
 
 function drawPointer(tl) {

@@ -1,4 +1,5 @@
 // Wheel, drag, click and keyboard.
+import { enterFindings, tabFinding } from "./findings.js";
 import { laneAt } from "./layout.js";
 import { pick } from "./pick.js";
 
@@ -51,19 +52,31 @@ function listenPointer(tl, on) {
     const at = position(tl, event);
     tl.canvas.setPointerCapture(event.pointerId);
     touches.set(event.pointerId, at);
-    held = { ...at, from: at, moved: false, overview: at.y < tl.layout.overview.height && at.x >= tl.scale.left };
+    const inside = at.x >= tl.scale.left;
+    const overview = inside && at.y < tl.layout.overview.height;
+    // a drag along the axis selects too: a finger has no Shift
+    const select = inside && !overview && (event.shiftKey || at.y < tl.layout.top);
+    held = { ...at, from: at, moved: false, overview, select: select ? tl.scale.time(at.x) : null };
     if (held.overview) moveOverview(tl, at.x);
     tl.schedule();
   });
   on(tl.canvas, "pointermove", (event) => {
     const at = position(tl, event);
-    if (touches.size === 2 && touches.has(event.pointerId)) pinch(tl, touches, event.pointerId, at);
-    else if (held) drag(tl, held, at);
+    if (touches.size === 2 && touches.has(event.pointerId)) {
+      held = { ...held, moved: true, select: null };
+      pinch(tl, touches, event.pointerId, at);
+    } else if (held) drag(tl, held, at);
     else tl.point(at, pick(tl, at.x, at.y));
   });
   const release = (event) => {
     touches.delete(event.pointerId);
-    if (held && !held.moved && !held.overview && event.type === "pointerup") click(tl, position(tl, event));
+    if (held && !held.overview && event.type === "pointerup") {
+      const at = position(tl, event);
+      if (!held.moved) click(tl, at);
+      else if (held.select !== null) tl.sumUp(held.select, timeAt(tl, at.x));
+    } else if (held && held.select !== null && held.moved) {
+      tl.closeSum();
+    }
     held = null;
   };
   on(tl.canvas, "pointerup", release);
@@ -76,10 +89,17 @@ function listenPointer(tl, on) {
   });
 }
 
+function timeAt(tl, x) {
+  const { scale } = tl;
+  return scale.time(Math.min(Math.max(x, scale.left), scale.left + scale.width));
+}
+
 function drag(tl, held, at) {
   if (Math.hypot(at.x - held.from.x, at.y - held.from.y) > CLICK_PIXELS) held.moved = true;
   if (held.overview) moveOverview(tl, at.x);
-  else if (held.moved) tl.scale.pan((held.x - at.x) * tl.scale.nsPerPixel);
+  else if (held.select !== null) {
+    if (held.moved) tl.range = [held.select, timeAt(tl, at.x)].sort((a, b) => a - b);
+  } else if (held.moved) tl.scale.pan((held.x - at.x) * tl.scale.nsPerPixel);
   held.x = at.x;
   tl.point(null, null);
   tl.schedule();
@@ -117,12 +137,20 @@ function listenKeys(tl, on) {
     End: () => scale.show(scale.span - shown(), scale.span),
     Escape: () => tl.clear(),
     "/": () => tl.openSearch(),
+    s: () => tl.sumUp(scale.t0, scale.t1),
+    "]": () => tl.nextPlace(1),
+    "[": () => tl.nextPlace(-1),
     n: () => tl.match(1),
     N: () => tl.match(-1),
     f: () => tl.nextFinding(1),
     F: () => tl.nextFinding(-1),
   };
+  on(tl.canvas, "focus", (event) => enterFindings(tl, event.relatedTarget));
   on(tl.canvas, "keydown", (event) => {
+    if (event.key === "Tab" && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      if (tabFinding(tl, event.shiftKey ? -1 : 1)) event.preventDefault();
+      return;
+    }
     const action = keys[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

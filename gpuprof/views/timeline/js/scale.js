@@ -1,6 +1,6 @@
-// The time axis: which part of [0, span] is shown, ticks, and numbers as people read them.
+// The time axis: which part of [0, span] is shown, and its ticks.
+import { UNITS } from "./text.js";
 
-const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const MINIMUM_NS = 20;
 
 export class Scale {
@@ -61,31 +61,4 @@ export function tickText(t, step) {
   const [scale, unit] = UNITS.find(([s]) => t >= s && t > 0) || UNITS.find(([s]) => step >= s) || UNITS[3];
   const digits = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));
   return `${(t / scale).toFixed(Math.min(digits, 9))} ${unit}`;
-}
-
-function threeDigits(value) {
-  const size = Math.abs(value);
-  if (size >= 99.95) return Math.round(value).toLocaleString("en-GB");
-  return size >= 9.995 ? value.toFixed(1) : value.toFixed(2);
-}
-
-export function durationText(ns) {
-  const [scale, unit] = UNITS.find(([s]) => Math.abs(ns) >= s * 0.99995) || UNITS[3];
-  return scale === 1 ? `${Math.round(ns)} ns` : `${threeDigits(ns / scale)} ${unit}`;
-}
-
-export function bytesText(bytes) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let unit = 0;
-  while (Math.abs(bytes) >= 1023.5 && unit < 4) {
-    bytes /= 1024;
-    unit += 1;
-  }
-  return unit === 0 ? `${Math.round(bytes)} B` : `${threeDigits(bytes)} ${units[unit]}`;
-}
-
-export function valueText(value, unit) {
-  if (unit === "bytes") return bytesText(value);
-  if (unit === "ns") return durationText(value);
-  return `${Number.isInteger(value) ? value.toLocaleString("en-GB") : threeDigits(value)}${unit ? ` ${unit}` : ""}`;
 }

@@ -41,11 +41,14 @@ export function busyShares(series, t0, t1, width, out) {
   }
 }
 
+function busyUntil({ start, duration, prefix }, t) {
+  const last = countUntil(start, t) - 1;
+  return last < 0 ? 0 : prefix[last] + Math.min(t - start[last], duration[last]);
+}
+
 // The busy time inside [t0, t1] in ns, exact.
 export function busyNs(series, t0, t1) {
-  const share = new Float64Array(1);
-  busyShares(series, t0, t1, 1, share);
-  return share[0] * (t1 - t0);
+  return busyUntil(series, t1) - busyUntil(series, t0);
 }
 
 // The event under t, or the longest one within `slack` ns of it; -1 if there is none.

@@ -1,13 +1,16 @@
 // The timeline: mount(element, data, options) draws `data` (openPayload's result) and answers to wheel, drag and keys.
 import { fillCard, placeCard, sentence } from "./card.js";
+import { nextFinding, nextPlace, showRanges, withRanges } from "./findings.js";
 import { drawFrame } from "./frame.js";
 import { listen } from "./input.js";
 import { layOut } from "./layout.js";
 import { Strip } from "./marks.js";
 import { readPalette, watchTheme } from "./palette.js";
+import { fillPanel } from "./panel.js";
 import { allSeries, linked, locate } from "./pick.js";
-import { Scale } from "./scale.js";
+import { Scale, tickText } from "./scale.js";
 import { emptySearch, runSearch, step } from "./search.js";
+import { countText } from "./text.js";
 import { buildLegend, buildTools, make } from "./toolbar.js";
 
 function kindsUsed(data) {
@@ -17,6 +20,9 @@ function kindsUsed(data) {
   for (const lane of data.lanes) for (const curve of lane.curves || []) used.add(curve.kind);
   return [...used].sort((a, b) => a - b);
 }
+
+const KEYS = "Arrow keys move, plus and minus zoom, Home shows all, S sums up what is in view, slash searches.";
+const HINT = "wheel: zoom · drag: move · Shift+drag: sum up · click: select · / : search";
 
 class Timeline {
   constructor(element, data, options) {
@@ -28,8 +34,10 @@ class Timeline {
     this.search = emptySearch();
     this.strip = new Strip();
     this.textWidths = new Map();
-    this.selected = this.hover = this.pointer = this.focus = null;
+    this.selected = this.hover = this.pointer = this.focus = this.range = null;
+    this.findings = withRanges(data);
     this.finding = -1;
+    this.place = 0;
     this.frame = 0;
     this.build(element);
     this.stopListening = listen(this);
@@ -42,11 +50,14 @@ class Timeline {
 
   build(element) {
     this.root = make("div", "gp-timeline");
+    // JupyterLab else takes these keys for its own commands
+    this.root.dataset.lmSuppressShortcuts = "true";
     const tools = buildTools({
       search: (text) => this.find(text),
       match: (direction) => this.match(direction),
       zoom: (factor) => this.change(() => this.scale.zoom(factor, (this.scale.t0 + this.scale.t1) / 2)),
       reset: () => this.change(() => this.clear() || this.scale.show(0, this.scale.span)),
+      sumUp: () => this.sumUp(this.scale.t0, this.scale.t1),
       focusCanvas: () => this.canvas.focus(),
     });
     this.searchBox = tools.search;
@@ -54,15 +65,19 @@ class Timeline {
     this.canvas = make("canvas", "gp-canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
-    this.canvas.setAttribute("aria-label", `Timeline of ${this.data.title}. Arrow keys move, plus and minus zoom, Home shows all.`);
+    this.canvas.setAttribute("aria-label", `Timeline of ${this.data.title}. ${KEYS}`);
     this.context = this.canvas.getContext("2d", { alpha: false });
     this.card = make("div", "gp-card");
     this.card.hidden = true;
     this.status = make("div", "gp-status");
     this.status.setAttribute("aria-live", "polite");
-    const legend = buildLegend(this.data.kinds, kindsUsed(this.data), (kinds) => this.toggle(kinds));
+    this.panel = make("section", "gp-sum");
+    this.panel.setAttribute("aria-label", "Sum of the selected range");
+    this.panel.hidden = true;
+    const hint = this.findings.length ? `${HINT} · F or Tab: next finding` : HINT;
+    const legend = buildLegend(this.data.kinds, kindsUsed(this.data), hint, (kinds) => this.toggle(kinds));
     this.paintLegend = legend.paint;
-    this.root.append(tools.tools, this.canvas, this.card, this.status, legend.legend);
+    this.root.append(tools.tools, this.canvas, this.card, this.status, this.panel, legend.legend);
     if (this.data.reduced) this.root.append(make("div", "gp-reduced", this.data.reduced));
     element.append(this.root);
   }
@@ -122,7 +137,9 @@ class Timeline {
   point(at, hit) {
     this.pointer = at;
     this.hover = hit;
-    this.canvas.style.cursor = hit && hit.index !== undefined ? "pointer" : "";
+    const { axis, gutter } = this.layout;
+    const onAxis = at && at.x >= gutter && at.y >= axis.y && at.y < axis.y + axis.height;
+    this.canvas.style.cursor = hit && hit.index !== undefined ? "pointer" : onAxis ? "crosshair" : "";
     if (hit) {
       fillCard(this, this.card, hit);
       placeCard(this, at.x, at.y);
@@ -134,14 +151,39 @@ class Timeline {
 
   select(hit) {
     this.selected = hit && hit.index !== undefined ? { ...hit, links: linked(this, hit) } : null;
-    this.status.textContent = this.selected ? sentence(this, this.selected) : "";
+    this.say(this.selected ? sentence(this, this.selected) : "");
     this.schedule();
+  }
+
+  say(text) {
+    this.status.textContent = text;
+  }
+
+  timeText(time) {
+    return tickText(time - this.scale.zero, 10 ** Math.floor(Math.log10(Math.max(this.scale.nsPerPixel, 1))));
   }
 
   clear() {
     this.focus = null;
     this.finding = -1;
+    this.closeSum();
     this.select(null);
+  }
+
+  // Sums up [t0, t1] in the panel and shades it.
+  sumUp(t0, t1) {
+    this.range = [Math.max(Math.min(t0, t1), 0), Math.min(Math.max(t0, t1), this.scale.span)];
+    const zoom = () => this.change(() => this.scale.show(...this.range));
+    const close = () => this.closeSum() || this.canvas.focus();
+    this.say(fillPanel(this, this.panel, this.range, { zoom, close }));
+    this.schedule();
+  }
+
+  closeSum() {
+    this.range = null;
+    this.panel.hidden = true;
+    this.panel.replaceChildren();
+    this.schedule();
   }
 
   // Zooms so that [t0, t1] fills the middle third.
@@ -153,7 +195,7 @@ class Timeline {
   find(text) {
     runSearch(this, text);
     const found = this.search.times.length;
-    this.count.textContent = text ? `${found.toLocaleString("en-GB")} found` : "";
+    this.count.textContent = text ? `${countText(found)} found` : "";
     this.schedule();
   }
 
@@ -161,7 +203,7 @@ class Timeline {
     const id = step(this, direction);
     if (id < 0) return;
     const hit = locate(this, id);
-    this.count.textContent = `${(this.search.at + 1).toLocaleString("en-GB")} of ${this.search.ids.length.toLocaleString("en-GB")}`;
+    this.count.textContent = `${countText(this.search.at + 1)} of ${countText(this.search.ids.length)}`;
     if (hit.start < this.scale.t0 || hit.start + hit.duration > this.scale.t1 || hit.duration < 3 * this.scale.nsPerPixel) {
       const half = Math.max(hit.duration * 8, (this.scale.t1 - this.scale.t0) / 20);
       const middle = hit.start + hit.duration / 2;
@@ -176,19 +218,11 @@ class Timeline {
   }
 
   nextFinding(direction) {
-    const { findings } = this.data;
-    if (!findings.length) return;
-    this.finding = (this.finding + direction + findings.length) % findings.length;
-    const { ranges, label } = findings[this.finding];
-    this.showRanges(ranges);
-    this.status.textContent = label;
+    nextFinding(this, direction);
   }
 
-  showRanges(ranges) {
-    if (!ranges.length) return;
-    this.focus = ranges;
-    const [t0, t1] = ranges[0];
-    this.reveal(t0, t1);
+  nextPlace(direction) {
+    nextPlace(this, direction);
   }
 
   destroy() {
@@ -207,8 +241,9 @@ export function mount(element, data, options = {}) {
     draw: () => timeline.draw(),
     view: () => [timeline.scale.t0, timeline.scale.t1],
     show: (t0, t1) => timeline.change(() => timeline.scale.show(t0, t1)),
-    focus: (t0, t1) => timeline.showRanges([[t0, t1]]),
-    focusRanges: (ranges) => timeline.showRanges(ranges),
+    focus: (t0, t1) => showRanges(timeline, [[t0, t1]]),
+    focusRanges: (ranges) => showRanges(timeline, ranges),
+    sumUp: (t0, t1) => timeline.sumUp(t0, t1),
     search: (text) => timeline.find(text),
     openSearch: () => timeline.openSearch(),
   };

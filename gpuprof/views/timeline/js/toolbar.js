@@ -7,7 +7,7 @@ export function make(tag, className, text) {
   return element;
 }
 
-function button(text, label, action) {
+export function button(text, label, action) {
   const element = make("button", "gp-button", text);
   element.type = "button";
   element.title = label;
@@ -39,6 +39,7 @@ export function buildTools(actions) {
     button("−", "Zoom out (−)", () => actions.zoom(2)),
     button("+", "Zoom in (+)", () => actions.zoom(0.5)),
     button("Whole run", "Show the whole run (Home)", () => actions.reset()),
+    button("Sum up", "Sum up what is in view (S)", () => actions.sumUp()),
   );
   const find = make("span", "gp-find");
   find.append(search, button("‹", "Previous match (Shift+Enter)", () => actions.match(-1)));
@@ -48,7 +49,7 @@ export function buildTools(actions) {
 }
 
 // One toggle a label (an event and the stall it causes share theirs); `used` are the kinds that occur.
-export function buildLegend(kinds, used, toggle) {
+export function buildLegend(kinds, used, hint, toggle) {
   const legend = make("div", "gp-legend");
   legend.setAttribute("role", "group");
   legend.setAttribute("aria-label", "Kinds shown");
@@ -67,7 +68,7 @@ export function buildLegend(kinds, used, toggle) {
     swatches.push([swatch, index]);
     legend.append(entry);
   }
-  legend.append(make("span", "gp-hint", "wheel: zoom · drag: move · click: select · / : search · F: next finding"));
+  legend.append(make("span", "gp-hint", hint));
   const paint = (palette) => {
     for (const [swatch, index] of swatches) swatch.style.background = palette.kinds[index].fill;
   };
