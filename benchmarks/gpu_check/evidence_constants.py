@@ -25,7 +25,7 @@ def section(results: dict[str, dict[str, Any]], table: Table) -> str:
 
 def _launches(launch: dict[str, Any], compute: dict[str, Any]) -> Iterable[tuple[str, str | None, str | None]]:
     used, gaps = launch.get("used", {}), launch.get("gaps_ns", {})
-    lag = ((launch.get("recorded", {}).get("lags_ns") or {}).get("launch_to_kernel") or {}).get("p5")
+    lag = (gaps.get("idle_lag") or {}).get("q1")
     yield "launch → kernel begin, device idle", _us(used.get("launch_lag_ns")), _us(lag)
     yield "queued kernel → kernel", _us(used.get("stream_gap_ns")), _us(_median(gaps.get("queued")))
     yield "kernel → kernel in a graph", _us(used.get("graph_kernel_gap_ns")), _us(_median(gaps.get("graph")))

@@ -164,9 +164,11 @@ def _predictions(results: Results) -> str:
             saving, replay = facts["saving"] or {}, (facts["replay"] or {}).get("bad") or {}
             size = name.partition(":")[2]
             predicted, measured = percent(facts["predicted_share"]), percent(facts["measured_share"])
-            error = percent(replay.get("worst_step_error"))
-            rows.append((size, change, facts["rule_fires_on_bad"], predicted, saving.get("grade"), measured, error))
-    heads = ("size", "change", "rule fires", "predicted saving", "grade", "measured", "replay error")
+            again, error = percent(facts.get("recorded_again_share")), percent(replay.get("worst_step_error"))
+            rows.append(
+                (size, change, facts["rule_fires_on_bad"], predicted, saving.get("grade"), measured, again, error)
+            )
+    heads = ("size", "change", "rule fires", "predicted saving", "grade", "measured", "recorded again", "replay error")
     return "## Predictions against measurements\n\n" + table(heads, rows) if rows else ""
 
 

@@ -63,17 +63,21 @@ def counts(trace: Trace) -> dict[str, int]:
 
 
 def lags(trace: Trace) -> dict[str, Any]:
-    """How the two clocks lie to each other: launch → kernel begin, and last device end → return of a synchronise.
+    """How the two clocks lie to each other: launch → kernel begin, and end of the work awaited → return of the wait.
 
-    A negative least lag of either kind is a fault of the clocks; both positive bound their skew from both sides.
+    Where all work is on one stream, a negative least lag of either kind is a fault of the clocks; both positive bound
+    their skew from both sides. A wait awaits what was launched before it began.
     """
     calls, events = trace.calls, trace.device_events
     linked = events.take((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))
     launch = linked["start_ns"] - calls["start_ns"][linked["call"]] if len(linked) else np.empty(0, np.int64)
     waits = calls.take(calls["kind"] == CallKind.SYNCHRONIZE)
-    returns = np.sort(waits["start_ns"] + waits["duration_ns"])
-    ends = np.sort(events["start_ns"] + events["duration_ns"])
-    last = np.searchsorted(ends, returns, side="right") - 1
+    work = events.take(events["call"] >= 0)
+    launched = calls["start_ns"][work["call"]] if len(work) else np.empty(0, np.int64)
+    order = np.argsort(launched, kind="stable")
+    ends = np.maximum.accumulate((work["start_ns"] + work["duration_ns"])[order])
+    last = np.searchsorted(launched[order], waits["start_ns"], side="right") - 1
+    returns = waits["start_ns"] + waits["duration_ns"]
     after = (returns - ends[np.maximum(last, 0)])[last >= 0] if len(ends) else np.empty(0, np.int64)
     return {"launch_to_kernel": _spread(launch), "end_to_return": _spread(after)}
 

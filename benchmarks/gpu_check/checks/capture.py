@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.gpu_check import cells, recorded, training
 from benchmarks.gpu_check.check import Check
 from gpuprof.analyses.device_health import DeviceHealth
+from gpuprof.analyses.launches import CLOCK_TOLERANCE_NS
 from gpuprof.model.schema import DEVICE_SAMPLES
 
 _LOAD = """\
@@ -37,6 +38,10 @@ def run(check: Check) -> None:
         share = facts["launches_with_kernel_share"]
         check.only_on_device(f"{size}: 99 % of the launches have their kernel", share is not None and share >= 0.99)
         check.only_on_device(f"{size}: no kernel begins before its launch", facts["clock_ok"] is True)
+        back = (facts["lags_ns"]["end_to_return"] or {}).get("least")
+        check.only_on_device(
+            f"{size}: no wait returns before its work ends", back is None or back >= -CLOCK_TOLERANCE_NS
+        )
         check.only_on_device(f"{size}: synchronisation events are recorded", facts["syncs"] > 0)
         offset = facts["clock_offset_ns"]
         check.expect(f"{size}: profiler and system clock agree", offset is not None and abs(offset) < 1_000_000)

@@ -101,19 +101,30 @@ def _recorded(check: Check, x: torch.Tensor, graph: Callable[[], Any]) -> None:
 
 
 def _gaps(trace: Trace) -> dict[str, Any]:
-    """Between one kernel's end and the next one's begin, in a stream: inside a graph, and queued one by one."""
+    """Between one kernel's end and the next one's begin, in a stream: inside a graph, and queued one by one.
+
+    `idle_lag`: launch → kernel begin where the stream had nothing left to do.
+    """
     events = trace.device_events
     kernels = events.take(events["kind"] == DeviceEventKind.KERNEL)
     if len(kernels) < 2:
         return {}
-    gap = kernels["start_ns"][1:] - (kernels["start_ns"] + kernels["duration_ns"])[:-1]
+    linked = kernels["call"] >= 0
+    never = np.iinfo(np.int64).max // 2
+    launched = np.where(linked, trace.calls["start_ns"][kernels["call"]], never) if len(trace.calls) else linked + never
+    lag = (kernels["start_ns"] - launched)[1:]
+    ended = (kernels["start_ns"] + kernels["duration_ns"])[:-1]
+    idle = linked[1:] & (ended <= launched[1:]) & (lag > 0)
+    gap = kernels["start_ns"][1:] - ended
     _, inverse, times = np.unique(kernels["correlation"], return_inverse=True, return_counts=True)
     in_graph = times[inverse.reshape(-1)] > 10
     same = kernels["correlation"][1:] == kernels["correlation"][:-1]
-    queued = ~in_graph[1:] & ~in_graph[:-1] & (gap < streams.LONGEST_STREAM_GAP_NS)
+    waited = linked[1:] & (launched[1:] + streams.USUAL_LAUNCH_LAG_NS <= ended)
+    queued = waited & ~in_graph[1:] & ~in_graph[:-1] & (gap >= 0) & (gap < streams.LONGEST_STREAM_GAP_NS)
     return {
         "graph": clocks.spread(gap[in_graph[1:] & same].tolist()),
         "queued": clocks.spread(gap[queued].tolist()),
+        "idle_lag": clocks.spread(lag[idle].tolist()),
         "kernel_ns": clocks.spread(kernels["duration_ns"].tolist()),
     }
 

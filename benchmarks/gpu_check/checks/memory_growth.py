@@ -32,7 +32,7 @@ for step in range(40):
 
 
 def run(check: Check) -> None:
-    width, batch, grown = (32, 64, 1024) if check.small else (1024, 4096, 4 * 1024**2)
+    width, batch, grown = (32, 64, 1024) if check.small else (1024, 4096, 16 * 1024**2)
     namespace: dict[str, Any] = {"__name__": "__main__", "device": check.device}
     namespace |= {"width": width, "batch": batch, "grown": grown}
     cells.enter(_SETUP, namespace)

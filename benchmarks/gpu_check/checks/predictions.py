@@ -105,8 +105,15 @@ def _predict_and_measure(check: Check, change: Change, size: str) -> dict[str, A
         "measured_share": 1 - clocks.spread(ratios)["median"],
         "good_over_bad": clocks.spread(ratios),
         "step_ms": {name: each.to_dict()["source"]["step_ms"] for name, each in runs.items()},
+        "recorded_again_share": _recorded_again(runs),
         "replay": {name: recorded.replay(each) for name, each in runs.items()},
     }
+
+
+def _recorded_again(runs: dict[str, Run]) -> float | None:
+    """What the recordings of both say was saved of a step; None where one has no steps."""
+    bad, good = (runs[name].to_dict()["source"]["step_ms"] for name in ("bad", "good"))
+    return 1 - good / bad if bad and good else None
 
 
 def _recorded(check: Check, arm: SimpleNamespace, steps: int, name: str) -> Run:

@@ -1,7 +1,8 @@
 """Ten profiles in one process: are the kernels of every one recorded, all of them, at the right times?
 
 Known faults of CUPTI and torch lose or shift them from the second on (pytorch#175790, #192021, tokenspeed#1348). The
-argument names how the profiler is set: `ours` as gpuprof does, the others to find out what matters.
+argument names how the profiler is set: `ours` as gpuprof does; `after_empty` the same, after a profile of a cell that
+does nothing, before the device is used at all; the others find out what matters.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from benchmarks.gpu_check import cells, recorded
 from benchmarks.gpu_check.check import Check
 from gpuprof.run import Run
 
-VARIANTS = ("ours", "no_sync_events", "events_kept", "cupti_kept", "idle_between")
+VARIANTS = ("ours", "after_empty", "no_sync_events", "events_kept", "cupti_kept", "idle_between")
+OURS = VARIANTS[:2]
 PROFILES = 10
 _CELL = """\
 for i in range(rounds):
@@ -28,6 +30,8 @@ def run(check: Check) -> None:
     if variant == "cupti_kept":
         os.environ["TEARDOWN_CUPTI"] = "0"
     _set(variant)
+    if variant == "after_empty":
+        cells.play("nothing = None", no_nvml=True)
     rounds = 100 if check.small else 2000
     rows = []
     for number in range(1, PROFILES + 1):
@@ -49,7 +53,7 @@ def _judge(check: Check, rows: list[dict[str, Any]], rounds: int, variant: str) 
     for name, chosen in which.items():
         right = all(row["kernels"] >= rounds and row["share"] == 1 and row["clock_ok"] for row in chosen)
         # the other settings are experiments: their outcome is a fact, not a fault
-        if variant == "ours":
+        if variant in OURS:
             check.only_on_device(f"{name} profile: every kernel, after its launch", right)
         else:
             check.note(**{f"{name}_right": right if check.on_device else None})
