@@ -10,7 +10,7 @@ VENV_LINES ?= .venv-lines
 GPU_RESULTS ?= gpu-check
 BIN_LINES := $(VENV_LINES)/bin
 
-.PHONY: demo test lines lint types layers docs notebooks check gpu-check gpu-wheels evidence clean
+.PHONY: demo test lines lint types layers docs notebooks check gpu-check gpu-wheels scores evidence clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -76,6 +76,10 @@ gpu-check:
 # What a machine without network lacks for it, to be carried there.
 gpu-wheels:
 	$(PYTHON) -m benchmarks.gpu_check.wheels .wheels
+
+# Records and measures the labelled pairs that this machine has not done yet, and prints the scores.
+scores: $(VENV)/.test
+	$(BIN)/python -m benchmarks.proving score $(SCORES)
 
 # The pages of docs/evidence/, and the recordings that tests read, from what was measured.
 evidence: $(VENV)/.test

@@ -9,9 +9,10 @@ import argparse
 from pathlib import Path
 
 from benchmarks.proving import tables
-from benchmarks.proving.collect import collect, results_in
+from benchmarks.proving.collect import collect, measure_open, results_in
 from benchmarks.proving.fresh import ROOT
 from benchmarks.proving.measure import BUDGET_S
+from benchmarks.proving.others.ask import ask_all
 from benchmarks.proving.pair import named_pairs
 from benchmarks.proving.score import Judged, judge
 
@@ -20,15 +21,22 @@ FOLDER = ROOT / ".gpuprof" / "proving"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.proving", description="score the rules on the pairs")
-    parser.add_argument("command", choices=("score",))
+    parser.add_argument("command", choices=("score", "others"))
     parser.add_argument("--size", nargs="*", default=[], help="default: mini on the CPU, the three others on a GPU")
     parser.add_argument("--pairs", nargs="*", default=[], help="default: all")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds to measure one pair (default 60)")
+    parser.add_argument("--open", action="store_true", help="measure anew what has no interval, with this budget")
+    parser.add_argument("--gpuprof-at", type=Path, help="where PyPI’s gpuprof was installed to (pip install --target)")
     parser.add_argument("--again", action="store_true", help="record and measure anew what is there")
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: .gpuprof/proving")
     chosen = parser.parse_args()
+    if chosen.command == "others":
+        ask_all(chosen.output, site=chosen.gpuprof_at, again=chosen.again)
+        return
     pairs = named_pairs(tuple(chosen.pairs))
+    if chosen.open:
+        measure_open(pairs, chosen.output, budget_s=chosen.budget)
     collect(pairs, chosen.size, chosen.device, chosen.output, again=chosen.again, budget_s=chosen.budget)
     print(text_of(judge(results_in(chosen.output))))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.proving.fresh import write_json
+from benchmarks.proving.gains import gain_of
 from benchmarks.proving.measure import BUDGET_S, measure_memory, measure_pair
 from benchmarks.proving.pair import DEVICE_SIZES, SMALLEST, Pair
 from benchmarks.proving.record import record_pair
@@ -34,6 +35,18 @@ def collect(
                 continue
             say(f"{pair.name}, {size}, {device}")
             write_json(path, result_of(pair, size, device, folder / "runs", budget_s=budget_s))
+
+
+def measure_open(pairs: Iterable[Pair], folder: Path, *, budget_s: float, say: Callable[[str], None] = print) -> None:
+    """Measure the cures anew that have been measured without coming to an interval, or that could not be."""
+    known = {pair.name: pair for pair in pairs}
+    for result in results_in(folder):
+        pair, size, device = known.get(result["pair"]), result["size"], result["device"]
+        if pair is None or pair.gain == "memory" or size not in pair.scored_at(device) or gain_of(result) is not None:
+            continue
+        say(f"{pair.name}, {size}, {device}: measured again")
+        again = measure_pair(pair, size, device, budget_s=budget_s)
+        write_json(folder / f"{pair.name}.{size}.{device}.json", {**result, "measured": again})
 
 
 def sizes_on(device: str) -> tuple[str, ...]:

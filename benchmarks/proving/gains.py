@@ -44,12 +44,12 @@ def gain_of(result: dict[str, Any]) -> Gain | None:
         # without an interval: three readings of each lie apart, or they do not
         return Gain(share, share, share, "memory") if memory["certain"] else Gain(share, -1.0, 1.0, "memory")
     measured = result["measured"]
-    # too few pairs of blocks give a ratio without an interval
-    if measured is None or "error" in measured or None in (measured["ratio"], measured["low"], measured["high"]):
+    # too few pairs of blocks give a ratio without an interval; one that is open above holds every larger factor
+    if measured is None or "error" in measured or measured["ratio"] is None or measured["low"] is None:
         return None
     of = "cell" if measured.get("whole_cell") else "step"
-    share, low, high = (1 - 1 / measured[name] for name in ("ratio", "low", "high"))
-    return Gain(share, low, high, of)
+    share, low = 1 - 1 / measured["ratio"], 1 - 1 / measured["low"]
+    return Gain(share, low, 1.0 if measured["high"] is None else 1 - 1 / measured["high"], of)
 
 
 @dataclass(frozen=True)

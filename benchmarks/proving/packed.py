@@ -30,17 +30,21 @@ _MEASURED = ("error", "outcome", "ratio", "low", "high", "pairs", "seconds", "gu
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}/")
 
 
-def pack(folder: Path) -> dict[str, Any]:
-    """Every result below `folder`, and what other tools said of them, with the machine that they come from."""
+def pack(folder: Path) -> list[dict[str, Any]]:
+    """The results below `folder`, one object for each device they come from, with what other tools said of them."""
     results = results_in(folder)
-    machines = [machine for result in results if (machine := machine_of(result))]
-    return {
-        "schema": SCHEMA,
-        "machine": machines[0] if machines else {},
-        "made": sorted(result["made"] for result in results if result.get("made"))[-1:],
-        "results": [compact(result) for result in results],
-        "others": [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("others/*.json"))],
-    }
+    others = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("others/*.json"))]
+    return [
+        {
+            "schema": SCHEMA,
+            "machine": next(filter(None, map(machine_of, some)), {}),
+            "made": sorted(result["made"] for result in some if result.get("made"))[-1:],
+            "results": [compact(result) for result in some],
+            "others": [said for said in others if said["device"] == device],
+        }
+        for device in ("cpu", "cuda")
+        if (some := [result for result in results if result["device"] == device])
+    ]
 
 
 def machine_of(result: Mapping[str, Any]) -> dict[str, Any]:

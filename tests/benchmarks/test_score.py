@@ -137,6 +137,12 @@ def test_memory_is_verified_by_readings_that_lie_apart() -> None:
     assert gain_of(result(recorded(), gain="memory")) is None
 
 
+def test_an_interval_that_is_open_above_is_one_and_none_at_all_is_none() -> None:
+    open_above = gain_of(result(recorded(), measured={"ratio": 4.0, "low": 2.0, "high": None}))
+    assert open_above == Gain(0.75, 0.5, 1.0, "step")
+    assert gain_of(result(recorded(), measured={"ratio": 4.0, "low": None, "high": None})) is None
+
+
 def test_what_was_not_measured_is_never_nought() -> None:
     judged = judge([result(recorded(), measured=None)])
     values = [row.split("|")[2].strip() for row in tables.summary(judged).splitlines()[2:]]
