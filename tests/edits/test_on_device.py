@@ -6,6 +6,7 @@ import pytest
 
 from tests.edits.executed import TRAINING, run
 from tests.edits.test_every_edit import EDITS
+from tests.edits.test_modules import DROPPING
 
 pytestmark = pytest.mark.gpu
 
@@ -14,7 +15,7 @@ LOOSE = {"add_autocast": 0.05, "set_matmul_precision": 0.01}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("name", [name for name, (cell, _) in EDITS.items() if cell.endswith(TRAINING)])
+@pytest.mark.parametrize("name", [name for name, (cell, _) in EDITS.items() if cell.endswith((TRAINING, DROPPING))])
 def test_training_gives_the_same(name: str) -> None:
     cell, edit = EDITS[name]
     changed = edit(cell)
