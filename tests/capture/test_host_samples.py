@@ -27,10 +27,10 @@ def test_times_memory_and_load() -> None:
     assert before <= table["time_ns"][0]
     assert np.all(np.diff(table["time_ns"]) > 0)
     assert table["resident_bytes"][-1] == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
-    assert table["cpu_percent"].max() > 20
+    assert table["cpu_percent"].max() > 0
     if thread_times(os.getpid(), os.getpid()) is not None:
-        assert table["main_thread_percent"].max() > 20
-        assert np.all(table["main_core_wait_percent"] >= 0)
+        # a loop that never sleeps runs or waits for a core, however loaded the machine is
+        assert np.max(table["main_thread_percent"] + table["main_core_wait_percent"]) > 60
 
 
 def test_children_are_counted() -> None:
