@@ -2,7 +2,7 @@
 number = 15
 family = "host_syncs_masks"
 rule = "sync_in_step"
-guard = "exact"
+guard = "numerics"
 shows_on = "cuda"
 published = "a part of the 8× of segment-anything-fast, where aten::index waited for the device"
 

@@ -7,13 +7,13 @@ shows_on = "cuda"
 published = "over 30 % of the time where copies are the bottleneck (PyTorch forum 181327); 1.0× where the loader is"
 
 [sizes.mini]
-rows = 64
+rows = 128
 features = 256
-width = 64
-layers = 1
+width = 128
+layers = 2
 batches = 8
 slow_ms = 20.0
-brief_ms = 2.0
+brief_ms = 0.2
 
 [sizes.host_bound]
 rows = 64
