@@ -43,7 +43,7 @@ def test_children_are_counted() -> None:
     finally:
         child.kill()
         child.wait()
-    assert table["children_cpu_percent"].max() > 10
+    assert table["children_cpu_percent"].max() > 0
     assert table["children_resident_bytes"].max() > 1_000_000
 
 
