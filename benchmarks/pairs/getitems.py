@@ -10,7 +10,7 @@ published = "2.9× (9 → 3 s), PyTorch's data-loading tutorial: a whole batch r
 samples = 240
 batch = 8
 request_ms = 3.0
-width = 1500
+width = 2400
 workers = 1
 
 [sizes.host_bound]

@@ -8,10 +8,10 @@ whole_cell = true
 published = "1.3× (11.5 → 9 s), PyTorch's data-loading tutorial"
 
 [sizes.mini]
-epochs = 6
-samples = 64
+epochs = 5
+samples = 192
 batch = 16
-width = 1800
+width = 2400
 
 [sizes.host_bound]
 epochs = 12

@@ -9,7 +9,7 @@ published = "in proportion to the batch where the host is the limit (DeepPerf: â
 [sizes.mini]
 batches = 14
 batch = 24
-width = 512
+width = 1024
 
 [sizes.host_bound]
 batches = 40

@@ -55,6 +55,7 @@ def loss_of(x):
 
 
 # %% bad
+torch.compiler.reset()
 compiled = torch.compile(loss_of, dynamic=False, backend=size.backend)
 for x in batches:
     optimizer.zero_grad()
@@ -63,6 +64,7 @@ for x in batches:
     optimizer.step()
 
 # %% good
+torch.compiler.reset()
 compiled = torch.compile(loss_of, dynamic=True, backend=size.backend)
 for x in batches:
     optimizer.zero_grad()

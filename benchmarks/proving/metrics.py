@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.proving.score import FALSE, MINOR, OPEN, RIGHT, UNMEASURED, Judged
+from benchmarks.proving.score import FALSE, MINOR, OPEN, RIGHT, UNMEASURED, Fault, Judged
 
 RESAMPLES = 2000
+NO_RULE = "no rule"
 _SEED = 0
 
 
@@ -37,6 +38,10 @@ class RuleScore:
         return share(self.found, self.found + self.missed)
 
 
+def _first(fault: Fault) -> str:
+    return fault.rules[0] if fault.rules else NO_RULE
+
+
 def share(part: int, whole: int) -> float | None:
     """`part` ÷ `whole`, None where that is empty."""
     return part / whole if whole else None
@@ -45,12 +50,12 @@ def share(part: int, whole: int) -> float | None:
 def rule_scores(judged: Judged) -> list[RuleScore]:
     """One row for each rule that fired or was missed, by name. A missed fault counts for its first rule."""
     names = {each.rule for each in judged.firings if each.judged != MINOR}
-    names |= {each.found or each.rules[0] for each in judged.faults}
+    names |= {each.found or _first(each) for each in judged.faults}
     rows = []
     for rule in sorted(names):
         kinds = [each.judged for each in judged.firings if each.rule == rule]
         found = sum(each.found == rule for each in judged.faults)
-        missed = sum(each.found is None and each.rules[0] == rule for each in judged.faults)
+        missed = sum(each.found is None and _first(each) == rule for each in judged.faults)
         right, false, undecided, unmeasured = (kinds.count(kind) for kind in (RIGHT, FALSE, OPEN, UNMEASURED))
         rows.append(RuleScore(rule, right, false, undecided, unmeasured, found, missed))
     return rows

@@ -186,7 +186,7 @@ def _check_labels(pair: Pair) -> None:
     for size, rules in pair.besides.items():
         if size not in pair.sizes or not known.issuperset(rules):
             raise PairError(f"{pair.path.name}: [besides] {size} = {list(rules)}; expected a size and names of rules")
-    if not any(label.rule in pair.rules for label in pair.bad.labels):
+    if pair.rules and not any(label.rule in pair.rules for label in pair.bad.labels):
         raise PairError(f"{pair.path.name}: no line of `bad` ends in `# <- {pair.rules[0]}`")
     if pair.good.labels:
         raise PairError(f"{pair.path.name}: line {pair.good.labels[0].line} of `good` carries a label")

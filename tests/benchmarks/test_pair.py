@@ -76,6 +76,11 @@ def test_what_is_right_about_the_workload_itself_is_no_label_of_the_fault(tmp_pa
             load_pair(written(tmp_path, head.replace(old, new) + CELLS))
 
 
+def test_a_fault_that_no_rule_knows_needs_no_label(tmp_path: Path) -> None:
+    text = (HEAD + CELLS).replace('"sync_in_step"', "[]").replace("  # <- sync_in_step", "")
+    assert load_pair(written(tmp_path, text)).rules == ()
+
+
 def test_variants_need_a_reason(tmp_path: Path) -> None:
     head = HEAD.replace('\n"""\n', '\n[variants.masked]\nrules = []\n"""\n')
     with pytest.raises(PairError, match="needs `rules` and `why`"):

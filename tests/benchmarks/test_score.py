@@ -114,6 +114,13 @@ def test_a_missed_fault_costs_recall_and_regret() -> None:
     assert (rows["input_stall"].recall, rows["sync_in_step"].precision) == (0.5, 0.0)
 
 
+def test_a_fault_that_no_rule_knows_is_missed() -> None:
+    unknown = result(recorded())
+    unknown["label"]["rules"] = []
+    (row,) = metrics.rule_scores(judge([unknown]))
+    assert (row.rule, row.missed, row.recall) == (metrics.NO_RULE, 1, 0.0)
+
+
 def test_a_prediction_is_compared_with_the_steps_that_were_measured() -> None:
     bad = recorded(finding("input_stall", saving=(40.0, 60.0, 70.0)), outside_ms=100.0)
     (found,) = judge([result(bad)]).predictions
