@@ -42,6 +42,7 @@ class GcPauses(Rule):
     guard = Guard.EXACT
 
     pause_share: float = threshold(0.01, "of the step: usual loops spend less than a tenth of that")
+    low_share: float = threshold(0.03, "of the step: below it the gain is small")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
     each_step: float = threshold(0.8, "full collections a step: Python alone seldom runs them so often")
 
@@ -61,7 +62,7 @@ class GcPauses(Rule):
         idle = "" if found.idle_ns is None else f"; the device was idle in {units.duration(found.idle_ns)} of it"
         finding = Finding(
             rule=self.name,
-            severity=graded(share, self.high_share),
+            severity=graded(share, self.high_share, self.low_share),
             title=f"Python’s garbage collector stops the loop for {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{units.plural(found.count, 'collection')}, {units.count(found.full)} of them full, took "
