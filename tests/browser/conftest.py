@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.browser.opened import Opened
 
 FLAGS = (
     "--no-sandbox",
@@ -38,6 +41,40 @@ def browser() -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def module_page(browser: Any) -> Iterator[Any]:
+    """A page in which the timeline's functions can be called by name."""
+    from gpuprof.views.timeline import bundle
+
+    names = ", ".join(re.findall(r"^(?:async )?function (\w+)", bundle.script(), re.MULTILINE))
+    page = browser.new_page()
+    page.set_content("<!doctype html><p>arithmetic</p>")
+    script = f"{bundle.script()}\nObject.assign(window, {{ {names} }}); window.ready = true;"
+    page.add_script_tag(content=script, type="module")
+    while not page.evaluate("() => window.ready === true"):
+        page.wait_for_timeout(20)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Opens the page of a report, from disk: a function of the report and options of the browser's page."""
+    from gpuprof.views.html import render_page
+
+    opened: list[Opened] = []
+
+    def open_(report: Any, **options: Any) -> Opened:
+        path = tmp_path / f"page-{len(opened)}.html"
+        path.write_text(render_page(report), encoding="utf-8")
+        opened.append(Opened(browser, path, **options))
+        return opened[-1]
+
+    yield open_
+    for page in opened:
+        page.page.close()
 
 
 @pytest.fixture(scope="session")

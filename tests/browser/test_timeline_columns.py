@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from gpuprof.model.intervals import Intervals, covered
-from gpuprof.views.timeline import bundle, encode
+from gpuprof.views.timeline import encode
 from gpuprof.views.timeline.build import build
 from tests.support.reports import device_report
 
 pytestmark = pytest.mark.browser
 
-NAMES = "runSearch, openPayload, fromBase64, inflate, busyShares, visible, countUntil"
-
-
-@pytest.fixture
-def page(browser: Any) -> Any:
-    module = f"{bundle.script()}\nObject.assign(window, {{ {NAMES} }}); window.ready = true;"
-    page = browser.new_page()
-    page.set_content("<!doctype html><p>arithmetic</p>")
-    page.add_script_tag(content=module, type="module")
-    while not page.evaluate("() => window.ready === true"):
-        page.wait_for_timeout(20)
-    yield page
-    page.close()
-
 
 @pytest.mark.parametrize("form", ["packed", "raw"])
-def test_every_event_is_read_back_exactly(page, form):
+def test_every_event_is_read_back_exactly(module_page, form):
     timeline = build(device_report().trace)
     payload, buffer = encode.packed(timeline) if form == "packed" else encode.raw(timeline)
     sent = buffer if isinstance(buffer, str) else list(buffer)
-    read = page.evaluate(
+    read = module_page.evaluate(
         """async ([payload, sent]) => {
             const bytes = typeof sent === "string" ? await inflate(fromBase64(sent)) : new Uint8Array(sent).buffer;
             const data = openPayload(payload, bytes);
@@ -56,13 +40,13 @@ def test_every_event_is_read_back_exactly(page, form):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_busy_shares_are_exact(page, seed):
+def test_busy_shares_are_exact(module_page, seed):
     random = np.random.default_rng(seed)
     duration = random.integers(0, 5_000, 3_000)
     start = np.cumsum(duration + random.integers(0, 3_000, 3_000)) - duration
     t0, t1 = sorted(random.integers(-1_000, int(start[-1]) + 9_000, 2).tolist())
     width = int(random.integers(1, 900))
-    shares = page.evaluate(
+    shares = module_page.evaluate(
         """([start, duration, t0, t1, width]) => {
             const prefix = [0];
             for (const d of duration) prefix.push(prefix[prefix.length - 1] + d);
@@ -78,22 +62,22 @@ def test_busy_shares_are_exact(page, seed):
     assert shares == pytest.approx((busy / (t1 - t0)).tolist(), abs=1e-9)
 
 
-def test_visible_is_every_event_that_touches_the_view(page):
+def test_visible_is_every_event_that_touches_the_view(module_page):
     random = np.random.default_rng(7)
     duration = random.integers(1, 50, 200)
     start = np.cumsum(duration + random.integers(0, 30, 200)) - duration
     for t0, t1 in random.integers(0, int(start[-1]), (40, 2)).tolist():
         low, high = min(t0, t1), max(t0, t1)
         series = {"start": start.tolist(), "duration": duration.tolist()}
-        first, last = page.evaluate("([series, t0, t1]) => visible(series, t0, t1)", [series, low, high])
+        first, last = module_page.evaluate("([series, t0, t1]) => visible(series, t0, t1)", [series, low, high])
         expected = np.flatnonzero((start <= high) & (start + duration >= low))
         assert list(range(first, last)) == expected.tolist()
 
 
-def test_matches_of_all_series_come_in_order_of_time(page):
+def test_matches_of_all_series_come_in_order_of_time(module_page):
     timeline = build(device_report(steps=3).trace)
     payload, buffer = encode.packed(timeline)
-    times, ids = page.evaluate(
+    times, ids = module_page.evaluate(
         """async ([payload, text]) => {
             const tl = { data: openPayload(payload, await inflate(fromBase64(text))) };
             runSearch(tl, "E");

@@ -206,7 +206,7 @@ function drawLink(tl) {
   const { context, palette, scale, selected } = tl;
   if (!selected || !selected.links) return;
   const from = locate(tl, selected.id);
-  context.strokeStyle = palette.accent;
+  context.strokeStyle = context.fillStyle = palette.accent;
   context.lineWidth = 1.5;
   for (const id of selected.links.slice(0, 500)) {
     const to = locate(tl, id);
@@ -220,5 +220,8 @@ function drawLink(tl) {
     context.moveTo(x0, y0);
     context.bezierCurveTo(x0 + (x1 - x0) * 0.5, y0, x1 - (x1 - x0) * 0.5, y1, x1, y1);
     context.stroke();
+    context.beginPath();
+    context.arc(x1, y1, 3, 0, 2 * Math.PI);
+    context.fill();
   }
 }

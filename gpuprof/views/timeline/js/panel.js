@@ -45,7 +45,7 @@ function deviceTable(tl, device, several) {
   const rows = [["busy", durationText(device.busy), share(device.busy)]];
   const colours = [tl.data.kinds.findIndex((kind) => kind.key === "kernel")];
   for (const { kind, ns } of device.idle) {
-    rows.push([`idle: ${tl.data.kinds[kind].label}`, durationText(ns), share(ns)]);
+    rows.push([`idle: ${tl.data.kinds[kind].label.replace(/^idle, /, "")}`, durationText(ns), share(ns)]);
     colours.push(kind);
   }
   const unexplained = device.recorded - device.busy - device.idle.reduce((sum, { ns }) => sum + ns, 0);

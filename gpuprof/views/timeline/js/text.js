@@ -54,11 +54,13 @@ export function valueText(value, unit) {
 
 // A C++ function's name without `void` and its list of arguments; any other name as it is.
 export function shortName(name) {
-  if (!name.endsWith(")") || !/^[\w:]+[ <(]/.test(name)) return name;
+  if (!name.endsWith(")")) return name;
   let depth = 0;
   for (let i = name.length - 1; i > 0; i--) {
     if (name[i] === ")") depth += 1;
-    else if (name[i] === "(" && (depth -= 1) === 0) return name.slice(0, i).replace(/^void /, "");
+    else if (name[i] === "(" && (depth -= 1) === 0) {
+      return name[i - 1] === " " ? name : name.slice(0, i).replace(/^void /, "");
+    }
   }
   return name;
 }
