@@ -1,7 +1,7 @@
 """Python's garbage collector stops the loop, again and again.
 
 What it finds
-    Pauses of the garbage collector inside the steps that take at least 1 % of their time; on a run with a device only
+    Three pauses of the garbage collector or more, inside the steps, that take at least 1 % of their time; on a run with a device only
     the part of them counts in which the device had nothing to do.
 
 Why it costs
@@ -44,6 +44,7 @@ class GcPauses(Rule):
     pause_share: float = threshold(0.01, "of the step: usual loops spend less than a tenth of that")
     low_share: float = threshold(0.03, "of the step: below it the gain is small")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+    collections: float = threshold(3, "in the steps: one or two are chance, however short the recording is")
     each_step: float = threshold(0.8, "full collections a step: Python alone seldom runs them so often")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -57,7 +58,7 @@ class GcPauses(Rule):
             )
         lost_ns = found.pauses.total_ns if found.idle_ns is None else found.idle_ns
         share = scope.share(lost_ns)
-        if share < self.pause_share:
+        if share < self.pause_share or found.count < self.collections:
             return None
         idle = "" if found.idle_ns is None else f"; the device was idle in {units.duration(found.idle_ns)} of it"
         finding = Finding(

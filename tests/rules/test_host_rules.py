@@ -14,7 +14,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model.context import Environment, Garbage
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.pageable_h2d_copy import PageableH2dCopy
 from gpuprof.rules.registry import judge, rule
 from tests.rules.cases import sync_in_step
@@ -213,3 +213,16 @@ def test_small_pageable_copies_beside_pinned_batches_are_not_the_loaders() -> No
     found = PageableH2dCopy().check(Results(builder.build()))
     assert isinstance(found, Finding)
     assert "DataLoader" not in found.change and "register_buffer" in found.change
+
+
+def test_a_collection_or_two_are_no_habit() -> None:
+    """GIVEN pauses of a fifth of a short recording WHEN there are two of them THEN nothing is said, of three it is."""
+
+    def pausing(times: int) -> Finding | Abstention | None:
+        builder = TraceBuilder().step(0, 1000).operator("aten::mm", 0, 1000)
+        starts = tuple(200_000 * (1 + number) for number in range(times))
+        garbage = Garbage(collections=times, start_ns=starts, duration_ns=(100_000,) * times, generation=(1,) * times)
+        return rule("gc_pauses").check(Results(builder.context(garbage=garbage).build()))
+
+    assert pausing(2) is None
+    assert isinstance(pausing(3), Finding)
