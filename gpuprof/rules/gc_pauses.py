@@ -1,8 +1,8 @@
 """Python's garbage collector stops the loop, again and again.
 
 What it finds
-    Three pauses of the garbage collector or more, inside the steps, that take at least 1 % of their time; on a run with a device only
-    the part of them counts in which the device had nothing to do.
+    Three pauses of the garbage collector or more inside the steps, which take at least 1 % of their time; on a run with
+    a device only the part of them counts in which the device had nothing to do.
 
 Why it costs
     A full collection looks at every object that the process holds, and a notebook with a model, data and libraries
