@@ -29,13 +29,14 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.ranks import Ranks
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kernel_names import KernelCategory
-from gpuprof.model.table import Table
+from gpuprof.model.table import Array, Table
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import WAITS_FOR_HOST, retimed
@@ -100,7 +101,7 @@ class ExposedCollective(Rule):
                 "median_kernel_us": round(_median(table) / units.NS_PER_US, 3),
                 "longest_kind": name,
             },
-            where=Where(ranges_ns=worst(exposed)),
+            where=Where(lines=_lines(results), ranges_ns=worst(exposed)),
             change=_change(name if _GENERIC not in name.lower() else _on_host(results) or name, results),
             saving=scope.saving(
                 0,
@@ -113,11 +114,19 @@ class ExposedCollective(Rule):
         return retimed(results, found, _hidden(results, exposed, waited.ns), _BASIS, rest=WAITS_FOR_HOST)
 
 
+def _rows(results: Results) -> Array:
+    """The collectives of the device as rows of its events."""
+    events, primary = results.trace.device_events, results.get(DeviceActivity).primary
+    return np.flatnonzero(events["collective"] & (events["device"] == (primary.id if primary else -1)))
+
+
+def _lines(results: Results) -> tuple[int, ...]:
+    return results.get(LinePlaces).launching_lines(results.trace, _rows(results))
+
+
 def _hidden(results: Results, exposed: Intervals, waited_ns: float) -> Range:
     """Of what is exposed and no wait for a late rank: nothing at worst, half, and at best all hidden under compute."""
-    events = results.trace.device_events
-    primary = results.get(DeviceActivity).primary
-    rows = np.flatnonzero(events["collective"] & (events["device"] == (primary.id if primary else -1)))
+    events, rows = results.trace.device_events, _rows(results)
     starts, durations = events["start_ns"][rows], events["duration_ns"][rows]
     bare = intervals.covered(exposed, starts, starts + durations)
     own = 1 - min(waited_ns / exposed.total_ns, 1.0) if exposed.total_ns else 0.0

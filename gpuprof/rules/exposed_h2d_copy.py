@@ -26,11 +26,12 @@ from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
+from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
-from gpuprof.model.table import Table
+from gpuprof.model.table import Array, Table
 from gpuprof.rules.absence import without_device, without_host_memory
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
@@ -70,10 +71,14 @@ class ExposedH2dCopy(Rule):
             return None
         if scope.share(results.get(InputPipeline).device_idle_in_wait_ns or 0) >= self.stall_share:
             return None
-        found = self._finding(scope, copies, exposed, hideable)
-        return retimed(results, found, _prefetched(results, copies, device.id), _BASIS, assumed=_ASSUMED)
+        rows = _rows(results, copies, device.id)
+        lines = results.get(LinePlaces).launching_lines(results.trace, rows)
+        found = self._finding(scope, copies, exposed, hideable, lines)
+        return retimed(results, found, _prefetched(results, rows, device.id), _BASIS, assumed=_ASSUMED)
 
-    def _finding(self, scope: Scope, copies: Table, exposed: Intervals, hideable_ns: int) -> Finding:
+    def _finding(
+        self, scope: Scope, copies: Table, exposed: Intervals, hideable_ns: int, lines: tuple[int, ...]
+    ) -> Finding:
         share, total = scope.share(exposed.total_ns), int(np.maximum(copies["bytes"], 0).sum())
         spent = int(copies["duration_ns"].sum())
         return Finding(
@@ -92,7 +97,7 @@ class ExposedH2dCopy(Rule):
                 "exposed_ms": units.milliseconds(exposed.total_ns),
                 "exposed_share": round(share, 4),
             },
-            where=Where(ranges_ns=worst(exposed)),
+            where=Where(lines=lines, ranges_ns=worst(exposed)),
             change="Copy the next batch while this one computes: on `side = torch.cuda.Stream()` inside "
             "`with torch.cuda.stream(side):`, with `non_blocking=True`; before using it "
             "`torch.cuda.current_stream().wait_stream(side)` and `batch.record_stream(torch.cuda.current_stream())`.",
@@ -101,10 +106,15 @@ class ExposedH2dCopy(Rule):
         )
 
 
-def _prefetched(results: Results, copies: Table, device: int) -> Range:
-    """At worst each copy is asked for when it is now, only on another stream."""
+def _rows(results: Results, copies: Table, device: int) -> Array:
+    """These copies as rows of the device's events."""
     events = results.trace.device_events
     mine = np.isin(events["call"], copies["call"][copies["call"] >= 0]) & (events["device"] == device)
-    rows = np.flatnonzero(mine & (events["kind"] == DeviceEventKind.COPY))
-    ahead = copied_ahead(rows, events["step"][rows].astype(np.int64), device)
+    return np.flatnonzero(mine & (events["kind"] == DeviceEventKind.COPY))
+
+
+def _prefetched(results: Results, rows: Array, device: int) -> Range:
+    """At worst each copy is asked for when it is now, only on another stream."""
+    steps = results.trace.device_events["step"][rows]
+    ahead = copied_ahead(rows, steps.astype(np.int64), device)
     return Range(copied_beside(rows, device), ahead, ahead)
