@@ -84,13 +84,20 @@ class Comparison:
             0, Record(longest_ns=longest_ns, gradients=numeric, earlier=self._snapshot.heap.graph_nodes)
         )
         made = look.record
-        limit = None if made.whole and made.steps <= GUARD_STEPS else min(made.steps, GUARD_STEPS)
+        limit = None if made.whole and made.steps <= GUARD_STEPS else self._guard_steps(made)
         first = look
         if limit is not None:  # it went on beyond the steps that are compared
             first = self._record(0, Record(stop_after=limit, counted=made.counted, gradients=numeric))
         again = self._record(0, Record(stop_after=limit, counted=made.counted))
         other = self._record(1, Record(stop_after=limit, counted=made.counted, gradients=numeric))
         return made, first, again, other
+
+    def _guard_steps(self, made: Record) -> int:
+        """As many as are compared; fewer where three runs of them would take more than half of the budget."""
+        ends = made.ends_ns[made.counted]
+        step_ns = float(np.median(np.diff(ends))) if len(ends) > 1 else 0.0
+        affordable = int(self._settings.budget_s * NS_PER_S / (6 * step_ns)) if step_ns else GUARD_STEPS
+        return min(made.steps, GUARD_STEPS, max(affordable, 2))
 
     def _record(self, number: int, record: Record) -> Seen:
         self._snapshot.restore()
