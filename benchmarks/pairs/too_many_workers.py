@@ -12,9 +12,9 @@ samples = 256
 batch = 8
 workers = 16
 fitting = 1
-tiles = 12
+tiles = 6
 width = 512
-hidden = 1500
+hidden = 1800
 
 [sizes.host_bound]
 samples = 4096

@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds to measure one pair (default 60)")
     parser.add_argument("--open", action="store_true", help="measure anew what has no interval, with this budget")
     parser.add_argument("--gpuprof-at", type=Path, help="where PyPI’s gpuprof was installed to (pip install --target)")
+    parser.add_argument("--record-again", action="store_true", help="record anew, and keep what was measured")
     parser.add_argument("--again", action="store_true", help="record and measure anew what is there")
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: .gpuprof/proving")
     chosen = parser.parse_args()
@@ -37,7 +38,15 @@ def main() -> None:
     pairs = named_pairs(tuple(chosen.pairs))
     if chosen.open:
         measure_open(pairs, chosen.output, budget_s=chosen.budget)
-    collect(pairs, chosen.size, chosen.device, chosen.output, again=chosen.again, budget_s=chosen.budget)
+    collect(
+        pairs,
+        chosen.size,
+        chosen.device,
+        chosen.output,
+        again=chosen.again,
+        record_again=chosen.record_again,
+        budget_s=chosen.budget,
+    )
     print(text_of(judge(results_in(chosen.output))))
 
 

@@ -24,17 +24,23 @@ def collect(
     folder: Path,
     *,
     again: bool = False,
+    record_again: bool = False,
     budget_s: float = BUDGET_S,
     say: Callable[[str], None] = print,
 ) -> None:
-    """One result each pair and size below `folder`; `again` does them anew."""
+    """One result each pair and size below `folder`; `again` does them anew, `record_again` keeps what was measured."""
     for pair in pairs:
         for size in sizes or sizes_on(device):
             path = folder / f"{pair.name}.{size}.{device}.json"
-            if path.exists() and not again:
+            if path.exists() and not again and not record_again:
                 continue
             say(f"{pair.name}, {size}, {device}")
-            write_json(path, result_of(pair, size, device, folder / "runs", budget_s=budget_s))
+            if path.exists() and not again:
+                known = json.loads(path.read_text(encoding="utf-8"))
+                anew = {"label": label_of(pair), "variants": record_pair(pair, size, device, folder / "runs")}
+                write_json(path, {**known, **anew})
+            else:
+                write_json(path, result_of(pair, size, device, folder / "runs", budget_s=budget_s))
 
 
 def measure_open(pairs: Iterable[Pair], folder: Path, *, budget_s: float, say: Callable[[str], None] = print) -> None:

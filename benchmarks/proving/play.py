@@ -83,6 +83,10 @@ def _number(loss: Any) -> float:
 @contextlib.contextmanager
 def notebook() -> Iterator[Notebook]:
     """A fresh notebook: IPython's own shell, or, on a machine without IPython, the plain interpreter."""
+    # the first optimizer of a process imports the compiler, for seconds: a notebook that has trained before has it
+    import torch._dynamo
+
+    torch.compiler.reset()
     main = sys.modules["__main__"]
     cells: Notebook = Shell() if find_spec("IPython") else Interpreter()
     try:
