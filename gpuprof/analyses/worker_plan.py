@@ -78,6 +78,13 @@ class WorkerPlan(Result):
         return self.load_ns is not None and self.load_ns < HANDOVER_NS
 
     @property
+    def waits_are_handover(self) -> bool:
+        """Whether workers keep up, and what the waits still show is the handing over of batches that are ready."""
+        if not self.workers or self.load_ns is None or self.rest_ns is None:
+            return False
+        return self.load_ns / self.workers - self.rest_ns < HANDOVER_NS
+
+    @property
     def repeats(self) -> bool:
         """Whether several workers would each give all samples, as they do of an `IterableDataset`."""
         return bool(self.loader and self.loader.iterable)

@@ -2,9 +2,10 @@
 
 What it finds
     The main thread sits inside the DataLoader's `__next__` while the device has nothing to do. On a run without a
-    device the wait itself is counted, since nothing else happens in it; batches that are made in a millisecond or two
-    then count as part of the work until they take a fifth of it. The first batch of an iteration whose workers are
-    still starting, and the last call that finds the loader exhausted, are left out.
+    device the wait itself is counted, since nothing else happens in it; batches that are made, or handed over by
+    workers that keep up, in a millisecond or two then count as part of the work until they take a fifth of it. The
+    first batch of an iteration whose workers are still starting, and the last call that finds the loader exhausted,
+    are left out.
 
 Why it costs
     The step cannot begin before its batch is there. Time in which the device is idle for want of data is lost; time in
@@ -78,8 +79,9 @@ class InputStall(Rule):
         if activity.recorded is False:
             return without_device(self.name, results, "the device’s activity during the waits for data")
         plan, batch = results.get(WorkerPlan), pipeline.batch
-        if idle_ns is None and plan.handover_dominates and share < self.high_share:
-            return None  # workers would not help, and a batch made that fast is part of the work
+        handed_over = plan.handover_dominates or plan.waits_are_handover
+        if idle_ns is None and handed_over and share < self.high_share:
+            return None  # more workers would not help, and a batch made or handed over that fast is part of the work
         who = "The training loop waits" if idle_ns is None else "The device waits"
         ranges = Intervals(pipeline.start_ns[batch], (pipeline.start_ns + pipeline.duration_ns)[batch])
         found = Finding(

@@ -15,7 +15,13 @@ def stalled(results: Results, stall_share: float) -> bool:
     """Whether the steps wait for data, and so that no number of workers there are cores for hides it."""
     cost = results.get(SampleCost)
     waits = cost.stall_ns is not None and Scope.of(results).share(cost.stall_ns) >= stall_share
-    return waits and not cost.workers_suffice
+    return waits and not cost.workers_suffice and not _only_handed_over(results)
+
+
+def _only_handed_over(results: Results) -> bool:
+    """Without a device: whether workers keep up, and the waits are those for batches that are ready."""
+    on_device = results.get(InputPipeline).device_idle_in_wait_ns is not None
+    return not on_device and results.get(WorkerPlan).waits_are_handover
 
 
 def without_times(rule: str) -> Abstention:

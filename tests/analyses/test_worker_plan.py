@@ -31,6 +31,13 @@ def plan(
 
 
 @pytest.mark.parametrize(
+    ("wait_ms", "workers", "handed_over"), [(1, 2, True), (3, 2, False), (1, 0, False)], ids=["ready", "late", "none"]
+)
+def test_a_short_wait_for_workers_is_the_handing_over(wait_ms: float, workers: int, handed_over: bool) -> None:
+    assert plan(wait_ms, 10, workers=workers).waits_are_handover is handed_over
+
+
+@pytest.mark.parametrize(
     ("wait_ms", "work_ms", "workers", "cores", "needed", "suggested", "saved_ms"),
     [
         (30, 70, 0, None, 1, 1, 30),

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
+from gpuprof.model.context import Environment, Loader
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Abstention, Finding
@@ -17,6 +18,7 @@ from gpuprof.rules.registry import judge
 from gpuprof.rules.slow_transform import SlowTransform
 from tests.rules.cases import per_sample_fetch, slow_transform
 from tests.rules.cases.slow_transform import loop, timed
+from tests.support.trace_builder import TraceBuilder
 
 
 def waiting(**facts: Any) -> Loading:
@@ -52,6 +54,16 @@ def test_a_transform_that_waits_is_not_slow_by_computing() -> None:
 )
 def test_a_fetch_that_is_held_up_by_something_else(trace: Trace) -> None:
     assert PerSampleFetch().check(Results(trace)) is None
+
+
+@pytest.mark.parametrize(("wait_ms", "found"), [(1.2, False), (2.8, True), (4.0, True)])
+def test_without_a_device_the_handing_over_of_ready_batches_is_no_stall(wait_ms: float, found: bool) -> None:
+    builder = TraceBuilder().context(loaders=(Loader(workers=2, line=3),), environment=Environment(cores_allowed=2))
+    for step in range(10):
+        at = step * 15_000
+        builder.step(at, 15_000).data_wait(at, wait_ms * 1000, workers=2)
+        builder.operator("aten::mm", at + wait_ms * 1000, 15_000 - wait_ms * 1000)
+    assert (InputStall().check(Results(builder.build())) is not None) is found
 
 
 def test_two_datasets_that_cannot_be_told_apart() -> None:
