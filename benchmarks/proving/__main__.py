@@ -28,12 +28,13 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds to measure one pair (default 60)")
     parser.add_argument("--open", action="store_true", help="measure anew what has no interval, with this budget")
     parser.add_argument("--gpuprof-at", type=Path, help="where PyPI’s gpuprof was installed to (pip install --target)")
+    parser.add_argument("--plugin-at", type=Path, help="where torch-tb-profiler was installed to")
     parser.add_argument("--record-again", action="store_true", help="record anew, and keep what was measured")
     parser.add_argument("--again", action="store_true", help="record and measure anew what is there")
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: .gpuprof/proving")
     chosen = parser.parse_args()
     if chosen.command == "others":
-        ask_all(chosen.output, site=chosen.gpuprof_at, again=chosen.again)
+        ask_all(chosen.output, site=chosen.gpuprof_at, plugin=chosen.plugin_at, again=chosen.again)
         return
     pairs = named_pairs(tuple(chosen.pairs))
     if chosen.open:

@@ -1,22 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from benchmarks.proving.others import pypi_gpuprof, tensorboard_plugin
 from benchmarks.proving.others.advice import LOADING, Advice, with_advice
-from benchmarks.proving.others.tensorboard_plugin import LOADING_SHARE, advise
+from benchmarks.proving.others.tensorboard_plugin import advice_of
 from benchmarks.proving.others.torchtidy import PATTERNS
 from benchmarks.proving.pair import rule_names
 from benchmarks.proving.score import judge
 from tests.benchmarks.test_score import judged_as, recorded, result
-
-
-class FakeRun:
-    """A run whose report has only what the thresholds look at."""
-
-    def __init__(self, wait_share: float):
-        self._wait_share = wait_share
-
-    def to_dict(self):
-        budget = [{"category": "input_wait", "share": self._wait_share}, {"category": "outside_steps", "share": 0.5}]
-        return {"time_budget": budget, "devices": []}
 
 
 def test_an_advice_counts_for_any_label_that_it_covers() -> None:
@@ -37,11 +31,21 @@ def test_torchs_patterns_are_there_and_cover_rules() -> None:
     assert {rule for covers in PATTERNS.values() for rule in covers} <= set(rule_names())
 
 
-def test_the_plugins_threshold_for_loading_is_of_the_steps(monkeypatch) -> None:
-    from benchmarks.proving.others import tensorboard_plugin
+@pytest.mark.parametrize(
+    ("text", "covers"),
+    [("GPU 0 has low utilization.", "small_batch"), ("a lot of time is in data loading", LOADING[0])],
+)
+def test_a_recommendation_of_the_plugin_is_about_labels(text: str, covers: str) -> None:
+    found = advice_of(text)
+    assert found is not None and found.covers[0] == covers
+    assert advice_of("use another backend") is None
 
-    for name in ("_tensor_cores_unused", "_memory_is_full"):
-        monkeypatch.setattr(tensorboard_plugin, name, lambda run: False)
-    under, over = 0.5 * LOADING_SHARE - 0.001, 0.5 * LOADING_SHARE + 0.001
-    assert advise(FakeRun(under)) == []
-    assert [each.covers for each in advise(FakeRun(over))] == [LOADING]
+
+def test_all_that_the_tools_advise_is_about_rules() -> None:
+    covers = {*tensorboard_plugin.COVERS.values(), *pypi_gpuprof.COVERS.values()}
+    assert {rule for each in covers for rule in each} <= set(rule_names())
+
+
+def test_a_tool_that_cannot_run_says_why(tmp_path: Path) -> None:
+    found = tensorboard_plugin.advise(tmp_path / "none.json", tmp_path)
+    assert "torch_tb_profiler" in found["error"]

@@ -13,15 +13,21 @@ from benchmarks.proving.others import pypi_gpuprof, tensorboard_plugin
 from benchmarks.proving.pair import Pair, all_pairs
 
 TIMEOUT_S = 180.0
+_ABSENT = {"error": "it was not installed"}
 TOOLS = {
     "torchtidy": "TorchTidy (in torch)",
-    "tensorboard_plugin": "TensorBoard plugin (thresholds of 0.4.3)",
+    "tensorboard_plugin": "TensorBoard plugin (0.4.3)",
     "pypi_gpuprof": "gpuprof of PyPI (0.7.1)",
 }
 
 
-def ask_all(folder: Path, *, site: Path | None, again: bool = False, say: Callable[[str], None] = print) -> None:
-    """For every result below `folder` ask each tool about its variants; PyPI's package where `site` holds it."""
+def ask_all(
+    folder: Path, *, site: Path | None, plugin: Path | None, again: bool = False, say: Callable[[str], None] = print
+) -> None:
+    """For every result below `folder` ask each tool about its variants.
+
+    `site`, `plugin`: where PyPI's gpuprof and the TensorBoard plugin were installed to, if they were.
+    """
     pairs = {pair.name: pair for pair in all_pairs()}
     for result in results_in(folder):
         path = folder / "others" / f"{result['pair']}.{result['size']}.{result['device']}.json"
@@ -29,7 +35,7 @@ def ask_all(folder: Path, *, site: Path | None, again: bool = False, say: Callab
             continue
         say(f"{result['pair']}, {result['size']}, {result['device']}: other tools")
         answers = {
-            variant: _asked(pairs[result["pair"]], variant, result, recorded, site)
+            variant: _asked(pairs[result["pair"]], variant, result, recorded, site, plugin)
             for variant, recorded in result["variants"].items()
             if "report" in recorded
         }
@@ -42,7 +48,12 @@ def answers_in(folder: Path) -> Iterable[dict[str, Any]]:
 
 
 def _asked(
-    pair: Pair, variant: str, result: dict[str, Any], recorded: dict[str, Any], site: Path | None
+    pair: Pair,
+    variant: str,
+    result: dict[str, Any],
+    recorded: dict[str, Any],
+    site: Path | None,
+    plugin: Path | None,
 ) -> dict[str, Any]:
     size, device = result["size"], result["device"]
     chosen = [pair.name, "--variant", variant, "--size", size]
@@ -50,16 +61,13 @@ def _asked(
         "torchtidy": in_fresh_process(
             "benchmarks.proving.others.torchtidy", chosen, device=device, timeout_s=TIMEOUT_S
         ),
-        "tensorboard_plugin": _plugin(recorded),
-        "pypi_gpuprof": {"error": "it was not installed"}
-        if site is None
-        else pypi_gpuprof.advise(pair, variant, size, device, site),
+        "tensorboard_plugin": _ABSENT if plugin is None else _plugin(recorded, plugin),
+        "pypi_gpuprof": _ABSENT if site is None else pypi_gpuprof.advise(pair, variant, size, device, site),
     }
 
 
-def _plugin(recorded: dict[str, Any]) -> dict[str, Any]:
-    from gpuprof.run import Run
+def _plugin(recorded: dict[str, Any], plugin: Path) -> dict[str, Any]:
+    from gpuprof.model.recording import KINETO
 
-    if recorded.get("run") is None or not Path(recorded["run"]).is_dir():
-        return {"error": "the recording is not there"}
-    return {"advice": [each.as_dict() for each in tensorboard_plugin.advise(Run.load(recorded["run"]))]}
+    trace = Path(recorded.get("run") or "") / KINETO
+    return tensorboard_plugin.advise(trace, plugin) if trace.is_file() else {"error": "the recording is not there"}

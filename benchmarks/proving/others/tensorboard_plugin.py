@@ -1,59 +1,62 @@
-"""The recommendations of torch's TensorBoard plugin (torch-tb-profiler 0.4.3, since removed), by its thresholds.
+"""The recommendations of torch's TensorBoard plugin (torch-tb-profiler 0.4.3, no longer maintained), by its own code.
 
-Facts of the plugin's `profiler/data.py`, written anew on our figures: loading above 5 % of the step, where the device
-and the runtime do nothing; a device in use for less than half of the time; no tensor core kernel on a device that has
-them; memory above 90 % of the device; communication above 10 % of the step; DataParallel on several devices.
+`SITE` is the folder that it was installed into (`pip install --target SITE --no-deps torch-tb-profiler`); it reads the
+same recordings as we do. Its rules, as its `profiler/data.py` has them: loading above 5 % of the step where device and
+runtime do nothing; a device used for less than half of the time; no tensor core kernel on a device that has them; memory
+above 90 % of the device; communication above 10 % of the step; DataParallel on several devices.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
 
 from benchmarks.proving.others.advice import LOADING, Advice
 
-if TYPE_CHECKING:
-    from gpuprof.run import Run
-
-LOADING_SHARE = 0.05
-LEAST_UTILISATION = 0.5
-MEMORY_SHARE = 0.9
-COMMUNICATION_SHARE = 0.1
-TENSOR_CORES_SINCE = 7
-
-
-def advise(run: Run) -> list[Advice]:
-    """What the plugin would recommend for this run."""
-    report = run.to_dict()
-    shares = {entry["category"]: entry["share"] for entry in report["time_budget"]}
-    inside = 1 - shares.get("outside_steps", 0.0) - shares.get("idle_outside_steps", 0.0)
-    found = []
-    loading = shares.get("input_wait", shares.get("idle_input", 0.0))
-    if inside > 0 and loading / inside > LOADING_SHARE:
-        found.append(Advice("high time cost on input data loading", LOADING))
-    if any(device["busy_share"] < LEAST_UTILISATION for device in report["devices"]):
-        found.append(Advice("low utilisation", ("small_batch", "launch_bound")))
-    if _tensor_cores_unused(run):
-        found.append(Advice("tensor cores unused", ("fp32_matmul",)))
-    if _memory_is_full(run):
-        found.append(Advice("memory at its limit", ("memory_near_limit", "activations_dominate_peak")))
-    if inside > 0 and shares.get("exposed_collective", 0.0) / inside > COMMUNICATION_SHARE:
-        found.append(Advice("high time cost on communication", ("exposed_collective",)))
-    return found
+TIMEOUT_S = 180.0
+# what its recommendations hold → our labels that they are right about
+COVERS: dict[str, tuple[str, ...]] = {
+    "data loading": LOADING,
+    "low utilization": ("small_batch", "launch_bound"),
+    "Tensor Cores": ("fp32_matmul",),
+    "memory capacity": ("memory_near_limit", "activations_dominate_peak", "logits_dominate_peak"),
+    "on communication": ("exposed_collective",),
+    "DataParallel": ("data_parallel_module",),
+}
+_RUNNER = """
+import json, sys
+from torch_tb_profiler.profiler.data import RunProfileData
+found = RunProfileData.parse("worker", None, sys.argv[1], sys.argv[2])
+found = found[0] if isinstance(found, tuple) else found
+json.dump(found.recommendations, open(sys.argv[3], "w"))
+"""
 
 
-def _tensor_cores_unused(run: Run) -> bool:
-    from gpuprof.analyses.kernels import Kernels
-    from gpuprof.model.kernel_names import KernelCategory, Precision
+def advise(trace: Path, site: Path) -> dict[str, Any]:
+    """`{"advice": [...]}` for a Kineto file, or `{"error": why}`."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        ended = subprocess.run(
+            [sys.executable, "-c", _RUNNER, str(trace.absolute()), folder, str(answer)],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(site)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        if not answer.is_file():
+            said = [line for line in ended.stderr.splitlines() if line.strip()]
+            return {"error": said[-1] if said else f"exit status {ended.returncode}"}
+        recommended = json.loads(answer.read_text(encoding="utf-8"))
+    return {"advice": [each.as_dict() for text in recommended if (each := advice_of(text))]}
 
-    kernels = run.details.results.get(Kernels)
-    products = sum(kernels.by_category.get(kind, 0) for kind in (KernelCategory.GEMM, KernelCategory.CONVOLUTION))
-    plain = kernels.by_precision.get(Precision.FP32, 0) + kernels.by_precision.get(Precision.FP64, 0)
-    capable = [device.compute_capability for device in run.trace.devices if device.compute_capability]
-    return bool(products) and plain >= products and any(major >= TENSOR_CORES_SINCE for major, _ in capable)
 
-
-def _memory_is_full(run: Run) -> bool:
-    from gpuprof.analyses.memory_peak import MemoryPeak
-
-    use = run.details.results.get(MemoryPeak).primary
-    return bool(use and use.limit_bytes and (use.peak_allocated_bytes or 0) > MEMORY_SHARE * use.limit_bytes)
+def advice_of(text: str) -> Advice | None:
+    """A recommendation as an advice, by what it is about; None where it is about nothing of ours."""
+    return next((Advice(part, covers) for part, covers in COVERS.items() if part in text), None)
