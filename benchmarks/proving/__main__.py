@@ -1,6 +1,6 @@
 """One command: `python -m benchmarks.proving score`. It records and measures what is missing, and prints the scores.
 
-python -m benchmarks.proving score [--size mini] [--pairs NAME ...] [--device cpu] [-o FOLDER] [--again]
+`python -m benchmarks.proving others` asks other tools about what has been recorded.
 """
 
 from __future__ import annotations

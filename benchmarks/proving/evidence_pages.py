@@ -104,7 +104,7 @@ def comparison(kept: Sequence[Mapping[str, Any]]) -> str:
         "right where any of the labels that it could be about is the pair’s. They were not made for these cells; an "
         "advice that is false here may be of use elsewhere.\n",
         "* TorchTidy is torch’s own (`torch.profiler._pattern_matcher`), run as it is with stacks, shapes and memory.\n"
-        "* The TensorBoard plugin (torch-tb-profiler, no longer maintained) reads the same recordings by its own code.\n"
+        "* The TensorBoard plugin (torch-tb-profiler, unmaintained) reads the same recordings, by its own code.\n"
         "* PyPI’s `gpuprof` (an unrelated package) runs by its automatic hooks; on a machine without NVML it reads a "
         "mock device, and its notes on cost and on that device are left out.\n",
     ]

@@ -2,8 +2,8 @@
 
 `SITE` is the folder that it was installed into (`pip install --target SITE --no-deps torch-tb-profiler`); it reads the
 same recordings as we do. Its rules, as its `profiler/data.py` has them: loading above 5 % of the step where device and
-runtime do nothing; a device used for less than half of the time; no tensor core kernel on a device that has them; memory
-above 90 % of the device; communication above 10 % of the step; DataParallel on several devices.
+runtime do nothing; a device used for less than half of the time; no tensor core kernel on a device that has them;
+memory above 90 % of the device; communication above 10 % of the step; DataParallel on several devices.
 """
 
 from __future__ import annotations
