@@ -50,7 +50,7 @@ def measure_here(pair: Pair, size: str, device: str, budget_s: float) -> dict[st
             )
         except VerificationError as error:
             return {"error": str(error)}
-        return {**verdict.to_dict(), "whole_cell": pair.whole_cell}
+        return verdict.to_dict()
 
 
 def measure_memory(pair: Pair, size: str, device: str) -> dict[str, Any]:
