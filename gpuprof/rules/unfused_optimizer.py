@@ -1,9 +1,10 @@
-"""The optimizer updates the parameters one by one.
+"""The optimizer updates the parameters one by one, or all of them in several passes.
 
 What it finds
     An optimizer whose step takes at least 3 % of the time and issues more than two operators (on a GPU: kernels) for
     each single parameter tensor. Without a device only Adam, AdamW, Adagrad and SGD with momentum and small tensors,
-    for which fused steps were measured to be faster there.
+    for which fused steps were measured to be faster there. On a GPU also Adam and AdamW as torch makes them by default
+    (`foreach`): there are few kernels then, but some ten passes over all parameters and states.
 
 Why it costs
     Each parameter costs some ten small operators, and each operator its Python and dispatch, on a GPU also a launch.
@@ -58,6 +59,10 @@ _LEFT_ON_CPU = {
     "SGD": (0.7, 0.5, 0.25),  # with momentum, and only with small tensors
 }
 _LEFT_ON_DEVICE = (0.7, 0.4, 0.1)
+# One pass in place of foreach's: fused moves 28 bytes a parameter (design/whatif.md, formula 6), foreach's some ten
+# operators two to three times as many; at worst the caches hide most of that.
+_MANY_PASSES = ("Adam", "AdamW")
+_LEFT_OF_PASSES = (0.8, 0.5, 0.3)
 
 
 @dataclass(frozen=True)
@@ -82,14 +87,13 @@ class UnfusedOptimizer(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest optimizer."""
         use, activity = results.get(OptimizerSteps).primary, results.get(DeviceActivity)
-        if use is None or use.foreach_seen or use.fused_seen or use.closure_seen:
+        if use is None or use.fused_seen or use.closure_seen or (use.known and use.known.fused):
             return None
-        if use.name in _NEITHER or use.sparse_seen:
-            return None
-        if use.known and (use.known.fused or use.known.foreach):
+        passes = use.foreach_seen or bool(use.known and use.known.foreach)
+        if use.name in _NEITHER or use.sparse_seen or (passes and use.name not in _MANY_PASSES):
             return None
         if activity.recorded is False:
-            if (use.share or 0) < self.optimizer_share or use.operators_per_step < self.operators:
+            if (use.share or 0) < self.optimizer_share or passes or use.operators_per_step < self.operators:
                 return None
             return without_device(self.name, results, "the kernels of the optimizer’s steps")
         scope = Scope.of(results)
@@ -98,13 +102,13 @@ class UnfusedOptimizer(Rule):
         whole = use.device if on_device and use.device is not None else _host(use)
         cost = intervals.intersect(intervals.union(whole), scope.within)
         parameters = use.known.parameters if use.known else None
-        if pieces < self.operators or (parameters and pieces <= self.per_parameter * parameters):
+        if not passes and (pieces < self.operators or (parameters and pieces <= self.per_parameter * parameters)):
             return None
-        if not on_device and not self._gains_on_cpu(use):
+        if not on_device and (passes or not self._gains_on_cpu(use)):
             return None
         if scope.share(cost.total_ns) < self.optimizer_share:
             return None
-        found = self._finding(results, scope, use, cost, pieces, on_device)
+        found = self._finding(results, scope, _Case(use, cost, pieces, on_device, passes))
         own_ns = cost.total_ns + (use.ns if on_device else 0)
         # a re-timed saving beyond what the optimizer takes at all has another cause
         return None if found.saving and found.saving.central_ns > own_ns else found
@@ -118,19 +122,17 @@ class UnfusedOptimizer(Rule):
             return True
         return known is not None and known.elements <= self.sgd_elements * known.parameters
 
-    def _finding(
-        self, results: Results, scope: Scope, use: OptimizerUse, cost: Intervals, pieces: float, on_device: bool
-    ) -> Finding:
+    def _finding(self, results: Results, scope: Scope, case: _Case) -> Finding:
+        use, cost, pieces, on_device = case.use, case.cost, case.pieces, case.on_device
         share = scope.share(cost.total_ns)
         what = "kernel" if on_device else "operator"
         known = use.known
-        most, middle, least = _LEFT_ON_DEVICE if on_device else _LEFT_ON_CPU[use.name]
+        most, middle, least = case.left
         each = f", {pieces / known.parameters:.1f} for each of its {known.parameters} tensors" if known else ""
         found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"The optimizer ({use.name}) updates parameters one by one, for {units.percent(share)} of "
-            f"{scope.words}",
+            title=f"The optimizer ({use.name}) {case.does}, for {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{units.plural(use.count, 'optimizer step')} took {units.duration(cost.total_ns)}"
                 f"{' on the device' if on_device else ''}, with {units.plural(round(pieces), what)} in each{each}."
@@ -168,6 +170,28 @@ class UnfusedOptimizer(Rule):
             f"{units.percent(least)} of their time, on host and device",
             assumed="how fast a fused step is is assumed, not recorded",
         )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """`passes`: foreach, over all parameters at once; else one by one. `pieces` are kernels or operators a step."""
+
+    use: OptimizerUse
+    cost: Intervals
+    pieces: float
+    on_device: bool
+    passes: bool
+
+    @property
+    def left(self) -> tuple[float, float, float]:
+        """What a fused step takes of this one's time: at most, as a rule, at least."""
+        if self.passes:
+            return _LEFT_OF_PASSES
+        return _LEFT_ON_DEVICE if self.on_device else _LEFT_ON_CPU[self.use.name]
+
+    @property
+    def does(self) -> str:
+        return "passes over its parameters several times" if self.passes else "updates parameters one by one"
 
 
 def _fused(trace: Trace, use: OptimizerUse, left: float) -> Edit:
