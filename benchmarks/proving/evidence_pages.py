@@ -174,6 +174,8 @@ def _unmeasured(kept: Sequence[Mapping[str, Any]]) -> str:
     waiting = [pair for pair in all_pairs() if not any((pair.name, size) in done for size in DEVICE_SIZES)]
     if not waiting:
         return "Every pair is measured on a GPU."
+    if len(waiting) == len(all_pairs()):
+        return f"On a GPU nothing is measured yet: {len(waiting)} pairs are waiting for one."
     names = ", ".join(f"`{pair.name}`" for pair in waiting)
     return f"On a GPU not yet measured: {len(waiting)} of {len(all_pairs())} pairs ({names})."
 

@@ -8,6 +8,7 @@ from typing import Any
 
 # design/pairs.md: a finding is right only if its cure is verified to give at least this share
 LEAST_GAIN = 0.03
+OUTSIDE_STEPS = ("outside_steps", "idle_outside_steps")
 # a predicted share of 1 would be an infinite speed-up
 _MOST_SHARE = 0.99
 
@@ -121,5 +122,4 @@ class Prediction:
 
 def _outside_steps_ms(report: dict[str, Any]) -> float:
     """What of the recorded span lies outside the steps: a measurement of steps does not see it."""
-    outside = ("outside_steps", "idle_outside_steps")
-    return float(sum(entry["ms"] for entry in report["time_budget"] if entry["category"] in outside))
+    return float(sum(entry["ms"] for entry in report["time_budget"] if entry["category"] in OUTSIDE_STEPS))

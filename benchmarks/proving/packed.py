@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.proving.collect import SCHEMA, results_in
+from benchmarks.proving.gains import OUTSIDE_STEPS
 
 _FINDING = ("rule", "severity", "title", "saving")
 _MACHINE = (
@@ -68,14 +69,16 @@ def compact(result: Mapping[str, Any]) -> dict[str, Any]:
     measured = result.get("measured")
     return {
         **{name: result.get(name) for name in ("pair", "size", "device", "made", "label", "memory")},
-        "variants": {name: _variant(recorded) for name, recorded in result["variants"].items()},
+        "variants": {
+            name: _variant(recorded, set(result["label"]["rules"])) for name, recorded in result["variants"].items()
+        },
         "measured": None
         if measured is None
         else {name: _clean(measured[name]) for name in _MEASURED if measured.get(name) is not None},
     }
 
 
-def _variant(recorded: Mapping[str, Any]) -> dict[str, Any]:
+def _variant(recorded: Mapping[str, Any], rules: set[str]) -> dict[str, Any]:
     if "error" in recorded:
         return {"error": _clean(recorded["error"])}
     report = recorded["report"]
@@ -85,9 +88,9 @@ def _variant(recorded: Mapping[str, Any]) -> dict[str, Any]:
         "cell_seconds": round(recorded["cell_seconds"], 3),
         "report": {
             "source": {name: report["source"][name] for name in ("span_ms", "steps", "step_ms")},
-            "time_budget": report["time_budget"],
+            "time_budget": [entry for entry in report["time_budget"] if entry["category"] in OUTSIDE_STEPS],
             "findings": [_finding(finding) for finding in report["findings"]],
-            "abstained": [{"rule": entry["rule"], "how": entry["how"]} for entry in report["abstained"]],
+            "abstained": [{"rule": entry["rule"]} for entry in report["abstained"] if entry["rule"] in rules],
         },
     }
 

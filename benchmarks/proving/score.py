@@ -54,8 +54,9 @@ class Fault:
 
 @dataclass
 class Judged:
-    """All that was judged. `failed` names what could not be recorded or measured, and why."""
+    """All that was judged. `families`: a family of workloads → its pairs. `failed`: what could not be done, and why."""
 
+    families: dict[str, tuple[str, ...]] = field(default_factory=dict)
     firings: list[Firing] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     predictions: list[Prediction] = field(default_factory=list)
@@ -74,22 +75,15 @@ class Judged:
 
     @property
     def pairs(self) -> tuple[str, ...]:
-        """The workloads that anything is known of."""
+        """The workloads that were recorded."""
         return tuple(pair for pairs in self.families.values() for pair in pairs)
-
-    @property
-    def families(self) -> dict[str, tuple[str, ...]]:
-        """A family of workloads → its pairs."""
-        known = {(each.family, each.pair): None for each in self.firings}
-        known |= {(each.family, each.pair): None for each in self.faults}
-        names = sorted({family for family, _ in known})
-        return {name: tuple(pair for family, pair in known if family == name) for name in names}
 
 
 def judge(results: Iterable[dict[str, Any]]) -> Judged:
     """Judge every result."""
-    judged = Judged()
-    for result in results:
+    known = list(results)
+    judged = Judged(families=_families(known))
+    for result in known:
         name = f"{result['pair']} ({result['size']}, {result['device']})"
         gain = gain_of(result)
         for key in ("measured", "memory"):
@@ -111,6 +105,13 @@ def judge(results: Iterable[dict[str, Any]]) -> Judged:
             judged.faults.append(_fault(result, bad, gain))
         judged.predictions += _predictions(result, bad, gain)
     return judged
+
+
+def _families(results: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
+    families: dict[str, dict[str, None]] = {}
+    for result in results:
+        families.setdefault(result["label"]["family"], {})[result["pair"]] = None
+    return {name: tuple(pairs) for name, pairs in sorted(families.items())}
 
 
 def _firings(result: dict[str, Any], variant: str, recorded: dict[str, Any], gain: Gain | None) -> Iterator[Firing]:

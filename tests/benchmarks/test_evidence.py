@@ -63,7 +63,7 @@ def test_pages_are_made_from_what_is_kept(tmp_path: Path) -> None:
 def test_pages_without_any_measurement_say_so(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     pages = {path.name: path.read_text() for path in write_pages(tmp_path)}
-    assert "Nothing has been measured yet." in pages["index.md"] and "not yet measured" in pages["index.md"]
+    assert "Nothing has been measured yet." in pages["index.md"] and "On a GPU nothing" in pages["index.md"]
 
 
 def test_what_is_kept_names_no_folder() -> None:
