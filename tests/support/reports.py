@@ -21,13 +21,19 @@ DIFF = """--- cell
  )"""
 
 
-def device_report(*, steps: int = 6, name: str = "ampere_sgemm_128x64_nn") -> Report:
+def device_report(
+    *,
+    steps: int = 6,
+    name: str = "ampere_sgemm_128x64_nn",
+    path: str = "runs/train.json.gz",
+    run: str = "train one epoch",
+) -> Report:
     """Steps of 150 ms on a device: 58 ms of waiting for data, a pageable copy, kernels, a synchronise."""
     builder = TraceBuilder(start_ns=1_700_000_000_000 * MS)
     builder.device(0, "Tesla V100-SXM2-16GB", memory_bytes=16 << 30, link_bytes_per_s=12.9e9)
-    builder.source(path="runs/train.json.gz", torch="2.13.0")
+    builder.source(path=path, torch="2.13.0")
     builder.context(
-        cell=Cell(source="train()", execution_count=7, name="train one epoch"),
+        cell=Cell(source="train()", execution_count=7, name=run),
         environment=Environment(python="3.11", torch="2.13.0", gpuprof="0.1"),
     )
     builder.thread("main", main=True)

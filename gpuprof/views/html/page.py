@@ -21,7 +21,7 @@ from gpuprof import units
 from gpuprof._version import __version__
 from gpuprof.report import Report
 from gpuprof.views import theme, wording
-from gpuprof.views.html import device, environment, kernels, lanes_table, lines_tab, memory, transfers
+from gpuprof.views.html import device, environment, kernels, lanes_table, lines_tab, memory, thresholds, transfers
 from gpuprof.views.html.blocks import HEIGHT, WIDTH, Section
 from gpuprof.views.html.redact import redact_all, redactor
 from gpuprof.views.paper.diff import diff_lines
@@ -37,27 +37,28 @@ MOST_EVENTS = 1_000_000
 _SMALLER = (100_000, 60_000, 35_000, 20_000, 10_000, 5_000)
 
 
-def render_page(report: Report, *, redact: bool = False, most_bytes: int | None = None) -> str:
+def render_page(report: Report, *, redact: bool = False, most_bytes: int | None = None, embedded: bool = False) -> str:
     """The whole page as text.
 
-    `redact` leaves out source code and shortens paths, user and host names. With `most_bytes` the timeline holds at
+    `redact` leaves out source code, and shortens paths and blanks user and host names. `embedded`: tabs alone, for a
+    place where verdict, findings and trust line stand already. With `most_bytes` the timeline holds at
     most 100,000 events and shrinks until the page is no larger, and says so; without, at most 1,000,000.
     """
     whole = build(report.trace, report.results, findings=report.findings, title=report.title, with_source=not redact)
     if most_bytes is None:
-        return _render(report, whole, reduced(whole, MOST_EVENTS), redact)
+        return _render(report, whole, reduced(whole, MOST_EVENTS), redact, embedded)
     hint = 'run.report("report.html") writes the whole.'
     page = ""
     for limit in _SMALLER:
-        page = _render(report, whole, reduced(whole, limit, hint=hint), redact)
+        page = _render(report, whole, reduced(whole, limit, hint=hint), redact, embedded)
         if len(page.encode()) <= most_bytes:
             break
     return page
 
 
-def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool) -> str:
+def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool, embedded: bool) -> str:
     payload, buffer = encode.packed(shown)
-    shorten = redactor() if redact else None
+    shorten = redactor(report.trace) if redact else None
     if shorten:
         payload = redact_all(payload, shorten)
     style, script = _style(report), _script()
@@ -67,8 +68,9 @@ def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool) -> s
         .render(
             report=report,
             redacted=redact,
+            embedded=embedded,
             version=__version__,
-            policy=_policy(style, script),
+            policy=Markup(_policy(style, script)),
             style=Markup(style),
             script=Markup(script),
             payload=Markup(_inert(payload)),
@@ -77,6 +79,7 @@ def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool) -> s
             lane_blocks=lanes_table.blocks(whole, report.results),
             sections=_sections(report, redact=redact),
             rows=wording.budget_rows(report),
+            thresholds=None if embedded else thresholds.table(report),
         )
     )
 

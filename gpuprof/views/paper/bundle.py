@@ -75,7 +75,7 @@ def render_paper(
 def _page(report: Report) -> str:
     from gpuprof.views.html.page import render_page
 
-    return render_page(report, most_bytes=MOST_PAGE_BYTES)
+    return render_page(report, most_bytes=MOST_PAGE_BYTES, embedded=True)
 
 
 def _template() -> jinja2.Template:

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 
 from gpuprof.report import Report
+from gpuprof.rules.registry import all_rules
 from gpuprof.views.html import render_page
 from tests.support.reports import NASTY, device_report, empty_report, host_report, numbers_of, with_findings
 
@@ -76,7 +77,7 @@ def test_it_holds_verdict_budget_findings_trust_and_appendix():
 
 
 def test_a_run_without_a_device_never_speaks_of_idle_or_busy_zero():
-    text = Page(render_page(host_report())).text
+    text = Page(render_page(host_report())).text.partition("Appendix")[0]
     assert "No device was recorded" in text
     assert "0\u00a0% busy" not in text and "device idle" not in text
 
@@ -91,6 +92,37 @@ def test_redaction_takes_source_and_paths():
     assert "num_workers=6, persistent_workers=True,\n" not in page
     assert "alice" not in page and "special.cu" in page
     assert "alice" in render_page(report)
+
+
+def test_redaction_takes_users_hosts_and_folders_of_another_machine():
+    path = "/data/My Runs/gpubox7.lab_4711.1700000000.pt.trace.json"
+    report = device_report(name="/home/carol/work/special.cu", path=path, run="epoch of Carol on gpubox7")
+    page, whole = render_page(report, redact=True), render_page(report)
+    for secret in ("carol", "gpubox7", "My Runs"):
+        assert secret.lower() in whole.lower()
+        assert secret.lower() not in page.lower()
+    assert "special.cu" in page and "1700000000.pt.trace.json" in page
+
+
+def test_the_appendix_names_every_rule_with_its_thresholds_and_what_it_came_to():
+    text = Page(render_page(with_findings(device_report()))).text
+    for rule in all_rules():
+        assert f"{rule.name}: " in text
+        for name, value, reason in rule.thresholds():
+            assert name in text and f"{value:g}" in text and reason.replace(" %", "\u00a0%")[:20] in text
+    row = text[text.index("input_stall: ") :]
+    assert "finding 1" in row[:200]
+    assert "not judged" in text[text.index("thermal_throttle: ") :][:200]
+
+
+def test_embedded_it_holds_the_tabs_and_repeats_nothing_that_stands_around_it():
+    report = with_findings(device_report())
+    page = Page(render_page(report, embedded=True))
+    assert report.findings[0].explanation not in page.text
+    assert report.trust.notes[0] not in page.text
+    assert report.verdict.advice not in page.text
+    assert "Copies by direction" in page.text
+    assert [a["data-finding"] for _, a in page.tags if "data-finding" in a] == ["0"]
 
 
 def test_a_limit_in_bytes_is_kept_and_said(monkeypatch):
