@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from gpuprof.capture.store import FOLDER_VARIABLE, list_runs, runs_folder
-from gpuprof.errors import GpuprofError, RecordingError, UsageError
-from gpuprof.model.context import Cell
-from gpuprof.model.recording import is_recording, read_context
+from gpuprof.capture.store import FOLDER_VARIABLE, runs_folder
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.model.recording import is_recording
+from gpuprof.report.saved import SavedRun as RunOnDisk
 from gpuprof.report.summary import read_summary
 from gpuprof.units import NS_PER_S, duration, plural
 
@@ -42,41 +41,10 @@ def last() -> Run:
     return _last
 
 
-@dataclass(frozen=True)
-class SavedRun:
-    """One run on disk.
-
-    `number` counts the runs of its folder. `created_ns` counts from 1970, `cell_ns` is the wall-clock time of the whole
-    cell.
+class SavedRun(RunOnDisk):
+    """One run on disk: `run_id`, `number` (it counts the runs of its folder), `folder`, `cell`, `error`; `created_ns`
+    counts from 1970, `cell_ns` is the wall-clock time of the whole cell.
     """
-
-    run_id: str
-    number: int | None
-    folder: Path
-    cell: Cell | None
-    created_ns: int | None
-    cell_ns: int | None
-    error: str | None
-
-    @property
-    def name(self) -> str | None:
-        """What `--name` gave it."""
-        return self.cell.name if self.cell else None
-
-    @classmethod
-    def read(cls, folder: Path) -> SavedRun:
-        """From a run folder; RecordingError where it cannot be read."""
-        context = read_context(folder)
-        cell, window, outcome = context.cell, context.window, context.outcome
-        return cls(
-            run_id=context.run_id or folder.name,
-            number=context.run_number,
-            folder=folder,
-            cell=cell,
-            created_ns=context.created_ns,
-            cell_ns=window.cell_end_ns - window.cell_start_ns if window else None,
-            error=outcome.error if outcome else None,
-        )
 
     def load(self) -> Run:
         """Read it wholly; RecordingError or TraceError where it cannot be."""
@@ -148,17 +116,9 @@ def history(folder: Path | str | None = None) -> History:
             f"or set {FOLDER_VARIABLE}"
         ) from None
     try:
-        paths = list_runs(where)
+        runs, unreadable = SavedRun.all_in(where)
     except OSError as error:
         raise GpuprofError(f"{error.filename or where}: saved runs cannot be listed ({error.strerror})") from error
-    runs: list[SavedRun] = []
-    unreadable = 0
-    for path in paths:
-        try:
-            runs.append(SavedRun.read(path))
-        except RecordingError:
-            unreadable += 1
-    runs.sort(key=lambda run: run.created_ns or 0)
     return History(where, runs, unreadable)
 
 

@@ -125,6 +125,6 @@ def test_a_folder_that_cannot_be_listed_is_said_in_one_line(folder: Path, monkey
     def refuse(_: Path) -> list[Path]:
         raise PermissionError(13, "Permission denied", str(folder))
 
-    monkeypatch.setattr(runs, "list_runs", refuse)
+    monkeypatch.setattr("gpuprof.report.saved.list_runs", refuse)
     with pytest.raises(GpuprofError, match=r"cannot be listed \(Permission denied\)"):
         history()

@@ -1,0 +1,50 @@
+"""Which saved run is an earlier one of the same cell, though its code was changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import TypeVar
+
+from gpuprof.model.context import Cell
+from gpuprof.report.saved import SavedRun
+
+# Alike in so much of its code, a cell is the same one although its id differs (a copy) or is not known.
+_ALIKE = 0.8
+# With the same id it is the same unless next to nothing of its code is left.
+_REWRITTEN = 0.3
+_MAGIC_LINE = "# %%gpuprofile"
+_COMPARED_BY_LINE = 8  # fewer lines are compared by character
+
+Saved = TypeVar("Saved", bound=SavedRun)
+
+
+def previous_among(runs: Iterable[Saved], cell: Cell, before_ns: int) -> Saved | None:
+    """The newest of `runs` that is of this cell, began before `before_ns` (since 1970) and did not raise.
+
+    The cell is known by its id, which a front end keeps through edits and restarts, else by its code.
+    """
+    earlier = [each for each in runs if (each.created_ns or 0) < before_ns and not each.error]
+    copies = []
+    for saved in sorted(earlier, key=lambda run: run.created_ns or 0, reverse=True):
+        if saved.cell is None:
+            continue
+        alike = _likeness(cell, saved.cell)
+        if cell.cell_id is not None and cell.cell_id == saved.cell.cell_id and alike >= _REWRITTEN:
+            return saved
+        if alike >= _ALIKE:
+            copies.append(saved)
+    return copies[0] if copies else None
+
+
+def _likeness(one: Cell, other: Cell) -> float:
+    """0..1: how much of the code the two cells share, the magic line and blank lines apart."""
+    ours, theirs = _code(one), _code(other)
+    if min(len(ours), len(theirs)) < _COMPARED_BY_LINE:
+        return SequenceMatcher(None, "\n".join(ours), "\n".join(theirs), autojunk=False).ratio()
+    return SequenceMatcher(None, ours, theirs, autojunk=False).ratio()
+
+
+def _code(cell: Cell) -> list[str]:
+    lines = (line.strip() for line in cell.source.splitlines())
+    return [line for line in lines if line and not line.startswith(_MAGIC_LINE)]
