@@ -101,6 +101,7 @@ class Comparison:
 
     def _record(self, number: int, record: Record) -> Seen:
         self._snapshot.restore()
+        record.begin()
         whole = self._arms[number].run(self._hooks, record)
         record.finish(whole=whole)
         return Seen.of(record)

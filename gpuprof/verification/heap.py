@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.errors import VerificationError
+from gpuprof.units import plural
 from gpuprof.verification import ownership
 from gpuprof.verification.kinds import describe_refused, is_constant, is_left_alone, slots_of
 from gpuprof.verification.mementos import (
@@ -67,8 +68,17 @@ class Heap:
 
     def restore(self) -> None:
         """Put everything back: containers first, then what is in them, the names last."""
+        problems: list[Exception] = []
         for memento in (*self._mementos, *self._large, *self._bindings.values()):
-            memento.restore()
+            try:
+                memento.restore()
+            except Exception as error:  # noqa: BLE001 - one object that resists must not keep the others from coming back
+                problems.append(error)
+        if problems:
+            raise VerificationError(
+                f"{plural(len(problems), 'object')} could not be put back as it was, the first for this reason: "
+                f"{type(problems[0]).__name__}: {problems[0]}; run the cells that made your variables again"
+            )
 
     def _add(self, found: Iterable[tuple[str, Any]]) -> None:
         self._waiting.extend((path, value) for path, value in found if not is_constant(value))
@@ -91,7 +101,13 @@ class Heap:
                 "measure two functions with gpuprof.verify(a, b)"
             )
         if _is_tensor(value):
-            self._tensor(path, value)
+            try:
+                self._tensor(path, value)
+            except (RuntimeError, NotImplementedError, AttributeError, ValueError, TypeError) as error:
+                raise VerificationError(
+                    f"`{_root(path)}` cannot be put back as it was: {path} is a {type(value).__name__} that does not "
+                    f"tell its state ({error}); measure two functions without it with gpuprof.verify(a, b)"
+                ) from error
         elif isinstance(value, np.ndarray):
             self._array(path, value)
         elif isinstance(value, types.FunctionType):

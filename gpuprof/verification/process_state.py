@@ -23,8 +23,8 @@ class ProcessState:
     def __init__(self) -> None:
         self._saved: list[tuple[Callable[[Any], object], Any]] = []
         for get, put in _settings():
-            # torch refuses to read an old switch where the new one of the same thing was used
-            with contextlib.suppress(RuntimeError):
+            # torch refuses to read an old switch where the new one was used; the working directory may be deleted
+            with contextlib.suppress(RuntimeError, OSError):
                 self._saved.append((put, get()))
 
     def restore(self) -> None:
@@ -55,7 +55,7 @@ def _torch_settings() -> list[Setting]:
     settings: list[Setting] = [
         (torch.get_rng_state, torch.set_rng_state),
         (torch.get_default_dtype, torch.set_default_dtype),
-        (torch.get_num_threads, torch.set_num_threads),
+        (torch.get_num_threads, _set_threads),
         (torch.is_grad_enabled, torch.set_grad_enabled),
         (_determinism, lambda mode: torch.use_deterministic_algorithms(mode[0], warn_only=mode[1])),
         (_anomaly, lambda mode: torch.autograd.set_detect_anomaly(mode[0], mode[1])),
@@ -78,6 +78,13 @@ _MATMUL = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precisi
 
 def _attribute(holder: Any, name: str) -> Setting:
     return lambda: getattr(holder, name), lambda value: setattr(holder, name, value)
+
+
+def _set_threads(count: int) -> None:
+    import torch
+
+    if torch.get_num_threads() != count:
+        torch.set_num_threads(count)
 
 
 def _determinism() -> tuple[bool, bool]:

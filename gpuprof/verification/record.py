@@ -34,8 +34,8 @@ class Record(Listener):
         self._stop_after, self._counted, self._longest_ns = stop_after, counted, longest_ns
         self._wants_gradients = gradients
         self._earlier = list(earlier)
-        self.start_ns = time.perf_counter_ns()
-        self.end_ns = self.start_ns
+        self.start_ns = 0
+        self.end_ns = 0
         self.ends_ns: dict[Counted, list[int]] = {kind: [] for kind in Counted}
         self.batches: list[int] = []
         self.shapes: list[Any] = []
@@ -58,6 +58,10 @@ class Record(Listener):
     def steps(self) -> int:
         """How many it made."""
         return len(self.ends_ns[self.counted])
+
+    def begin(self) -> None:
+        """The run is about to start."""
+        self.start_ns = time.perf_counter_ns()
 
     def finish(self, *, whole: bool) -> None:
         """The run has ended, by itself or (not `whole`) by us."""

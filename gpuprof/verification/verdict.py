@@ -33,7 +33,7 @@ class ArmFacts:
     peak_bytes: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """Before against after. `ratio` is time before ÷ time after (above 1: the change is faster), `low` to `high` its
     95 % interval; None where there were too few pairs. `sequence` is the anytime-valid interval that decided.
@@ -81,6 +81,9 @@ class Verdict:
             return None
         extra, gain = (after.start_up_ns or 0) - (before.start_up_ns or 0), before.step_ns - after.step_ns
         return extra / gain if extra > 0 and gain > 0 else None
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
 
     def __str__(self) -> str:
         parts = [self._measured(), self.guard.text, self._memory()]
