@@ -9,7 +9,7 @@ published = "not in the list of pairs: `gc.collect()` after every batch, seen in
 [sizes.mini]
 batches = 12
 batch = 64
-width = 512
+width = 1500
 objects = 20000
 
 [sizes.host_bound]

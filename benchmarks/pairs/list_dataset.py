@@ -10,7 +10,7 @@ published = "the workers' memory grows with every sample that they touch (pytorc
 [sizes.mini]
 samples = 100000
 batch = 2000
-width = 64
+width = 256
 
 [sizes.host_bound]
 samples = 1000000
@@ -34,7 +34,13 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 torch.manual_seed(0)
-model = torch.nn.Sequential(torch.nn.Linear(2, size.width), torch.nn.ReLU(), torch.nn.Linear(size.width, 1)).to(device)
+model = torch.nn.Sequential(
+    torch.nn.Linear(2, size.width),
+    torch.nn.ReLU(),
+    torch.nn.Linear(size.width, size.width),
+    torch.nn.ReLU(),
+    torch.nn.Linear(size.width, 1),
+).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 points = np.random.default_rng(0).normal(size=(size.samples, 3)).astype(np.float32)
 

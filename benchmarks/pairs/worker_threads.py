@@ -11,9 +11,9 @@ samples = 192
 batch = 8
 workers = 1
 threads = 16
-tiles = 16
+tiles = 10
 width = 512
-hidden = 1800
+hidden = 2400
 
 [sizes.host_bound]
 samples = 2048

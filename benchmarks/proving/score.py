@@ -117,6 +117,7 @@ def _families(results: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
 def _firings(result: dict[str, Any], variant: str, recorded: dict[str, Any], gain: Gain | None) -> Iterator[Firing]:
     label = result["label"]["variants"][variant]
     besides = result["label"].get("besides", {}).get(result["size"], ())
+    foreign = result["device"] == "cpu" and result["label"].get("shows_on") == "cuda"
     lines: dict[str, set[int]] = {}
     for line, rule in label["lines"]:
         lines.setdefault(rule, set()).add(line)
@@ -124,6 +125,8 @@ def _firings(result: dict[str, Any], variant: str, recorded: dict[str, Any], gai
         rule, severity = finding["rule"], finding["severity"]
         named = {line - recorded["lines_above"] for line in finding["where"]["lines"]}
         verdict, why = _verdict(variant, label["rules"], rule, severity, gain)
+        if verdict == FALSE and foreign and variant not in ("bad", "good"):
+            verdict, why = UNMEASURED, "what holds this variant up is labelled for a device only"
         if verdict == FALSE and rule in besides and rule not in label["rules"]:
             verdict, why = UNMEASURED, "right about the workload itself, whatever the variant"
         where = (result["pair"], result["size"], result["label"]["family"])
