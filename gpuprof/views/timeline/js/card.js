@@ -81,12 +81,18 @@ export function fillCard(tl, card, hit) {
   else describeEvent(tl, card, hit);
 }
 
+// Beside the pointer, and inside the window; only where neither side has room does it lie over what it speaks of.
 export function placeCard(tl, x, y) {
-  const { card, layout } = tl;
+  const { canvas, card, layout, root } = tl;
   card.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = card;
   card.style.left = `${Math.max(0, x + 14 + width > layout.width ? x - width - 14 : x + 14)}px`;
-  card.style.top = `${tl.canvas.offsetTop + (y + 18 + height > layout.height ? Math.max(0, y - height - 10) : y + 18)}px`;
+  const { top: rootTop, height: rootHeight } = root.getBoundingClientRect();
+  const lowest = Math.min(innerHeight - rootTop, rootHeight) - height;
+  const below = canvas.offsetTop + y + 18;
+  const above = canvas.offsetTop + y - height - 10;
+  const beside = Math.max(Math.min(below, lowest), -rootTop, 0);
+  card.style.top = `${below <= lowest ? below : above >= Math.max(-rootTop, 0) ? above : beside}px`;
 }
 
 // The same words in one line, for the status line and for screen readers.

@@ -50,8 +50,6 @@ class Timeline {
 
   build(element) {
     this.root = make("div", "gp-timeline");
-    // JupyterLab else takes these keys for its own commands
-    this.root.dataset.lmSuppressShortcuts = "true";
     const tools = buildTools({
       search: (text) => this.find(text),
       match: (direction) => this.match(direction),

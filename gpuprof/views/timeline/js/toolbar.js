@@ -1,7 +1,11 @@
 // The controls above and below the canvas, made element by element: no markup is ever parsed.
 
+const FOCUSABLE = ["button", "canvas", "input"];
+
 export function make(tag, className, text) {
   const element = document.createElement(tag);
+  // JupyterLab else takes a key pressed here for a command of its own: X cuts the cell
+  if (FOCUSABLE.includes(tag)) element.dataset.lmSuppressShortcuts = "true";
   if (className) element.className = className;
   if (text !== undefined) element.textContent = text;
   return element;
