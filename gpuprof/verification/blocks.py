@@ -50,7 +50,9 @@ class Plan:
         ends = record.ends_ns[record.counted]
         if len(ends) < 3:
             return None
-        step_ns = float(np.median(np.diff(ends[1:]))) or 1.0
+        # the later half, past compilation; the mean, since a busy machine makes a few steps long
+        later = ends[min(len(ends) // 2, len(ends) - 2) :]
+        step_ns = (later[-1] - later[0]) / (len(later) - 1) or 1.0
         wanted = max(FEWEST_STEPS, math.ceil(SHORTEST_NS / step_ns), _PREFETCHES * record.prefetched)
         wanted = max(min(wanted, int(longest_ns / step_ns) - WARM_STEPS), 2)
         epoch = _epoch(record)
