@@ -17,6 +17,7 @@ from gpuprof.model.trace import Trace
 FROM_ROWS = "the allocator's own rows in the recording"
 FROM_SUMS = "allocations and releases in the recording, summed from its beginning"
 FROM_STATISTICS = "the allocator's statistics (torch.cuda.memory_stats)"
+NEGLIGIBLE_BYTES = 1 << 20
 _FILL = 0.9
 
 
@@ -80,7 +81,10 @@ class MemoryUse:
 
 @dataclass(frozen=True)
 class MemoryPeak(Result):
-    """Every device with memory figures, and the host; empty / None where nothing was recorded."""
+    """Every device with memory figures, and the host; empty / None where nothing was recorded.
+
+    Where a device was in use, a host peak under NEGLIGIBLE_BYTES is None too: those are scalars and seeds.
+    """
 
     devices: tuple[MemoryUse, ...]
     host: MemoryUse | None
@@ -101,8 +105,16 @@ class MemoryPeak(Result):
             devices=tuple(
                 _use(trace, memory.take(~on_host & (memory["device"] == i)), i, statistics.get(i)) for i in ids
             ),
-            host=_use(trace, memory.take(on_host), None, None) if on_host.any() else None,
+            host=_host(trace, memory.take(on_host)),
         )
+
+
+def _host(trace: Trace, rows: Table) -> MemoryUse | None:
+    if not len(rows):
+        return None
+    use = _use(trace, rows, None, None)
+    negligible = trace.device_recorded is not None and (use.peak_allocated_bytes or 0) < NEGLIGIBLE_BYTES
+    return None if negligible else use
 
 
 def _use(trace: Trace, rows: Table, device: int | None, statistics: Allocator | None) -> MemoryUse:

@@ -84,20 +84,22 @@ def memory_line(results: Results) -> str:
     if use is None and known is None:
         return ""
     head = _head(use, known)
-    made = "" if known is None else ": " + ", ".join(f"{row.label} {row.text}" for row in part_rows(known))
+    made = "" if known is None else ", ".join(f"{row.label} {row.text}" for row in part_rows(known))
+    if made:
+        made = f" ({made})" if known is not None and ":" in head else f": {made}"
     more = " (--memory shows them)" if use is None else ""
     return f"{head}{made}{more}{''.join(_around(use, parts))}."
 
 
 def _head(use: MemoryUse | None, known: PeakParts | None) -> str:
     if known is not None and known.device is None:
-        return f"Memory of the host at its peak {size(known.peak_bytes)}" if known.peak_bytes else "Memory of the host"
+        return f"Peak memory of the host: {size(known.peak_bytes)}" if known.peak_bytes else "Memory of the host"
     if use is None or use.peak_allocated_bytes is None:
         return f"Memory of device {use.device}" if use and use.device is not None else "Memory"
     where = "of the host" if use.device is None else f"of device {use.device}"
     above = " above the start of the recording" if use.whole_peak_bytes is None else ""
     of = f" of {size(use.limit_bytes)}" if use.limit_bytes and not above else ""
-    return f"Memory {where} at its peak {size(use.peak_allocated_bytes)}{above}{of}"
+    return f"Peak memory {where}: {size(use.peak_allocated_bytes)}{above}{of}"
 
 
 def _around(use: MemoryUse | None, parts: PeakParts | None) -> Iterator[str]:

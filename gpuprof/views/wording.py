@@ -80,7 +80,7 @@ def facts(report: Report) -> list[str]:
         known.append(f"torch {torch}")
     steps = len(trace.steps)
     if steps:
-        known.append(f"{plural(steps, 'step')}, median {duration(report.step_ns)}")
+        known.append(f"{plural(steps, 'step')}{', median' if steps > 1 else ' of'} {duration(report.step_ns)}")
     return known
 
 

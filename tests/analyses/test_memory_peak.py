@@ -63,6 +63,13 @@ def test_the_host_counts_from_its_beginning() -> None:
     assert (host.transient_bytes, host.start_allocated_bytes) == (None, None)
 
 
+def test_scalars_on_the_host_of_a_device_run_are_left_out() -> None:
+    for size, known in ((8, None), (64 << 20, 64 << 20)):
+        builder = TraceBuilder().kernel("k", 0, 50, launch_at_us=0).memory(10, size, device=None)
+        assert memory(builder.build()).host is None if known is None else memory(builder.build()).host is not None
+    assert memory(TraceBuilder().memory(10, 8, device=None).build()).host is not None
+
+
 def _statistics(device: int, peak: int, *, in_run: bool | None = True) -> Allocator:
     return Allocator(
         device=device,

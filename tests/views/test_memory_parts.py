@@ -26,15 +26,15 @@ def training() -> TraceBuilder:
 
 def test_the_line_of_a_device() -> None:
     assert memory_line(results(training())) == (
-        "Memory of device 0 at its peak 12.0 GiB of 16.0 GiB: parameters 3.00 GiB, gradients at most 2.00 GiB, "
-        "optimizer state 6.00 GiB, activations and temporaries 1.00 GiB to 3.00 GiB; reserved 13.0 GiB, "
+        "Peak memory of device 0: 12.0 GiB of 16.0 GiB (parameters 3.00 GiB, gradients at most 2.00 GiB, "
+        "optimizer state 6.00 GiB, activations and temporaries 1.00 GiB to 3.00 GiB); reserved 13.0 GiB, "
         "retried 2 times."
     )
 
 
 def test_the_line_of_a_trace_from_elsewhere() -> None:
     line = memory_line(results(run(allocators=(allocator(12, 13),))))
-    assert line == "Memory of device 0 at its peak 12.0 GiB of 16.0 GiB; reserved 13.0 GiB."
+    assert line == "Peak memory of device 0: 12.0 GiB of 16.0 GiB; reserved 13.0 GiB."
 
 
 def test_the_line_of_a_host_whose_allocations_were_not_recorded() -> None:
@@ -48,7 +48,7 @@ def test_the_line_of_a_host_whose_allocations_were_not_recorded() -> None:
 
 def test_a_curve_without_a_beginning_says_so() -> None:
     line = memory_line(host_report().results)
-    assert line == "Memory of the host at its peak 64.0 MiB above the start of the recording."
+    assert line == "Peak memory of the host: 64.0 MiB above the start of the recording."
 
 
 def test_nothing_known_is_no_line() -> None:

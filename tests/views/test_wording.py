@@ -25,6 +25,11 @@ def test_operators_of_a_host_run_are_split_by_phase():
     assert operators.detail == "forward 90.0 ms, optimizer 39.0 ms"
 
 
+@pytest.mark.parametrize(("steps", "words"), [(1, "1 step of 150 ms"), (2, "2 steps, median 150 ms")])
+def test_one_step_has_no_median(steps, words):
+    assert wording.facts(device_report(steps=steps))[-1] == words
+
+
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from gpuprof.report import Report
-from gpuprof.rules.documentation import sections
 from gpuprof.rules.registry import all_rules
 from gpuprof.views.html.blocks import Cell, TableBlock
+
+_HEADS = ("rule", "in this run", "threshold", "value", "why")
+_NOTE = (
+    "A threshold ends with its unit; a share of 1 is all of it. Nothing found: the rule judged, and nothing passed "
+    "its thresholds, or another finding is the cause of the same time. %gpuexplain prints the page of a rule."
+)
 
 
 def table(report: Report) -> TableBlock:
@@ -15,15 +20,6 @@ def table(report: Report) -> TableBlock:
     rows: list[tuple[str | Cell, ...]] = []
     for rule in all_rules():
         came_to = found.get(rule.name) or ("not judged" if rule.name in abstained else "nothing found")
-        summary = sections(rule)[0].rstrip(".")
-        known = rule.thresholds() or [("–", None, "no threshold: it is so or it is not")]
-        for row, (name, value, reason) in enumerate(known):
-            head = (f"{rule.name}: {summary}", came_to) if row == 0 else ("", "")
-            rows.append((*head, name, Cell("" if value is None else f"{value:g}", value), reason))
-    note = (
-        "A threshold ends with its unit; a share is of 1. Nothing found: the rule could judge, and nothing passed its "
-    )
-    note += "thresholds, or another finding is the cause of the same time."
-    return TableBlock(
-        "Every rule and its thresholds", ("rule", "in this run", "threshold", "value", "why"), tuple(rows), note
-    )
+        for name, value, reason in rule.thresholds() or [("–", None, "none: it is so or it is not")]:
+            rows.append((rule.name, came_to, name, Cell("" if value is None else f"{value:g}", value), reason))
+    return TableBlock("Every rule and its thresholds", _HEADS, tuple(rows), _NOTE)

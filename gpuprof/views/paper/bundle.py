@@ -62,7 +62,7 @@ def render_paper(
     return _template().render(
         report=report,
         rows=wording.budget_rows(report),
-        memory=memory_line(report.results),
+        memory=wording.unbroken(memory_line(report.results)),
         picture=None if picture is None else "data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         page=page_html if page_html is not None and len(page_html.encode()) <= MOST_PAGE_BYTES else None,
         page_too_large=page_html is not None and len(page_html.encode()) > MOST_PAGE_BYTES,
@@ -88,8 +88,8 @@ def _template() -> jinja2.Template:
     )
     environment.globals.update(words=wording, kinds=BUDGET, diff_lines=diff_lines)
     environment.filters.update(
-        duration=duration,
-        percent=percent,
+        duration=lambda ns: wording.unbroken(duration(ns)),
+        percent=lambda share: wording.unbroken(percent(share)),
         plural=plural,
         sentence_end=wording.sentence_end,
         prose=prose,
