@@ -27,20 +27,21 @@ TRACES = ROOT.parent / "shared" / "traces" / "gpu"
 def main() -> None:
     parser = argparse.ArgumentParser(description="make docs/evidence/ from results")
     parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--note", default="", help="what the reader must know of this measurement, kept with it")
     parser.add_argument("--pages", type=Path, default=PAGES, help="default: docs/evidence")
     chosen = parser.parse_args()
     for folder in chosen.folders or [DEFAULT]:
-        keep(folder, chosen.pages / "data")
+        keep(folder, chosen.pages / "data", note=chosen.note)
     for path in write_pages(chosen.pages):
         print(path)
 
 
-def keep(folder: Path, data: Path) -> list[Path]:
+def keep(folder: Path, data: Path, *, note: str = "") -> list[Path]:
     """Pack the results of a folder into `data`, one file for each device that they come from."""
     written = []
     for packed in pack(folder):
         path = data / file_name(packed["machine"])
-        write_json(path, packed)
+        write_json(path, {**packed, "note": note})
         written.append(path)
     return written
 

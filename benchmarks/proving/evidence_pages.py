@@ -105,6 +105,7 @@ def comparison(kept: Sequence[Mapping[str, Any]]) -> str:
         "advice that is false here may be of use elsewhere.\n",
         "* TorchTidy is torch’s own (`torch.profiler._pattern_matcher`), run as it is with stacks, shapes and memory.\n"
         "* The TensorBoard plugin (torch-tb-profiler, unmaintained) reads the same recordings, by its own code.\n"
+        "  It was made for the traces of 2023: of the DataLoader in recordings of today’s torch it says nothing.\n"
         "* PyPI’s `gpuprof` (an unrelated package) runs by its automatic hooks; on a machine without NVML it reads a "
         "mock device, and its notes on cost and on that device are left out.\n",
     ]
@@ -161,7 +162,8 @@ def _heading(packed: Mapping[str, Any]) -> str:
     threads = machine.get("torch_threads")
     facts.append(f"{threads} thread of torch" if threads == 1 else f"{threads} threads of torch")
     told = "; ".join(str(fact) for fact in (*facts, *(made[:10] for made in packed["made"])) if fact)
-    return f"\n## {machine.get('device', 'unknown')}\n\n{told}.\n"
+    note = f"\n{packed['note']}\n" if packed.get("note") else ""
+    return f"\n## {machine.get('device', 'unknown')}\n\n{told}.\n{note}"
 
 
 def _is_measured(result: Mapping[str, Any]) -> bool:
