@@ -20,9 +20,19 @@ from markupsafe import Markup, escape
 from gpuprof import units
 from gpuprof._version import __version__
 from gpuprof.report import Report
-from gpuprof.views import theme, wording
-from gpuprof.views.html import device, environment, kernels, lanes_table, lines_tab, memory, thresholds, transfers
-from gpuprof.views.html.blocks import HEIGHT, WIDTH, Section
+from gpuprof.views import tables, theme, wording
+from gpuprof.views.html import (
+    blocks,
+    device,
+    environment,
+    kernels,
+    lanes_table,
+    lines_tab,
+    memory,
+    thresholds,
+    transfers,
+)
+from gpuprof.views.html.blocks import Section
 from gpuprof.views.html.redact import redact_all, redactor
 from gpuprof.views.paper.diff import diff_lines
 from gpuprof.views.timeline import bundle, encode
@@ -34,7 +44,7 @@ _FOLDER = Path(__file__).parent
 # A number and its unit stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%|(?:ns|µs|ms|s|min|B|KiB|MiB|GiB|TiB|[kMG]?B/s|W|°C|MHz)\b)")
 MOST_EVENTS = 1_000_000
-_SMALLER = (100_000, 60_000, 35_000, 20_000, 10_000, 5_000)
+_SMALLER = (100_000, 75_000, 56_000, 42_000, 31_000, 23_000, 17_000, 12_000, 8_000, 5_000)
 
 
 def render_page(report: Report, *, redact: bool = False, most_bytes: int | None = None, embedded: bool = False) -> str:
@@ -110,16 +120,12 @@ def _environment(shorten: Any) -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=finalize,
     )
-    made.globals.update(words=wording, diff_lines=diff_lines, box=f"0 0 {WIDTH} {HEIGHT}")
+    made.globals.update(words=wording, diff_lines=diff_lines)
     made.filters.update(
         duration=units.duration, percent=units.percent, plural=units.plural, sentence_end=wording.sentence_end
     )
     made.filters["code"] = lambda text: _code(finalize(text))
-    made.filters["verbatim"] = escape  # code keeps its spaces: Markup is not touched again
-    made.tests["cell"] = lambda value: hasattr(value, "value")
-    made.tests["table"] = lambda block: hasattr(block, "rows")
-    made.tests["source"] = lambda block: hasattr(block, "lines")
-    made.tests["curve"] = lambda block: hasattr(block, "line")
+    blocks.register(made)
     return made
 
 
@@ -150,7 +156,7 @@ def _inert(payload: dict[str, Any]) -> str:
 
 @cache
 def _script() -> str:
-    return f"\n{bundle.script()}\n{(_FOLDER / 'page.js').read_text(encoding='utf-8')}"
+    return f"\n{bundle.script()}\n{tables.script()}\n{(_FOLDER / 'page.js').read_text(encoding='utf-8')}"
 
 
 def _style(report: Report) -> str:
@@ -171,6 +177,7 @@ def _style(report: Report) -> str:
             "",
             f":root{{{''.join(light)}}}",
             own,
+            tables.style(),
             f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{night}}}}}",
             f":root[data-theme=dark]{{{night}}}",
             *inks,

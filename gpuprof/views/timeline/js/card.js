@@ -81,22 +81,33 @@ export function fillCard(tl, card, hit) {
   else describeEvent(tl, card, hit);
 }
 
-// Beside the pointer, and inside the window; only where neither side has room does it lie over what it speaks of.
+const AWAY = 14;
+const EDGE = 4;
+
+// Beside the pointer and inside the window, in the top layer: a notebook's output area would else cut it off.
 export function placeCard(tl, x, y) {
-  const { canvas, card, layout, root } = tl;
+  const { canvas, card } = tl;
   card.hidden = false;
+  if (card.showPopover && !card.matches(":popover-open")) card.showPopover();
+  const { left, top } = canvas.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = card;
-  card.style.left = `${Math.max(0, x + 14 + width > layout.width ? x - width - 14 : x + 14)}px`;
-  const { top: rootTop, height: rootHeight } = root.getBoundingClientRect();
-  const lowest = Math.min(innerHeight - rootTop, rootHeight) - height;
-  const below = canvas.offsetTop + y + 18;
-  const above = canvas.offsetTop + y - height - 10;
-  const beside = Math.max(Math.min(below, lowest), -rootTop, 0);
-  card.style.top = `${below <= lowest ? below : above >= Math.max(-rootTop, 0) ? above : beside}px`;
+  card.style.left = `${beside(left + x, width, innerWidth)}px`;
+  card.style.top = `${beside(top + y, height, innerHeight)}px`;
+}
+
+// Behind `at` where that fits, else before it, else as far as the window goes.
+function beside(at, size, end) {
+  if (at + AWAY + size <= end - EDGE) return at + AWAY;
+  return at - AWAY - size >= EDGE ? at - AWAY - size : Math.max(end - EDGE - size, 0);
 }
 
 // The same words in one line, for the status line and for screen readers.
 export function sentence(tl, hit) {
   const { lane } = hit.place;
-  return `${titleOf(tl, hit)} · ${durationText(hit.duration)} · ${lane.label} · starts at ${tl.timeText(hit.start)}`;
+  const more = hit.series.details
+    .filter((detail) => ["operator", "cell line"].includes(detail.label))
+    .map((detail) => [detail.label, detailText(tl, detail, hit.index)])
+    .flatMap(([label, text]) => (text === null ? [] : [`${label} ${text}`]));
+  const main = [titleOf(tl, hit), durationText(hit.duration), lane.label, `starts at ${tl.timeText(hit.start)}`];
+  return [...main, ...more].join(" · ");
 }

@@ -125,16 +125,16 @@ function drawLabels(tl) {
     const middle = curves ? place.y + place.height / 2 - 8 : place.y + (place.lane.row_height ?? 18) / 2;
     const sign = place.foldable ? (place.hiddenRows ? "▸ " : "▾ ") : "";
     context.fillStyle = palette.ink;
-    context.fillText(fitText(tl, sign + place.lane.label, layout.gutter - 12), 2, middle + 0.5);
+    context.fillText(fitText(tl, sign + place.lane.label, layout.gutter - 14), 5, middle + 0.5);
     context.fillStyle = palette.muted;
-    if (curves) context.fillText(`0 to ${valueText(place.lane.top, place.lane.unit)}`, 2, middle + 15);
+    if (curves) context.fillText(`0 to ${valueText(place.lane.top, place.lane.unit)}`, 5, middle + 15);
     if (place.hiddenRows && place.rows.length > 1) {
       const more = `+${place.hiddenRows} level${place.hiddenRows > 1 ? "s" : ""}`;
-      context.fillText(more, 14, place.rows[1].y + place.rows[1].height / 2);
+      context.fillText(more, 17, place.rows[1].y + place.rows[1].height / 2);
     }
   }
   context.fillStyle = palette.muted;
-  context.fillText("whole run", 2, layout.overview.y + layout.overview.height / 2);
+  context.fillText("whole run", 5, layout.overview.y + layout.overview.height / 2);
 }
 
 function drawFocus(tl) {

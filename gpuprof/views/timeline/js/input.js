@@ -14,7 +14,10 @@ function position(tl, event) {
 function listenWheel(tl, on) {
   let claimed = false;
   let seen = "";
-  on(window, "scroll", () => (claimed = false), { capture: true, passive: true });
+  on(window, "scroll", () => {
+    claimed = false;
+    tl.card.hidden = true;
+  }, { capture: true, passive: true });
   on(tl.canvas, "pointermove", (event) => {
     const here = `${event.screenX},${event.screenY}`;
     if (seen && here !== seen) claimed = true;

@@ -66,6 +66,7 @@ class Timeline {
     this.canvas.setAttribute("aria-label", `Timeline of ${this.data.title}. ${KEYS}`);
     this.context = this.canvas.getContext("2d", { alpha: false });
     this.card = make("div", "gp-card");
+    this.card.popover = "manual";
     this.card.hidden = true;
     this.status = make("div", "gp-status");
     this.status.setAttribute("aria-live", "polite");
