@@ -21,6 +21,7 @@ from gpuprof.capture.captured import Live
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.session import Session
 from gpuprof.magics.live import LiveOutput
+from gpuprof.model.context import Cell
 
 ROUND_S = 4.0
 
@@ -48,7 +49,7 @@ def measure(rounds: int) -> None:
 def _steps(session: Session, *, live: bool) -> Any:
     model, batch = torch.nn.Linear(256, 256), torch.randn(64, 256)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    output = LiveOutput()
+    output = LiveOutput(Cell(source="benchmark"))
     if live:
         output.follow(session)
     began, processor_began, done = time.perf_counter(), time.process_time(), 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from gpuprof.capture.session import Captured
     from gpuprof.views.charts import Plots
+    from gpuprof.views.dashboard import Dashboard
 
 
 class Run:
@@ -37,6 +39,7 @@ class Run:
         self.traces = (trace, *others)
         self.folder = folder
         self.unsaved: str | None = None
+        self._dashboards: weakref.WeakSet[Dashboard] = weakref.WeakSet()
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
@@ -91,6 +94,8 @@ class Run:
     def add_measured(self, made: Measured) -> str | None:
         """Keep it, beside the recording too where the run was saved; else why it could not be saved."""
         self.__dict__["details"] = dataclasses.replace(self.details, measured=(*self.measured, made))
+        for dashboard in list(self._dashboards):
+            dashboard.refresh(self.details)
         if self.folder is None:
             return None
         try:
@@ -149,10 +154,12 @@ class Run:
         return Plots(self.details)
 
     def widget(self) -> Any:
-        """The ipywidgets dashboard."""
+        """The ipywidgets dashboard; `close()` takes it away with all that it holds."""
         from gpuprof.views.dashboard import Dashboard
 
-        return Dashboard(self.details)
+        dashboard = Dashboard(self.details, self.folder)
+        self._dashboards.add(dashboard)
+        return dashboard
 
     def display_bundle(self, *, comparison: Comparison | None = None, whole: bool = False) -> dict[str, str]:
         """The report as a mime bundle without a widget: `text/plain` and `text/html`.

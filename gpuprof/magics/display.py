@@ -12,21 +12,25 @@ from gpuprof.magics.messages import describe, notice
 if TYPE_CHECKING:
     from gpuprof.magics.live import LiveOutput
     from gpuprof.magics.options import CellOptions
+    from gpuprof.model.context import Cell
     from gpuprof.report import Comparison
     from gpuprof.run import Run
 
 T = TypeVar("T")
 
 
-def open_live(shell: Any, options: CellOptions) -> LiveOutput | None:
-    """The output in which the dashboard will stand, shown before the cell runs; None where there is to be none."""
+def open_live(shell: Any, options: CellOptions, cell: Cell) -> LiveOutput | None:
+    """The output in which the dashboard will stand, shown before the cell runs; None where there is to be none.
+
+    The dashboard of an earlier run of this cell is closed.
+    """
     if not _wants_widget(shell, options):
         return None
 
     def opened() -> LiveOutput:
         from gpuprof.magics.live import LiveOutput
 
-        live = LiveOutput()
+        live = LiveOutput(cell)
         live.open()
         return live
 

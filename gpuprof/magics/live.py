@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gpuprof.capture.session import Session
+    from gpuprof.model.context import Cell
     from gpuprof.run import Run
 
 _FIRST_S = 0.5  # a cell that ends sooner never shows the strip
@@ -19,11 +20,11 @@ _MOST_SHARE = 0.01
 class LiveOutput:
     """One displayed widget whose content changes. Everything but `follow`'s thread runs on the main thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, cell: Cell) -> None:
         from gpuprof.views.live import LiveStrip
         from gpuprof.views.live.place import Place
 
-        self._box = Place()
+        self._box = Place.under(cell.cell_id or cell.source)
         self._strip = LiveStrip()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -58,14 +59,19 @@ class LiveOutput:
 
     def become(self, run: Run) -> None:
         """Show the run's dashboard from now on."""
-        self._box.children = (run.widget(),)
+        self._box.put(run.widget())
         self.became = True
-        self._strip.close()
+        self._drop_strip()
 
     def clear(self) -> None:
         """Show nothing any more."""
-        self._box.children = ()
-        self._strip.close()
+        self._box.put(None)
+        self._drop_strip()
+
+    def _drop_strip(self) -> None:
+        from gpuprof.views.closing import close_all
+
+        close_all(self._strip)
 
     def _follow(self, session: Any) -> None:
         wait = _FIRST_S

@@ -48,7 +48,7 @@ class ProfiledCell:
 
         earlier = find_earlier(shell, options.compare) if options.compare is not None else None
         session = Session(options.capture, cell=cell, namespace=shell.user_ns)
-        live = open_live(shell, options)
+        live = open_live(shell, options, cell)
         try:
             session.start()
         except BaseException:

@@ -3,56 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from gpuprof.views.dashboard import tabs
-from gpuprof.views.dashboard.fragments import fragment, style
+from gpuprof.views.closing import close_all
+from gpuprof.views.dashboard import fragments, tabs
+from gpuprof.views.dashboard.compare import Compare
+from gpuprof.views.dashboard.export import export
+from gpuprof.views.live.place import NO_WIDGETS
+from gpuprof.views.tables.sheet import Sheet
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
     from gpuprof.views.timeline.widget import TimelineWidget
 
 BUILDING = "<p class='gpuprof-note'>Building this tab; while a cell runs, it waits for the cell.</p>"
+FINDINGS = 1
+
+Build = Callable[[], ipywidgets.Widget]
 
 
 class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
-    """The budget bar, and tabs: timeline, findings, transfers, memory; lines, kernels, steps, device where recorded."""
+    """The budget bar, and tabs: timeline, findings, transfers, memory; lines, kernels, steps, device where recorded;
+    the environment, and a comparison with the runs saved beside `folder`, that of this run where it was saved."""
 
-    def __init__(self, report: Report):
-        self._report = report
+    def __init__(self, report: Report, folder: Path | None = None):
+        self._report: Report | None = report
+        self._folder = folder
         self._timeline: TimelineWidget | None = None
-        self._builders: dict[int, Callable[[], ipywidgets.Widget]] = {}
-        titles, builders = zip(*self._contents(), strict=True)
+        self._compare: Compare | None = None
+        titles, builders = zip(*self._contents(report), strict=True)
+        self._builders: dict[int, Build] = dict(enumerate(builders))
         pages = [ipywidgets.VBox([ipywidgets.HTML(BUILDING)]) for _ in titles]
         self.tab = ipywidgets.Tab(children=pages, titles=titles, selected_index=0)
-        self._builders = dict(enumerate(builders))
+        self.head = Sheet(fragments.head(report), self._asked)
+        super().__init__([self.head, self.tab])
         self._open(0)
         self.tab.observe(lambda change: self._open(change["new"]), names="selected_index")
-        head = ipywidgets.HTML(style() + fragment("head", report))
-        super().__init__([head, self.tab])
         self.add_class("gpuprof-dashboard")
 
     def __repr__(self) -> str:
         # all that an untrusted or unattended notebook shows in place of a widget
-        return "gpuprof dashboard: it needs a live kernel; the report below holds its figures."
-
-    def _contents(self) -> list[tuple[str, Callable[[], ipywidgets.Widget]]]:
-        report, found = self._report, len(self._report.findings)
-        optional = [
-            ("Lines", tabs.has_lines, tabs.lines),
-            ("Kernels & operators", tabs.has_operators, tabs.operators),
-            ("Steps", tabs.has_steps, tabs.steps),
-            ("Device", tabs.has_samples, tabs.device),
-        ]
-        return [
-            ("Timeline", self._build_timeline),
-            (f"Findings ({found})" if found else "Findings", lambda: tabs.findings(report, self.show)),
-            ("Transfers", lambda: tabs.transfers(report)),
-            ("Memory", lambda: tabs.memory(report)),
-            *((title, _bound(build, report)) for title, known, build in optional if known(report)),
-        ]
+        return NO_WIDGETS
 
     def show(self, ranges_ns: tuple[tuple[int, int], ...]) -> None:
         """Open the timeline at these ranges (ns on the trace's clock)."""
@@ -60,25 +55,78 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         if self._timeline is not None:
             self._timeline.focus(ranges_ns)
 
-    def _open(self, index: int | None) -> None:
-        build = self._builders.pop(index, None) if index is not None else None
-        if build is None or index is None:
+    def refresh(self, report: Report) -> None:
+        """The same run with more measured of it: its findings are shown anew."""
+        if self._report is None:  # closed
             return
+        self._report = report
+        self._fill(FINDINGS, partial(tabs.findings, report, self.show))
+
+    def close(self) -> None:
+        """Take it away with every widget in it, and let go of the run."""
+        close_all(self)
+
+    def close_alone(self) -> None:
+        """Close the box and let go of the run; what is in it is closed by who closes it all."""
+        self._report = self._timeline = self._compare = None
+        self._builders = {}
+        super().close()
+
+    def _contents(self, report: Report) -> list[tuple[str, Build]]:
+        found = len(report.findings)
+        optional = [
+            ("Lines", tabs.has_lines, tabs.lines),
+            ("Kernels & operators", tabs.has_operators, tabs.operators),
+            ("Steps", tabs.has_steps, tabs.steps),
+            ("Device", tabs.has_samples, tabs.device),
+        ]
+        return [
+            ("Timeline", partial(self._build_timeline, report)),
+            (f"Findings ({found})" if found else "Findings", partial(tabs.findings, report, self.show)),
+            ("Transfers", lambda: tabs.transfers(report)),
+            ("Memory", lambda: tabs.memory(report)),
+            *((title, partial(build, report)) for title, known, build in optional if known(report)),
+            ("Environment", partial(tabs.environment, report)),
+            ("Compare", partial(self._build_compare, report)),
+        ]
+
+    def _open(self, index: int | None) -> None:
+        if index is None:
+            return
+        build = self._builders.pop(index, None)
+        if build is not None:
+            self._fill(index, build)
+        elif self._compare is not None and self._compare in self.tab.children[index].children:
+            self._compare.look()
+
+    def _fill(self, index: int, build: Build) -> None:
+        self._builders.pop(index, None)
         try:
             content = build()
         # the boundary between tabs: one that fails must not take the others with it
         except Exception as error:  # noqa: BLE001
-            content = ipywidgets.HTML(fragment("failed", self._report, error=error))
-        self.tab.children[index].children = (content,)
+            content = Sheet(fragments.fragment("failed", error=error))
+        page = self.tab.children[index]
+        before, page.children = page.children, (content,)
+        for each in before:
+            close_all(each)
 
-    def _build_timeline(self) -> ipywidgets.Widget:
-        if not self._report.trace.span_ns:
-            return ipywidgets.HTML(fragment("note", self._report, text=str(self._report.verdict)))
+    def _build_timeline(self, report: Report) -> ipywidgets.Widget:
+        if not report.trace.span_ns:
+            return Sheet(fragments.fragment("note", text=str(report.verdict)))
         from gpuprof.views.timeline.widget import TimelineWidget
 
-        self._timeline = TimelineWidget(self._report.trace, report=self._report)
+        self._timeline = TimelineWidget(report.trace, report=report)
         return self._timeline
 
+    def _build_compare(self, report: Report) -> ipywidgets.Widget:
+        self._compare = Compare(report, self._folder)
+        return self._compare
 
-def _bound(build: Callable[[Report], Any], report: Report) -> Callable[[], Any]:
-    return lambda: build(report)
+    def _asked(self, what: str) -> str:
+        if what != "export" or self._report is None:
+            return ""
+        try:
+            return f"Wrote {export(self._report, self._folder)}"
+        except OSError as error:
+            return f"The report could not be written: {error.strerror or error}"

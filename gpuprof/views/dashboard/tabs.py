@@ -1,28 +1,32 @@
-"""What each tab of the dashboard holds: tables as HTML, charts in frames of their own."""
+"""What each tab of the dashboard holds: the page's tables, and charts in frames of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import ipywidgets
 
+from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.device_health import DeviceHealth
 from gpuprof.analyses.kernels import Kernels
 from gpuprof.analyses.operators import Operators
 from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.analyses.step_time import StepTime
-from gpuprof.rules.finding import Finding
 from gpuprof.rules.registry import all_rules
-from gpuprof.views import line_gains
 from gpuprof.views.charts.plots import all_charts, draw
 from gpuprof.views.charts.style import only_words
-from gpuprof.views.dashboard import tables
+from gpuprof.views.dashboard import fragments
 from gpuprof.views.dashboard.chart_frame import ChartFrame
-from gpuprof.views.dashboard.fragments import fragment
-from gpuprof.views.energy_rows import energy_note, energy_rows
-from gpuprof.views.source_rows import listings, meaning
-from gpuprof.whatif.line_profile import LineProfile
+from gpuprof.views.dashboard.copies import longest_copies
+from gpuprof.views.html import device as device_section
+from gpuprof.views.html import environment as environment_section
+from gpuprof.views.html import kernels as kernels_section
+from gpuprof.views.html import lanes_table, lines_tab
+from gpuprof.views.html import memory as memory_section
+from gpuprof.views.html import transfers as transfers_section
+from gpuprof.views.html.blocks import Block, CurveBlock, Section
+from gpuprof.views.tables.sheet import Sheet
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -32,80 +36,56 @@ Show = Callable[[tuple[tuple[int, int], ...]], None]
 
 def findings(report: Report, show: Show) -> ipywidgets.Widget:
     """A card per finding with a way to its place in the timeline; then every rule with its thresholds."""
-    cards = [_card(report, number, found, show) for number, found in enumerate(report.findings, 1)]
-    if not cards:
-        cards = [ipywidgets.HTML(fragment("note", report, text=str(report.verdict)))]
-    return ipywidgets.VBox([*cards, ipywidgets.HTML(fragment("rules", report, rules=all_rules()))])
 
+    def asked(what: str) -> str:
+        show(report.findings[int(what.removeprefix("show ")) - 1].where.ranges_ns)
+        return ""
 
-def _card(report: Report, number: int, found: Finding, show: Show) -> ipywidgets.Widget:
-    card = ipywidgets.HTML(fragment("finding", report, number=number, finding=found))
-    if not found.where.ranges_ns:
-        return card
-    button = ipywidgets.Button(description="show in timeline", icon="arrow-right", layout={"width": "170px"})
-    button.on_click(lambda _: show(found.where.ranges_ns))
-    return ipywidgets.VBox([card, button])
+    cards = fragments.fragment("findings", report=report)
+    return Sheet(cards + fragments.fragment("rules", report=report, rules=all_rules()), asked)
 
 
 def transfers(report: Report) -> ipywidgets.Widget:
-    """Totals by direction, size against bandwidth, and the copies that cost most."""
-    totals = tables.copy_totals(report)
-    if not totals:
+    """Totals by direction, size against bandwidth, copies by size, and the copies that cost most."""
+    if not len(report.results.get(Copies).table):
         return _chart(report, "transfers")
-    longest = ipywidgets.HTML(fragment("longest_copies", report, copies=tables.longest_copies(report)))
-    return ipywidgets.VBox(
-        [ipywidgets.HTML(fragment("copies", report, totals=totals)), _chart(report, "transfers"), longest]
-    )
+    totals, *groups = transfers_section.section(report.results).blocks
+    longest = longest_copies(report)
+    below = [*groups, *([longest] if longest else [])]
+    return ipywidgets.VBox([_sheet([totals]), _chart(report, "transfers"), _sheet(below)])
 
 
 def memory(report: Report) -> ipywidgets.Widget:
     """The curve, what the peak is made of, then peaks and limits of every device and of the host."""
-    parts: list[Any] = [_chart(report, "memory")]
-    for place, rows in tables.composition_rows(report):
-        names = [f"at the peak of the {place}" if place == "host" else f"at the peak of {place}", "share"]
-        parts.append(ipywidgets.HTML(fragment("memory", report, names=names, rows=rows)))
-    uses = tables.memory_uses(report)
-    if uses:
-        rows = tables.memory_rows(report, uses)
-        table = fragment("memory", report, names=[name for name, _ in uses], rows=rows)
-        parts.append(ipywidgets.HTML(table))
-    return ipywidgets.VBox(parts) if len(parts) > 1 else parts[0]
+    return _charted(_chart(report, "memory"), memory_section.section(report.results))
 
 
 def lines(report: Report) -> ipywidgets.Widget:
     """The source with the time of every line."""
-    found = report.results.get(SourceLines)
-    shown = listings(report.results, report.findings)
-    profile = report.results.get(LineProfile)
-    note = " ".join(each for each in (meaning(found), line_gains.meaning(profile)) if each)
-    values = {"listings": shown, "on_device": bool(found.device_ns), "note": note}
-    return ipywidgets.HTML(fragment("source", report, profile=profile, gains=line_gains, **values))
+    return _sheet(lines_tab.section(report, with_source=True).blocks)
 
 
 def operators(report: Report) -> ipywidgets.Widget:
     """Kernels by total time and operators by self time."""
-    parts: list[Any] = []
-    if report.results.get(Kernels).count:
-        parts.append(_chart(report, "kernels"))
-    uses = report.results.get(Operators).uses
-    if uses:
-        parts.append(ipywidgets.HTML(fragment("operators", report, uses=uses)))
-    return ipywidgets.VBox(parts)
+    section = kernels_section.section(report.results)
+    if not report.results.get(Kernels).count:
+        return _sheet(section.blocks[::-1])
+    return _charted(_chart(report, "kernels"), section)
 
 
 def steps(report: Report) -> ipywidgets.Widget:
     """How long every step took."""
-    return _chart(report, "steps")
+    return ipywidgets.VBox([_chart(report, "steps"), _sheet(lanes_table.steps(report.results))])
 
 
 def device(report: Report) -> ipywidgets.Widget:
-    """The energy of the steps, where it is known, and the driver's readings over time."""
-    chart, rows = _chart(report, "device"), energy_rows(report.results)
-    if not rows:
-        return chart
-    table = fragment("memory", report, names=["energy"], rows=[(name, [text]) for name, text, _ in rows])
-    note = fragment("note", report, text=energy_note(report.results))
-    return ipywidgets.VBox([ipywidgets.HTML(table), ipywidgets.HTML(note), chart])
+    """What the device did, what its driver reported, and its readings over time."""
+    return _charted(_chart(report, "device"), device_section.section(report.results))
+
+
+def environment(report: Report) -> ipywidgets.Widget:
+    """The machine, the flags, the loaders and the optimizers."""
+    return _sheet(environment_section.section(report.trace).blocks)
 
 
 def has_lines(report: Report) -> bool:
@@ -128,9 +108,18 @@ def has_samples(report: Report) -> bool:
     return bool(report.results.get(DeviceHealth).devices)
 
 
+def _charted(chart: ipywidgets.Widget, section: Section) -> ipywidgets.Widget:
+    return ipywidgets.VBox([chart, _sheet(section.blocks)])
+
+
+def _sheet(blocks: Iterable[Block]) -> Sheet:
+    """Tables and sentences; a curve of the page is drawn as a chart here."""
+    return Sheet(fragments.blocks([block for block in blocks if not isinstance(block, CurveBlock)]))
+
+
 def _chart(report: Report, name: str) -> ipywidgets.Widget:
     chart = draw(report, name)
     text = only_words(chart)
     if text is not None:
-        return ipywidgets.HTML(fragment("note", report, text=text))
+        return Sheet(fragments.fragment("note", text=text))
     return ChartFrame.of(chart, all_charts()[name].title)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+import jinja2
 import numpy as np
+from markupsafe import escape
 
 from gpuprof.model.table import Array
 
@@ -108,3 +110,13 @@ def curve_block(caption: str, kind: str, time: Array, value: Array, top: float, 
     ys = HEIGHT - tops / (top or 1.0) * (HEIGHT - 4)
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
     return CurveBlock(caption, kind, f"M{points}", f"M0,{HEIGHT} {points} {WIDTH},{HEIGHT}Z", top_text, span)
+
+
+def register(environment: jinja2.Environment) -> None:
+    """What the macro of `blocks.html.jinja` needs of its environment."""
+    environment.globals["box"] = f"0 0 {WIDTH} {HEIGHT}"
+    environment.filters["verbatim"] = escape  # code keeps its spaces: Markup is not touched again
+    environment.tests["cell"] = lambda value: isinstance(value, Cell)
+    environment.tests["table"] = lambda block: isinstance(block, TableBlock)
+    environment.tests["source"] = lambda block: isinstance(block, SourceBlock)
+    environment.tests["curve"] = lambda block: isinstance(block, CurveBlock)

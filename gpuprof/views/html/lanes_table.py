@@ -11,7 +11,7 @@ from gpuprof.views.timeline.lanes import Lane, Timeline
 
 def blocks(timeline: Timeline, results: Results) -> tuple[Block, ...]:
     """Lanes with their events and covered time; step times where there are steps."""
-    return (_lanes(timeline), *_steps(results))
+    return (_lanes(timeline), *steps(results))
 
 
 def _lanes(timeline: Timeline) -> TableBlock:
@@ -32,7 +32,8 @@ def _lane_row(lane: Lane, span_ns: int) -> tuple[str | Cell, ...]:
     )
 
 
-def _steps(results: Results) -> tuple[TableBlock, ...]:
+def steps(results: Results) -> tuple[TableBlock, ...]:
+    """How many steps, their median and 95th percentile; empty where there are none."""
     times = results.get(StepTime)
     if not times.count:
         return ()

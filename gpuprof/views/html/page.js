@@ -1,4 +1,4 @@
-// The page: theme, tabs, sortable tables, and the timeline with the ranges of the findings.
+// The page: theme, tabs, and the timeline with the ranges of the findings.
 
 const byId = (id) => document.getElementById(id);
 
@@ -61,33 +61,6 @@ function buildTabs() {
   return open;
 }
 
-function sortKey(cell) {
-  if (cell.dataset.value === undefined) return cell.textContent.toLowerCase();
-  return cell.dataset.value === "" ? -Infinity : Number(cell.dataset.value);
-}
-
-function sortTable(table, head, column) {
-  const body = table.tBodies[0];
-  const ascending = head.getAttribute("aria-sort") === "descending";
-  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-  const rows = [...body.rows].map((row) => [sortKey(row.cells[column]), row]);
-  rows.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0) * (ascending ? 1 : -1));
-  body.append(...rows.map(([, row]) => row));
-}
-
-function makeSortable() {
-  for (const table of document.querySelectorAll("table.sortable")) {
-    if (!table.tHead || table.tBodies[0].rows.length < 2) continue;
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
-      const button = make("button", "sort", head.textContent);
-      button.type = "button";
-      button.addEventListener("click", () => sortTable(table, head, column));
-      head.replaceChildren(button);
-    });
-  }
-}
-
 async function showTimeline(openTab) {
   const payload = JSON.parse(byId("payload").textContent);
   const data = openPayload(payload, await inflate(fromBase64(byId("buffer").textContent)));
@@ -109,7 +82,7 @@ async function showTimeline(openTab) {
 }
 
 listenTheme();
-makeSortable();
+enlivenTables(document);
 showTimeline(buildTabs()).catch((error) => {
   byId("timeline").append(make("p", "note", `The timeline could not be drawn: ${error.message}`));
   throw error;

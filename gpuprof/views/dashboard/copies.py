@@ -1,0 +1,55 @@
+"""The copies that cost most, one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.copies import Copies
+from gpuprof.model.kinds import CopyKind, HostMemory
+from gpuprof.views.html.blocks import Cell, TableBlock
+from gpuprof.views.html.transfers import DIRECTIONS
+
+if TYPE_CHECKING:
+    from gpuprof.report import Report
+
+LONGEST = 100
+_HEADS = ("direction", "host memory", "at", "size", "time", "bandwidth", "exposed", "host time", "operator")
+
+
+def longest_copies(report: Report) -> TableBlock | None:
+    """The copies whose exposed time is longest, at most a hundred; None where there is no copy."""
+    table, trace = report.results.get(Copies).table, report.trace
+    order = np.lexsort((-table["duration_ns"], -table["exposed_ns"]))[:LONGEST]
+    if not len(order):
+        return None
+    operators = trace.operators["name"]
+    rows = []
+    for row in order.tolist():
+        start = int(table["start_ns"][row]) - trace.span_start_ns
+        bytes_, blocked = _known(int(table["bytes"][row])), _known(int(table["host_blocked_ns"][row]))
+        rate, memory = float(table["bandwidth_bytes_per_s"][row]), HostMemory(int(table["host_memory"][row]))
+        lasted, exposed = int(table["duration_ns"][row]), int(table["exposed_ns"][row])
+        operator = int(table["operator"][row])
+        rows.append(
+            (
+                DIRECTIONS[CopyKind(int(table["direction"][row]))],
+                "–" if memory is HostMemory.NONE else memory.name.lower(),
+                Cell(units.duration(start), start),
+                Cell(units.size(bytes_), bytes_),
+                Cell(units.duration(lasted), lasted),
+                Cell(units.rate(rate), rate if np.isfinite(rate) else None),
+                Cell(units.duration(exposed), exposed),
+                Cell(units.duration(blocked), blocked),
+                trace.names[operators[operator]] if operator >= 0 else units.UNKNOWN,
+            )
+        )
+    shown = "" if len(table) <= LONGEST else f", the first {LONGEST} of {units.count(len(table))}"
+    note = "At: since the beginning of the recording. Host time: of the host in the copying call."
+    return TableBlock(f"The copies with the most exposed time{shown}", _HEADS, tuple(rows), note)
+
+
+def _known(value: int) -> int | None:
+    return value if value >= 0 else None

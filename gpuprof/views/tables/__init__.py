@@ -1,0 +1,26 @@
+"""Tables that sort and filter, the same in the page and in the dashboard."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def script() -> str:
+    """The functions of the tables as plain script; `enlivenTables(root)` is the one to call."""
+    return (_FOLDER / "tables.js").read_text(encoding="utf-8")
+
+
+@cache
+def style() -> str:
+    """How tables look; the colours `--ink`, `--muted`, `--line`, `--card`, `--paper` and `--accent` are the host's."""
+    return (_FOLDER / "tables.css").read_text(encoding="utf-8")
+
+
+@cache
+def widget_module() -> str:
+    """An ES module for anywidget: `sheet.js` with the tables in it."""
+    return f"{script()}\n{(_FOLDER / 'sheet.js').read_text(encoding='utf-8')}"

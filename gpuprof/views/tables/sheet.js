@@ -1,0 +1,45 @@
+// The host in a live notebook: HTML of ours with living tables, and buttons that ask the kernel for something.
+
+const WAITS = "Asked the kernel. While a cell runs, this waits for the cell.";
+
+function render({ model, el }) {
+  el.classList.add("gpuprof-sheet");
+  const said = document.createElement("p");
+  const body = document.createElement("div");
+  said.className = "note said";
+  said.setAttribute("role", "status");
+  el.append(body, said);
+  const tell = (words) => {
+    said.textContent = words;
+    said.hidden = !words;
+  };
+  const show = () => {
+    body.innerHTML = model.get("html"); // made by a template that escapes every name
+    enlivenTables(body);
+  };
+  const answer = () => {
+    for (const button of body.querySelectorAll("[data-ask]")) button.disabled = false;
+    tell(model.get("said"));
+  };
+  const ask = (event) => {
+    const button = event.target.closest("[data-ask]");
+    if (!button) return;
+    if (button.dataset.waits) {
+      button.disabled = true;
+      tell(WAITS);
+    }
+    model.send({ ask: button.dataset.ask });
+  };
+  body.addEventListener("click", ask);
+  model.on("change:html", show);
+  model.on("change:answers", answer);
+  show();
+  tell(model.get("said"));
+  return () => {
+    model.off("change:html", show);
+    model.off("change:answers", answer);
+    el.replaceChildren();
+  };
+}
+
+export default { render };
