@@ -97,6 +97,15 @@ def test_the_keyboard_sums_up_what_is_in_view(open_page, screenshots):
     opened.page.locator(".gp-timeline").screenshot(path=screenshots / "timeline-sum-host.png")
 
 
+def test_a_range_before_the_recording_says_what_was_recorded_of_it(open_page):
+    opened = open_page(device_report())
+    select(opened, 140, 160)  # the wait that precedes the first operator, launch and copy
+    assert "Device" not in panel(opened).inner_text() and "device" not in status(opened)
+    select(opened, 140, 400)
+    assert "ms recorded" in panel(opened).inner_text()
+    assert "recorded" in status(opened)
+
+
 def test_tab_walks_the_findings_and_then_leaves(open_page):
     report = with_findings(device_report())
     wait, file = report.findings

@@ -63,6 +63,7 @@ def test_busy_idle_and_kernels_are_exact(module_page, seed):
         assert shown["id"] == use.id
         assert shown["busy"] == intervals.intersect(use.busy, window).total_ns
         assert shown["recorded"] == window.total_ns
+        assert shown["whole"] == (window.total_ns == high - low)
     causes = results.get(DeviceIdle).parts
     expected = {cause: intervals.intersect(part, window).total_ns for cause, part in causes.items()}
     assert sum_["devices"][0]["idle"] == {cause: ns for cause, ns in expected.items() if ns}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuprof.views.html import page
 from gpuprof.views.timeline import bundle
 
 SOURCES = Path(bundle.__file__).parent / "js"
@@ -18,8 +19,9 @@ def test_every_module_is_bundled_and_nothing_is_imported():
     assert "import " not in re.sub(r"//.*", "", bundle.widget_module())
 
 
-def test_top_level_names_are_unique():
-    names = re.findall(r"^(?:async )?(?:function\*?|class|const|let) (\w+)", bundle.widget_module(), re.MULTILINE)
+@pytest.mark.parametrize("script", [bundle.widget_module, page._script])
+def test_top_level_names_are_unique(script):
+    names = re.findall(r"^(?:async )?(?:function\*?|class|const|let) (\w+)", script(), re.MULTILINE)
     assert len(names) == len(set(names))
 
 

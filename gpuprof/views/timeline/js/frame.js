@@ -97,7 +97,7 @@ function drawRowAsShares(tl, row, y, height) {
 }
 
 function drawAxis(tl) {
-  const { context, layout, palette, scale } = tl;
+  const { context, layout, palette, range, scale } = tl;
   const { step, times } = scale.ticks();
   context.strokeStyle = palette.line;
   context.lineWidth = 1;
@@ -110,7 +110,8 @@ function drawAxis(tl) {
     context.lineTo(x, layout.height);
     context.stroke();
     const text = tickText(Math.round(time - scale.zero), step);
-    if (x + 5 + context.measureText(text).width > layout.width) continue;
+    const end = x + 5 + context.measureText(text).width;
+    if (end > layout.width || (range && end > scale.x(range[0]) && x < scale.x(range[1]))) continue;
     context.fillStyle = palette.muted;
     context.fillText(text, x + 4, layout.axis.y + layout.axis.height / 2);
   }

@@ -151,6 +151,7 @@ function listenKeys(tl, on) {
   on(tl.canvas, "focus", (event) => enterFindings(tl, event.relatedTarget));
   on(tl.canvas, "keydown", (event) => {
     if (event.key === "Tab" && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      tl.point(null, null);
       if (tabFinding(tl, event.shiftKey ? -1 : 1)) event.preventDefault();
       return;
     }
@@ -158,6 +159,7 @@ function listenKeys(tl, on) {
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
+    tl.point(null, null);
     action();
     tl.schedule();
   });

@@ -54,7 +54,8 @@ function deviceTable(tl, device, several) {
     colours.push(-1);
   }
   const swatch = (i) => (colours[i] < 0 ? make("i", "gp-swatch") : swatchOf(tl, colours[i]));
-  return table(several ? `Device ${device.id}` : "Device", ["time", "share"], rows, swatch);
+  const which = several ? `Device ${device.id}` : "Device";
+  return table(device.whole ? which : `${which}, ${durationText(device.recorded)} recorded`, ["time", "share"], rows, swatch);
 }
 
 function nameTable(title, found, total) {
@@ -84,7 +85,7 @@ function waitTable(tl, waits, span) {
 
 // Shares of the range at the left, what ran in it at the right.
 function columns(tl, sum) {
-  const left = sum.devices.map((device) => deviceTable(tl, device, sum.devices.length > 1));
+  const left = sum.devices.filter((device) => device.recorded > 0).map((device) => deviceTable(tl, device, sum.devices.length > 1));
   if (sum.waits.length) left.push(waitTable(tl, sum.waits, sum.t1 - sum.t0));
   const right = [];
   if (sum.kernels.length) right.push(nameTable("Kernels, times added", sum.kernels));
@@ -100,7 +101,8 @@ function columns(tl, sum) {
 function sentenceOf(tl, sum) {
   const parts = sum.devices.filter((device) => device.recorded > 0).map((device) => {
     const which = sum.devices.length > 1 ? `device ${device.id}` : "the device";
-    return `${which} is busy ${percentText(device.busy / device.recorded)}`;
+    const part = device.whole ? "" : ` of the ${durationText(device.recorded)} recorded`;
+    return `${which} is busy ${percentText(device.busy / device.recorded)}${part}`;
   });
   const [first] = sum.kernels.length ? sum.kernels : sum.operators;
   if (first) parts.push(`most time in ${shortName(first.name)}`);

@@ -34,7 +34,8 @@ function nextStart({ series, at }) {
   return series.start[at[0]];
 }
 
-// The device whose idle time is known is busy for the rest of the recorded part, drawn or not.
+// A device is idle only where something was recorded. Where its idle time is known, it is busy for the rest, drawn or
+// not. `whole`: all of the range was recorded.
 function deviceTotals(data, lanes, t0, t1) {
   const from = Math.max(t0, data.zero_ns);
   const to = Math.min(t1, data.end_ns);
@@ -42,12 +43,13 @@ function deviceTotals(data, lanes, t0, t1) {
   return ids.map((id) => {
     const own = lanes.filter((lane) => lane.device === id);
     const recorded = Math.max(to - from, 0);
+    const whole = recorded >= t1 - t0 - 0.5;
     if (!own.some((lane) => lane.stalls)) {
-      return { id, recorded, busy: unionNs(own.flatMap((lane) => [...seriesOf(lane)]), from, from + recorded), idle: [] };
+      return { id, recorded, whole, busy: unionNs(own.flatMap((lane) => [...seriesOf(lane)]), from, from + recorded), idle: [] };
     }
     const idle = data.stalls.map((series) => ({ kind: series.kind, ns: recorded ? busyNs(series, from, to) : 0 }));
     const causes = idle.filter(({ ns }) => ns >= 0.5).sort((a, b) => b.ns - a.ns);
-    return { id, recorded, busy: recorded - idle.reduce((sum, { ns }) => sum + ns, 0), idle: causes };
+    return { id, recorded, whole, busy: recorded - idle.reduce((sum, { ns }) => sum + ns, 0), idle: causes };
   });
 }
 
