@@ -37,8 +37,8 @@ def chart_of(kind: type[Result]) -> Chart | None:
 class Plots:
     """HoloViews objects of one run: `plots.memory()`, `plots.transfers()`, `plots.device()`, …
 
-    In a notebook the first call loads HoloViews' Bokeh renderer from this machine, so that they show without a
-    network, unless HoloViews is already in use there.
+    In a notebook they show without a network, alone or composed (`a + b`, `a * b`); where `hv.extension` was called,
+    HoloViews shows them as it does its own.
     """
 
     def __init__(self, report: Report):
@@ -61,7 +61,7 @@ class Plots:
         """The HoloViews object of that chart; UsageError where there is no such chart."""
         if name not in all_charts():
             raise UsageError(f"there is no plot {name!r}; there are {', '.join(all_charts())}")
-        _load_renderer()
+        _show_offline()
         return draw(self._report, name)
 
 
@@ -73,10 +73,11 @@ def draw(report: Report, name: str) -> Any:
     return chart.draw(report.results.get(chart.of), report.trace)
 
 
-def _load_renderer() -> None:
-    import holoviews as hv
+def _show_offline() -> None:
     from IPython.core.getipython import get_ipython
 
+    from gpuprof.views.charts import offline
+
     shell = get_ipython()
-    if shell is not None and getattr(shell, "kernel", None) is not None and not hv.extension._loaded:
-        hv.extension("bokeh", inline=True, logo=False)
+    if shell is not None and getattr(shell, "kernel", None) is not None:
+        offline.enable(shell)

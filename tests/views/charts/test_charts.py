@@ -10,8 +10,8 @@ from gpuprof.analyses.memory_peak import MemoryPeak
 from gpuprof.errors import UsageError
 from gpuprof.report import Report
 from gpuprof.views.charts import Plots, style
+from gpuprof.views.charts.frame import bokeh_item
 from gpuprof.views.charts.plots import all_charts, chart_of, draw
-from gpuprof.views.dashboard.chart_frame import bokeh_item
 from tests.support.reports import device_report, empty_report, host_report
 
 NAMES = ["device", "kernels", "memory", "steps", "transfers"]

@@ -7,8 +7,9 @@ import pytest
 
 from gpuprof.report import Report
 from gpuprof.rules.registry import all_rules
+from gpuprof.views.charts.frame import library
 from gpuprof.views.dashboard import Dashboard, tabs
-from gpuprof.views.dashboard.chart_frame import ChartFrame, library
+from gpuprof.views.dashboard.chart_frame import ChartFrame
 from gpuprof.views.tables.sheet import Sheet
 from gpuprof.views.timeline.widget import TimelineWidget
 from tests.support.reports import NASTY, device_report, empty_report, host_report, with_findings

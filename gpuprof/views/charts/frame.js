@@ -66,7 +66,7 @@ function render({ model, el }) {
     if (data.gpuprof === "height" && data.height > 0) frame.style.height = `${Math.ceil(data.height)}px`;
     if (data.gpuprof === "drawn") frame.dataset.drawn = "yes";
     if (data.gpuprof === "ready") {
-      const library = await inflate(model.get("library"));
+      const library = await inflate(await model.get("library"));
       frame.contentWindow?.postMessage({ library, item: model.get("item"), ...look() }, "*");
     }
   }
