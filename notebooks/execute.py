@@ -2,10 +2,12 @@
 
 python notebooks/execute.py            every notebook
 python notebooks/execute.py quickstart only that one
+python notebooks/execute.py --save     and put what they show into the notebooks themselves, for readers
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from pathlib import Path
@@ -14,21 +16,31 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from saving import as_saved
+
 FOLDER = Path(__file__).resolve().parent
 SECONDS_A_CELL = 240
 MAGIC = "%%gpuprofile"
 
 
-def main(names: list[str]) -> int:
-    sources = [FOLDER / f"{name}.ipynb" for name in names] or sorted(
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebooks", nargs="*", help="names in this folder, or paths")
+    parser.add_argument("--save", action="store_true", help="keep the outputs in the notebook, where nothing failed")
+    options = parser.parse_args(arguments)
+    sources = [_path(name) for name in options.notebooks] or sorted(
         path for path in FOLDER.glob("*.ipynb") if not path.name.endswith(".executed.ipynb")
     )
-    return max(execute(path) for path in sources)
+    return max(execute(path, save=options.save) for path in sources)
 
 
-def execute(path: Path) -> int:
+def _path(name: str) -> Path:
+    return Path(name).resolve() if name.endswith(".ipynb") else FOLDER / f"{name}.ipynb"
+
+
+def execute(path: Path, *, save: bool = False) -> int:
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(notebook, timeout=SECONDS_A_CELL, resources={"metadata": {"path": str(FOLDER)}})
+    client = NotebookClient(notebook, timeout=SECONDS_A_CELL, resources={"metadata": {"path": str(path.parent)}})
     client.extra_arguments = ["--log-level=ERROR"]  # else the kernel says that loopback is not encrypted
     began = time.monotonic()
     failure = ""
@@ -42,6 +54,9 @@ def execute(path: Path) -> int:
         if cell.cell_type == "code" and cell.source.startswith(MAGIC):
             say(text for output in cell.outputs if (text := verdict_of(output)))
     say([f"{path.name}: executed in {time.monotonic() - began:.0f} s, kept as {kept.name}", failure])
+    if save and not failure:
+        nbformat.write(as_saved(notebook), path)
+        say([f"{path.name}: saved with its outputs, {path.stat().st_size / 1000:.0f} kB"])
     return 1 if failure else 0
 
 
