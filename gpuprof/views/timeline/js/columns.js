@@ -15,14 +15,26 @@ export async function inflate(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-function fromPlanes(bytes, spec) {
-  const { at, count, width, step } = spec;
-  const out = width <= 4 && !step ? new Uint32Array(count) : new Float64Array(count);
-  let scale = 1;
-  for (let plane = 0; plane < width; plane++, scale *= 256) {
-    const base = at + plane * count;
-    for (let i = 0; i < count; i++) out[i] += bytes[base + i] * scale;
+// Whole numbers from their bytes, one plane a byte, lowest first.
+function joined(bytes, at, count, width) {
+  const plane = (number) => bytes.subarray(at + number * count, at + (number + 1) * count);
+  const [a, b, c, d] = [plane(0), plane(1), plane(2), plane(3)];
+  if (width === 1) return a;
+  const out = width === 2 ? new Uint16Array(count) : width <= 4 ? new Uint32Array(count) : new Float64Array(count);
+  if (width === 2) for (let i = 0; i < count; i++) out[i] = a[i] | (b[i] << 8);
+  else if (width === 3) for (let i = 0; i < count; i++) out[i] = a[i] | (b[i] << 8) | (c[i] << 16);
+  else for (let i = 0; i < count; i++) out[i] = (a[i] | (b[i] << 8) | (c[i] << 16) | (d[i] << 24)) >>> 0;
+  for (let high = 4; high < width; high++) {
+    const more = plane(high);
+    for (let i = 0; i < count; i++) out[i] += more[i] * 256 ** high;
   }
+  return out;
+}
+
+function fromPlanes(bytes, { at, count, width, step }) {
+  const whole = joined(bytes, at, count, width);
+  if (!step) return whole;
+  const out = new Float64Array(whole);
   if (step === "delta") {
     for (let i = 1; i < count; i++) out[i] += out[i - 1];
   } else if (step === "zigzag") {
