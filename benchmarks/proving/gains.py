@@ -75,7 +75,9 @@ class Prediction:
         saving = finding["saving"]
         if saving is None or gain is None or gain.of == "memory":
             return None
-        span_ms = report["source"]["span_ms"] - (_outside_steps_ms(report) if gain.of == "step" else 0.0)
+        # of the run without the recording, where the saving is of that
+        whole_ms = saving["central_ms"] / saving["share"] if saving["share"] else report["source"]["span_ms"]
+        span_ms = whole_ms - (_outside_steps_ms(report) if gain.of == "step" else 0.0)
         if span_ms <= 0:
             return None
         low, central, high = (saving[f"{name}_ms"] / span_ms for name in ("low", "central", "high"))

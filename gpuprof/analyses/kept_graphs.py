@@ -13,13 +13,16 @@ from gpuprof.model.trace import Trace
 
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 _COLLECTS = {"append", "add", "insert", "appendleft"}
+_COMPUTES_LOSS = re.compile(r"(?:loss|loss_fn|criterion|cross_entropy(?:_with_logits)?)$", re.IGNORECASE)
+_WITHOUT_GRAPH = ("no_grad", "inference_mode")
 _FEW = 2
 
 
 @dataclass(frozen=True)
 class KeptGraphs(Result):
     """`lines` (1-based, of the cell) put a loss into something that outlives the step, without `.detach()` or
-    `.item()`: a loss is what `.backward()` is called on in the same loop. `containers`: their names.
+    `.item()`: a loss is what `.backward()` is called on in the same loop; in a sum that lives on beside that, also what a
+    function named for a loss (`cross_entropy`, `criterion`) returns. `containers`: their names.
 
     `holders` maps a name of the notebook to how many tensors with a graph it held at the end (two or more); those that
     are not in `containers` are filled elsewhere. Empty where the source or the notebook is not known.
@@ -56,8 +59,12 @@ def _keepers(source: str) -> Iterator[tuple[int, str]]:
             continue
         inside = [node for statement in loop.body for node in ast.walk(statement)]
         losses = {name for node in inside for name in _goes_backward(node)}
+        bare = {id(node) for outer in inside if _records_no_graph(outer) for node in ast.walk(outer)}
+        fresh = {ast.unparse(each) for node in inside if isinstance(node, ast.Assign) for each in node.targets}
         for node in inside:
             container = _kept_in(node, losses)
+            if not container and losses and id(node) not in bare:
+                container = _summed_in(node, losses | fresh)
             if container:
                 yield node.lineno, container  # type: ignore[attr-defined]
 
@@ -81,6 +88,21 @@ def _kept_in(node: ast.AST, losses: set[str]) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _COLLECTS:
         return ast.unparse(node.func.value) if any(_is_loss(each, losses) for each in node.args) else ""
     return ""
+
+
+def _summed_in(node: ast.AST, passing: set[str]) -> str:
+    """What a loss is added to where it is computed, unless the target is `passing`: made anew in each turn."""
+    if not (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.value, ast.Call)):
+        return ""
+    called, target = node.value.func, ast.unparse(node.target)
+    name = called.attr if isinstance(called, ast.Attribute) else _name(called)
+    return target if _COMPUTES_LOSS.search(name) and target not in passing else ""
+
+
+def _records_no_graph(node: ast.AST) -> bool:
+    return isinstance(node, ast.With) and any(
+        name in ast.unparse(item.context_expr) for item in node.items for name in _WITHOUT_GRAPH
+    )
 
 
 def _is_loss(node: ast.expr, losses: set[str]) -> bool:

@@ -1,7 +1,8 @@
-"""Lines of the profiled cell on which something is called by name."""
+"""Lines of the profiled cell, found in its text."""
 
 from __future__ import annotations
 
+import ast
 import re
 
 from gpuprof.model.trace import Trace
@@ -18,3 +19,27 @@ def lines_calling(trace: Trace, *names: str) -> tuple[int, ...]:
     called = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\s*\(")
     lines = cell.source.splitlines()
     return tuple(number for number, line in enumerate(lines, 1) if called.search(line.partition("#")[0]))
+
+
+_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+
+
+def loops_over_samples(source: str) -> tuple[int, ...]:
+    """The line of the one loop in a loop that takes `x[i]` by its own variable.
+
+    Empty where there is none or several, or where the cell is not plain Python but for magics.
+    """
+    try:
+        tree = ast.parse(_MAGIC.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    outer = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    inner = {node for each in outer for node in ast.walk(each) if isinstance(node, ast.For) and node is not each}
+    found = sorted(node.lineno for node in inner if _takes_slices(node))
+    return tuple(found) if len(found) == 1 else ()
+
+
+def _takes_slices(loop: ast.For) -> bool:
+    variables = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    subscripts = [node.slice for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Subscript)]
+    return any(isinstance(index, ast.Name) and index.id in variables for index in subscripts)

@@ -7,8 +7,9 @@ What it finds
     (`%%gpuprofile --shapes`) nothing is said.
 
 Why it costs
-    Each turn pays Python, dispatch and (on a GPU) the launches again, for a piece of work that is far too small. The
-    same operators on the whole batch cost hardly more than one turn.
+    Each turn pays Python, dispatch and (on a GPU) the launches again, for a piece of work that is far too small, and
+    autograd pays once more for each turn in `backward()`. The same operators on the whole batch cost hardly more than
+    one turn.
 
 What to do
     Give the operators the whole batch: most of torch's functions take it as it is. Otherwise `torch.vmap(f)(x)`,
@@ -27,11 +28,12 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
+from gpuprof.analyses.python_loops import Loop, PythonLoops, Run, backward_of
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
+from gpuprof.rules.cell_lines import loops_over_samples
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
@@ -63,12 +65,15 @@ class PythonLoopOverBatch(Rule):
                 np.array([run.start_ns for run in loop.runs], np.int64),
                 np.array([run.end_ns for run in loop.runs], np.int64),
             )
-            inside = intervals.intersect(intervals.union(ranges), scope.within)
+            forward = intervals.union(ranges)
+            backward = intervals.subtract(backward_of(results.trace, forward), forward)
+            inside = intervals.intersect(_both(forward, backward), scope.within)
             if not loop.slices or scope.share(inside.total_ns) < self.loop_share or self._hidden(results, inside):
                 continue
             runs = [run for run in loop.runs if _is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
-                found = self._finding(scope, loop, inside, results.get(LinePlaces).cell_lines(inside))
+                lines = results.get(LinePlaces).cell_lines(forward) or _written(results)
+                found = self._finding(scope, loop, (inside, backward), lines)
                 return retimed(results, found, _vectorised(results, loop, inside), _BASIS)
             if all(run.walks is None for run in loop.runs):
                 return Abstention(
@@ -90,8 +95,10 @@ class PythonLoopOverBatch(Rule):
             intervals.intersect(device.busy, loop).total_ns >= self.busy_share * loop.total_ns
         )
 
-    def _finding(self, scope: Scope, loop: Loop, inside: Intervals, lines: tuple[int, ...]) -> Finding:
-        share = scope.share(inside.total_ns)
+    def _finding(self, scope: Scope, loop: Loop, spent: tuple[Intervals, Intervals], lines: tuple[int, ...]) -> Finding:
+        inside, backward = spent
+        share, behind = scope.share(inside.total_ns), intervals.intersect(backward, scope.within).total_ns
+        its = f", {units.duration(behind)} of it in what backward does for them" if behind else ""
         names = ", ".join(dict.fromkeys(loop.names[:_MOST_NAMES]))
         more = ", …" if len(loop.names) > _MOST_NAMES else ""
         turns = loop.turns / len(loop.runs)
@@ -102,11 +109,12 @@ class PythonLoopOverBatch(Rule):
             title=f"A Python loop over the batch takes {units.percent(share)} of {scope.words}",
             explanation=(
                 f"The operators {names}{more} run {turns:.0f} times in a row, once a sample, in "
-                f"{units.plural(len(loop.runs), 'place')} of the run: {units.duration(inside.total_ns)} in all."
+                f"{units.plural(len(loop.runs), 'place')} of the run: {units.duration(inside.total_ns)} in all{its}."
             ),
             evidence={
                 "loop_ms": units.milliseconds(inside.total_ns),
                 "loop_share": round(share, 4),
+                **({"backward_ms": units.milliseconds(behind)} if behind else {}),
                 "turns_per_loop": round(turns, 1),
                 "loops": len(loop.runs),
                 "operators_per_turn": len(loop.names),
@@ -120,6 +128,16 @@ class PythonLoopOverBatch(Rule):
             ),
             leave_it="Leave it when each turn depends on the one before, or when the samples differ in shape.",
         )
+
+
+def _both(forward: Intervals, backward: Intervals) -> Intervals:
+    starts, ends = np.concatenate((forward.starts, backward.starts)), np.concatenate((forward.ends, backward.ends))
+    return intervals.union(Intervals(starts, ends))
+
+
+def _written(results: Results) -> tuple[int, ...]:
+    cell = results.trace.context.cell
+    return loops_over_samples(cell.source) if cell else ()
 
 
 def _vectorised(results: Results, loop: Loop, inside: Intervals) -> Range:

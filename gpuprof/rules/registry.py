@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof import rules
 from gpuprof.analyses.result import Results
 from gpuprof.errors import UsageError
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.rule import Rule
+from gpuprof.rules.unrecorded import without_recording
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,17 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
                 "This is a fault in gpuprof; please report it with the trace.",
             )
         if isinstance(answer, Finding):
-            findings.append(answer)
+            findings.append(_of_the_plain_run(results, answer))
         elif answer is not None:
             abstained.append(answer)
     kept = [found for found in findings if not _yields(found, findings)]
     return Judgement(tuple(sorted(kept, key=_rank)), tuple(abstained))
+
+
+def _of_the_plain_run(results: Results, found: Finding) -> Finding:
+    if found.saving is None:
+        return found
+    return replace(found, saving=without_recording(results, found.saving, found.where.ranges_ns))
 
 
 def _rank(found: Finding) -> tuple[int, float, str]:

@@ -35,6 +35,7 @@ def kept(source: str | None, *held: HeldTensors) -> KeptGraphs:
         ("self.history['loss'].append(loss)", "self.history['loss']"),
         ("if step % 10 == 0: losses.append(loss)", "losses"),
         ("meter[0] += loss", "meter[0]"),
+        ("held_out += torch.nn.functional.cross_entropy(net(z), y)", "held_out"),
     ],
 )
 def test_a_line_that_keeps_the_graph(line: str, container: str) -> None:
@@ -54,6 +55,11 @@ def test_a_line_that_keeps_the_graph(line: str, container: str) -> None:
         "loss += penalty",
         "print(loss)",
         "losses.append(len(losses))",
+        "held_out += criterion(net(z), y).detach()",
+        "held_out += float(criterion(net(z), y))",
+        "with torch.no_grad(): held_out += criterion(net(z), y)",
+        "both = 0; both += criterion(net(z), y)",
+        "steps += count(y)",
     ],
 )
 def test_a_line_that_does_not(line: str) -> None:
