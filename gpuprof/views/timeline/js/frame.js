@@ -12,7 +12,8 @@ export function drawFrame(tl) {
   const { context, layout, palette, ratio } = tl;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.fillStyle = palette.surface;
-  context.fillRect(0, 0, layout.width, layout.height);
+  // one more each way: at a ratio of 1.5 the last pixels are only half inside
+  context.fillRect(0, 0, layout.width + 1, layout.height + 1);
   context.font = palette.font;
   drawOverview(tl);
   drawAxis(tl);
