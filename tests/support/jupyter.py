@@ -1,4 +1,4 @@
-"""A JupyterLab of our own on the loopback, for browser tests."""
+"""A JupyterLab, or a Notebook 7, of our own on the loopback, for browser tests."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -31,10 +32,28 @@ class Server:
         """The address of a page in it."""
         return f"http://127.0.0.1:{self.port}/{path}?token={self.token}&reset"
 
+    def kernels(self) -> list[dict[str, Any]]:
+        """Those that run, with their `execution_state` and how many `connections` each has."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/kernels?token={self.token}", timeout=10) as said:
+            return json.load(said)
+
 
 @contextlib.contextmanager
 def jupyterlab(folder: Path) -> Iterator[Server]:
     """Serve `folder/work`; settings, runtime files and the log lie beside it in `folder`."""
+    with _serving(folder, "jupyterlab", "LabApp", "--LabApp.news_url=None", "--LabApp.collaborative=False") as server:
+        yield server
+
+
+@contextlib.contextmanager
+def notebook7(folder: Path) -> Iterator[Server]:
+    """The same by Notebook 7."""
+    with _serving(folder, "notebook", "JupyterNotebookApp") as server:
+        yield server
+
+
+@contextlib.contextmanager
+def _serving(folder: Path, module: str, application: str, *options: str) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -44,9 +63,9 @@ def jupyterlab(folder: Path) -> Iterator[Server]:
     overrides = folder / "settings"
     _quieten(overrides)
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1"),
+        *(sys.executable, "-m", module, "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1"),
         *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={work}"),
-        *(f"--LabApp.app_settings_dir={overrides}", "--LabApp.news_url=None", "--LabApp.collaborative=False"),
+        *(f"--{application}.app_settings_dir={overrides}", *options),
     ]
     environment = os.environ | places | {"PYTHONPATH": str(REPOSITORY), "IPYTHONDIR": str(folder / "ipython")}
     with (folder / "log.txt").open("wb") as log:
@@ -77,4 +96,4 @@ def _await(port: int, token: str, process: subprocess.Popen[bytes]) -> None:
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not start (exit status {process.poll()})")
+    raise RuntimeError(f"Jupyter did not start (exit status {process.poll()})")
