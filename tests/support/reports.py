@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuprof.model.context import Cell, Environment
+from gpuprof.model.context import (
+    Cell,
+    Composition,
+    Environment,
+    HeldTensors,
+    Loader,
+    ModuleBytes,
+    Optimizer,
+)
 from gpuprof.report import Report
 from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.views.theme import BUDGET
@@ -53,6 +61,36 @@ def device_report(
         percent = 90.0 if tick % 3 else 20.0
         builder.sample(tick * 90_000.0, utilisation_percent=percent, power_mw=250_000, temperature_c=61.0)
     return Report.of(builder.build())
+
+
+def nasty_report() -> Report:
+    """Steps whose every name is NASTY: kernel, operator, user range, file, thread, device, cell, data set, variable."""
+    builder = TraceBuilder(start_ns=1_700_000_000_000 * MS).device(0, NASTY, memory_bytes=16 << 30)
+    builder.source(path=f"runs/{NASTY}.json", torch=NASTY).thread(NASTY, main=True)
+    builder.context(
+        cell=Cell(source=f"train({NASTY!r})", execution_count=7, name=NASTY),
+        environment=Environment(python="3.11", torch=NASTY, processor=NASTY, system=NASTY, driver=NASTY),
+        loaders=(Loader(workers=0, dataset=NASTY),),
+        optimizers=(Optimizer(name=NASTY, parameters=2, elements=8),),
+        held=(HeldTensors(name=NASTY, kind="global", device="cuda:0", bytes=1 << 30, tensors=1),),
+        compositions=(
+            Composition(
+                device="cuda:0",
+                parameter_bytes=2 << 30,
+                modules=(
+                    ModuleBytes(name=NASTY, parameter_bytes=1 << 30),
+                    ModuleBytes(name="head", parameter_bytes=1 << 30),
+                ),
+            ),
+        ),
+    )
+    for step in range(4):
+        at = step * 50_000.0
+        builder.step(at, 50_000, number=step).span(NASTY, at + 500, 40_000).operator(NASTY, at + 1_000, 30_000)
+        builder.copy("h2d", at + 2_000, 1_000, bytes=38_500_000, host_memory="pageable", launch_at_us=at + 1_500)
+        builder.kernel(NASTY, at + 4_000, 20_000, launch_at_us=at + 3_000)
+        builder.memory(at + 4_000, 64 << 20, allocated=4 << 30, reserved=8 << 30)
+    return with_findings(Report.of(builder.build()))
 
 
 def with_findings(report: Report) -> Report:
