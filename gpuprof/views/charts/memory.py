@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.trace import Trace
 from gpuprof.units import duration, size
@@ -26,7 +28,9 @@ def draw(peak: MemoryPeak, trace: Trace) -> Any:
     axes = [hv.Dimension("time", unit=time_name)], [hv.Dimension("memory", unit=byte_name)]
     colour = EVENTS["memory"].light
     held = hv.Curve((time, use.allocated_bytes[rows] / unit_bytes), *axes, label="allocated")
-    area = hv.Area((time, use.allocated_bytes[rows] / unit_bytes), *axes).opts(color=colour, alpha=0.12, line_alpha=0)
+    # an area has no steps of its own
+    stepped = np.repeat(time, 2)[1:], np.repeat(use.allocated_bytes[rows] / unit_bytes, 2)[:-1]
+    area = hv.Area(stepped, *axes).opts(color=colour, alpha=0.12, line_alpha=0)
     layers = [area, held.opts(interpolation="steps-post", color=colour, line_width=2, tools=["hover"])]
     reserved = use.reserved_bytes[rows]
     known = reserved > 0

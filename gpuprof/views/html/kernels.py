@@ -13,7 +13,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model.kernel_names import KernelCategory, Precision
 from gpuprof.views.html.blocks import Block, Cell, Section, Sentence, TableBlock
 
-MOST_ROWS = 40
+MOST_ROWS = 100
 _HEADS = ("kernel", "kind", "precision", "count", "time together", "share", "median", "occupancy")
 _AS_WRITTEN = {KernelCategory.GEMM: "GEMM"}
 

@@ -13,7 +13,7 @@ from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
 from gpuprof.views.html.blocks import Block, Cell, Section, Sentence, TableBlock
 
-MOST_GROUPS = 40
+MOST_GROUPS = 100
 DIRECTIONS = {
     CopyKind.NONE: "unknown direction",
     CopyKind.H2D: "host to device",

@@ -42,15 +42,18 @@ function addSorting(table) {
 function addFilter(table) {
   const field = document.createElement("input");
   const found = document.createElement("span");
-  const bar = document.createElement("div");
+  const bar = document.createElement("span");
+  const caption = table.createCaption();
+  const title = caption.textContent.trim() || "table";
   bar.className = "filter";
   bar.dataset.lmSuppressShortcuts = "true"; // JupyterLab's keys are not for what is typed here
   field.type = "search";
   field.placeholder = "filter the rows";
-  field.setAttribute("aria-label", `Filter the rows: ${table.caption ? table.caption.textContent : "table"}`);
+  field.setAttribute("aria-label", `Filter the rows: ${title}`);
   found.setAttribute("role", "status");
+  table.setAttribute("aria-label", title); // not what is typed into its caption
   bar.append(field, found);
-  (table.closest(".wide") ?? table).before(bar);
+  caption.append(bar);
   field.addEventListener("input", () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const rows = [...table.tBodies[0].rows];
