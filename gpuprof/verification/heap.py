@@ -7,7 +7,9 @@ open file, a process) is refused by the name of the variable that leads to it.
 from __future__ import annotations
 
 import functools
+import itertools
 import types
+from array import array
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
@@ -34,7 +36,7 @@ from gpuprof.verification.reads import global_names
 from gpuprof.verification.tensors import CopiedTensorMemento, StorageMemento, TensorMemento
 
 _MOST_OBJECTS = 20_000_000
-_SEQUENCES = (list, deque, bytearray)
+_SEQUENCES = (list, deque, bytearray, array)
 
 
 class Heap:
@@ -171,13 +173,19 @@ class Heap:
             if drop:
                 self.loaders.append(value)
             self._mementos.append(DictMemento(attributes))
-            self._add((f"{path}.{name}", each) for name, each in attributes.items() if name not in drop)
+            self._members(path, kind, {name: each for name, each in attributes.items() if name not in drop})
         if _is_scripted(value):
             self._add((path, each) for each in (*value.parameters(), *value.buffers()))
         if names := slots_of(kind):
             slots = SlotsMemento(value, names)
             self._mementos.append(slots)
-            self._add((f"{path}.{name}", each) for name, each in slots.values.items())
+            self._members(path, kind, slots.values)
+
+    def _members(self, path: str, kind: type, named: dict[str, Any]) -> None:
+        # a library numbers its objects with counts: where these stand changes nothing that a cell computes
+        theirs = not ownership.is_users_class(kind, self._namespaces)
+        skipped = itertools.count if theirs else ()
+        self._add((f"{path}.{name}", each) for name, each in named.items() if not isinstance(each, skipped))
 
     def _function(self, path: str, function: types.FunctionType) -> None:
         self._add((path, cell) for cell in function.__closure__ or ())
@@ -213,7 +221,7 @@ class Heap:
             return
         memento = TensorMemento(tensor)
         self._mementos.append(memento)
-        self._add([(f"{path}.grad", memento.gradient)])
+        self._add([(f"{path}.grad", memento.gradient), *((path, hook) for hook in memento.hooks)])
         storage = tensor.untyped_storage()
         key = (tensor.device, storage.data_ptr())
         if storage.nbytes() and key not in self._storages:

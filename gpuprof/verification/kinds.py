@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import enum
 import io
-import itertools
 import multiprocessing.process
 import pathlib
 import re
@@ -31,7 +30,7 @@ _LEFT_ALONE: tuple[type, ...] = (
     *(weakref.ref, weakref.ProxyType, weakref.CallableProxyType, types.FrameType, types.TracebackType),
     *(types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType),
     *(types.MethodWrapperType, types.ClassMethodDescriptorType, types.MappingProxyType, types.GenericAlias),
-    *(type(threading.Lock()), type(threading.RLock()), threading.local, itertools.count, types.UnionType),
+    *(type(threading.Lock()), type(threading.RLock()), threading.local, types.UnionType),
     *(type({}.keys()), type({}.values()), type({}.items())),
 )
 # machinery whose objects no training cell works on, or that hold nothing of a cell's own

@@ -43,9 +43,8 @@ def measure_cells(
     namespace, in what it reaches and in the process, is put back, however this ends. VerificationError, before
     anything ran, where that cannot be done; ArmError where one of the two raised.
     """
-    names = _read(before, after)
+    names, arms = _read(before, after, namespace)
     roots = [(name, namespace[name]) for name in sorted(namespace if names is None else names) if name in namespace]
-    arms = CellArm("the cell", before, namespace), CellArm("the changed cell", after, namespace)
     half = bool(_HALF.search(after))
     settings = Settings(
         guard,
@@ -123,12 +122,15 @@ def _put_back(snapshot: Snapshot) -> Iterator[None]:
             raise KeyboardInterrupt
 
 
-def _read(before: str, after: str) -> set[str] | None:
+def _read(before: str, after: str, namespace: dict[str, Any]) -> tuple[set[str] | None, tuple[Arm, Arm]]:
     try:
         found = [read_names(source) for source in (before, after)]
+        for source in (before, after):
+            refuse_effects(source)  # `await` at the top level does not compile, and deserves a better reason
+        arms = CellArm("the cell", before, namespace), CellArm("the changed cell", after, namespace)
     except SyntaxError as error:
         raise VerificationError(f"the cell is not plain Python (line {error.lineno}: {error.msg})") from error
-    return None if None in found else {name for names in found if names is not None for name in names}
+    return None if None in found else {name for names in found if names is not None for name in names}, arms
 
 
 def _refuse_ranks() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from abc import ABC, abstractmethod
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
@@ -68,7 +69,7 @@ class SequenceMemento(Memento):
     """A list, deque, bytearray or array.array."""
 
     def __init__(self, value: Any):
-        self._value, self._items = value, list(value)
+        self._value, self._items = value, value[:] if isinstance(value, bytearray | array) else list(value)
 
     def restore(self) -> None:
         """In place."""
@@ -78,8 +79,7 @@ class SequenceMemento(Memento):
             deque.clear(self._value)
             deque.extend(self._value, self._items)
         else:
-            del self._value[:]
-            self._value.extend(self._items)
+            self._value[:] = self._items
 
 
 class SetMemento(Memento):
@@ -160,6 +160,8 @@ class ArrayMemento(Memento):
 
     def restore(self) -> None:
         """In place."""
+        if self._value.shape != self._copy.shape:
+            self._value.shape = self._copy.shape
         self._value[...] = self._copy
 
 

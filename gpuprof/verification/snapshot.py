@@ -60,10 +60,12 @@ class Snapshot:
                 vars(loader)["_iterator"] = iterator
 
     def _put_back(self) -> None:
-        self.heap.restore()
-        self._process.restore()
-        for number in _figures() - self._figures:
-            sys.modules["matplotlib.pyplot"].close(number)
+        try:
+            self.heap.restore()
+        finally:
+            self._process.restore()
+            for number in _figures() - self._figures:
+                sys.modules["matplotlib.pyplot"].close(number)
 
 
 def _fit(heap: Heap) -> None:

@@ -7,6 +7,9 @@ from typing import Any
 from gpuprof.verification.mementos import Memento
 
 
+_HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
+
+
 class StorageMemento(Memento):
     """The bytes behind tensors."""
 
@@ -37,6 +40,13 @@ class TensorMemento(Memento):
         self._requires_grad = tensor.requires_grad
         self._version = None if tensor.is_inference() else tensor._version
         self.gradient = tensor.grad if self._leaf else None
+        held = {name: getattr(tensor, name) for name in _HOOKS}
+        self._hooks = {name: (hooks, None if hooks is None else dict(hooks)) for name, hooks in held.items()}
+
+    @property
+    def hooks(self) -> list[Any]:
+        """The functions that run with its gradient."""
+        return [hook for _, kept in self._hooks.values() for hook in (kept or {}).values()]
 
     def restore(self) -> None:
         """The version too: a graph of an earlier cell that needs this tensor unchanged finds it so."""
@@ -48,6 +58,8 @@ class TensorMemento(Memento):
                 tensor.requires_grad_(self._requires_grad)
             if tensor.grad is not self.gradient:
                 tensor.grad = self.gradient
+        for name, (hooks, kept) in self._hooks.items():
+            _put_hooks(tensor, name, hooks, kept)
         if self._version is not None and tensor._version != self._version:
             _set_version(tensor, self._version)
 
@@ -62,6 +74,18 @@ class CopiedTensorMemento(Memento):
     def restore(self) -> None:
         """Through `data`, which autograd does not see."""
         self._tensor.data = self._copy.clone()
+
+
+def _put_hooks(tensor: Any, name: str, hooks: Any, kept: dict[int, Any] | None) -> None:
+    """In their own dict: the handles that the user has point there."""
+    now = getattr(tensor, name)
+    if now is not hooks and tensor.is_leaf:
+        (now or {}).clear()  # torch goes on calling what a dict held when None takes its place
+        setattr(tensor, name, hooks)
+        now = hooks
+    if now is not None and dict(now) != (kept or {}):
+        now.clear()
+        now.update(kept or {})
 
 
 def _set_version(tensor: Any, version: int) -> None:

@@ -163,6 +163,15 @@ def test_wrong_arguments_are_one_line() -> None:
         verify(1, int)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [("await later()", "it awaits"), ("[x async for x in y]", "not plain Python"), ("return", "not")],
+)
+def test_what_runs_in_a_notebook_only_is_refused(namespace: dict[str, Any], line: str, reason: str) -> None:
+    with pytest.raises(VerificationError, match=reason):
+        measured(f"{line}\n{CELL}", CELL, namespace)
+
+
 def test_a_cell_with_a_shell_command_is_refused_before_anything_runs(namespace: dict[str, Any]) -> None:
     before = state_of(namespace)
     with pytest.raises(VerificationError, match="a shell command"):

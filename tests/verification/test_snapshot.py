@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import random
+from array import array
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
@@ -16,6 +18,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from gpuprof.errors import VerificationError
 from gpuprof.verification import snapshot as snapshots
+from gpuprof.verification.mementos import ArrayMemento
 from gpuprof.verification.snapshot import Snapshot
 
 
@@ -112,6 +115,8 @@ def test_containers_classes_and_slots_are_put_back_in_place() -> None:
         "set": {1, 2},
         "deque": deque([1, 2], maxlen=2),
         "bytes": bytearray(b"abc"),
+        "typed": array("d", [1.0]),
+        "shaped": np.arange(6).reshape(2, 3),
         "array": np.arange(3.0),
         "objects": np.array([inner, None], dtype=object),
         "frame": pd.DataFrame({"a": [1, 2]}),
@@ -126,6 +131,8 @@ def test_containers_classes_and_slots_are_put_back_in_place() -> None:
     values["set"].add(3)
     values["deque"].append(9)
     values["bytes"].clear()
+    values["typed"].append(2.0)
+    values["shaped"].shape = (6,)
     values["array"] *= 2
     values["objects"][1] = 5
     values["frame"].loc[2] = 7
@@ -136,9 +143,40 @@ def test_containers_classes_and_slots_are_put_back_in_place() -> None:
     assert list(values["dict"].items()) == [("b", 1), ("a", {"deep": inner})]
     assert list(values["ordered"]) == ["a", "b"] and values["default"] == {"a": [1]} and values["set"] == {1, 2}
     assert list(values["deque"]) == [1, 2] and values["bytes"] == b"abc"
+    assert values["typed"].tolist() == [1.0] and values["shaped"].tolist() == [[0, 1, 2], [3, 4, 5]]
     assert values["array"].tolist() == [0.0, 1.0, 2.0] and values["objects"][1] is None
     assert values["frame"]["a"].tolist() == [1, 2] and values["buffer"].getvalue() == "text"
     assert values["odd"].x == 1 and values["odd"].hidden == [1] and Odd.count == 0
+
+
+def test_hooks_of_tensors_do_not_pile_up() -> None:
+    calls: list[str] = []
+    first, other = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    handle = first.register_hook(lambda gradient: calls.append("users"))
+    before = taken(first=first, other=other)
+    for _ in range(2):
+        before.restore()
+        for each in (first, other):
+            each.register_hook(lambda gradient: gradient * 0)
+            each.register_post_accumulate_grad_hook(lambda parameter: calls.append("cells"))
+        (first + other).sum().backward()
+    before.finish()
+    (first + other).sum().backward()
+    assert calls == ["users"] and first.grad.tolist() == other.grad.tolist() == [1.0, 1.0]
+    assert other._backward_hooks is None
+    handle.remove()
+    first.sum().backward()
+    assert calls == ["users"]
+
+
+def test_what_resists_keeps_nothing_else_from_coming_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = taken(numbers=np.ones(2))
+    monkeypatch.setattr(ArrayMemento, "restore", lambda memento: 1 / 0)
+    state = torch.get_rng_state()
+    torch.rand(1)
+    with pytest.raises(VerificationError, match=r"1 object could not be put back .*ZeroDivisionError"):
+        before.finish()
+    assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_functions_lead_to_what_they_use() -> None:
@@ -224,6 +262,10 @@ def test_what_cannot_be_put_back_is_refused_by_the_variables_name(tmp_path: Any)
         taken(batches=iter(DataLoader(TensorDataset(torch.ones(2)))))
     with pytest.raises(VerificationError, match=r"`numbers` .* a generator"):
         taken(numbers=(n for n in range(3)))
+    with pytest.raises(VerificationError, match=r"`odd` .* odd\.x is an iterator"):
+        odd = Odd()
+        odd.x = itertools.count()
+        taken(odd=odd)
     source = Streams(path)
     with pytest.raises(VerificationError, match=r"`data` .* data\[0\]\.handle is an open file"):
         taken(data=[source])
