@@ -8,6 +8,7 @@ import pytest
 from gpuprof.model.intervals import Intervals, covered
 from gpuprof.views.timeline import encode
 from gpuprof.views.timeline.build import build
+from gpuprof.views.timeline.lanes import Lane, Series, Timeline
 from tests.support.reports import device_report
 
 pytestmark = pytest.mark.browser
@@ -37,6 +38,19 @@ def test_every_event_is_read_back_exactly(module_page, form):
         assert link == (None if series.link is None else series.link.tolist())
         assert prefix == [0, *np.cumsum(series.duration_ns).tolist()]
         first += len(series)
+
+
+def test_a_second_view_of_the_same_buffer_reads_the_same(module_page):
+    series = Series("kernel", np.array([2**33, 2**35]), np.array([7, 9]), np.array([0, 0]))
+    payload, buffer = encode.raw(Timeline("t", 0, 0, 2**36, ("a",), (Lane("l", "l", ((series,),)),)))
+    read = module_page.evaluate(
+        """([payload, sent]) => {
+            const bytes = new Uint8Array(sent).buffer;
+            return [0, 1].map(() => Array.from(openPayload(payload, bytes).lanes[0].rows[0][0].start));
+        }""",
+        [payload, list(buffer)],
+    )
+    assert read == [[2**33, 2**35]] * 2
 
 
 @pytest.mark.parametrize("seed", range(5))

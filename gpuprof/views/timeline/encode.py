@@ -1,11 +1,11 @@
 """Timeline → payload and buffer, in the two forms that `js/columns.js` reads.
 
-`raw` keeps each column as a little-endian array, 8-byte aligned, for the binary comm of the widget. `packed` makes
-starts gaps and links differences, cuts every column to the bytes it needs, stores it byte plane by byte plane,
-deflates the whole and returns base64: 1M events take about 5 MB.
+Starts are gaps: the time since the end of the event before. `raw` keeps each column as a little-endian array, 8-byte
+aligned, for the binary comm of the widget. `packed` makes links differences, cuts every column to the bytes it needs,
+stores it byte plane by byte plane, deflates the whole and returns base64: 1M events take about 5 MB.
 
 A column's place is `{"at", "count", "type"}` (raw) or `{"at", "count", "width", "step"}` (planes). `step` is null,
-`delta`, `zigzag` (differences of either sign), or `gap` (starts as the time since the end of the event before).
+`delta`, `zigzag` (differences of either sign), or, in both forms, `gap`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class _Raw:
         return self._put(values.astype("<u1" if high < 2**8 else "<u2" if high < 2**16 else "<u4"))
 
     def add_starts(self, starts: Array, durations: Array) -> dict[str, Any]:
-        return self._put(starts.astype("<f8"))
+        gaps = np.diff(starts, prepend=0)
+        gaps[1:] -= durations[:-1]
+        return self.add(gaps) | {"step": "gap"}
 
     def add_real(self, values: Array) -> dict[str, Any]:
         return self._put(values.astype("<f8"))
@@ -75,11 +77,6 @@ class _Planes(_Raw):
         self.parts.append(planes + b"\0" * (-len(planes) % 8))
         self.length += len(self.parts[-1])
         return spec
-
-    def add_starts(self, starts: Array, durations: Array) -> dict[str, Any]:
-        gaps = np.diff(starts, prepend=0)
-        gaps[1:] -= durations[:-1]
-        return self.add(gaps) | {"step": "gap"}
 
     def add_real(self, values: Array) -> dict[str, Any]:
         whole = len(values) > 0 and bool(np.isfinite(values).all() and (values == np.round(values)).all())

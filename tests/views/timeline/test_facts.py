@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.model.context import Cell
+from gpuprof.report import Report
+from gpuprof.views.html import render_page
 from gpuprof.views.timeline.build import build
 from gpuprof.views.timeline.facts import MOST_SHAPES_LETTERS, shapes_text
 from tests.support.trace_builder import TraceBuilder
@@ -66,6 +68,12 @@ def test_without_source_a_line_is_a_number():
     timeline = build(builder().build(), with_source=False)
     assert facts(timeline, "kernel")["cell line"] == "2"
     assert not any("loss" in name for name in timeline.names)
+
+
+def test_a_redacted_page_holds_no_line_of_the_cell():
+    report = Report.of(builder().build())
+    assert "loss = model(x)" in render_page(report)
+    assert "loss = model(x)" not in render_page(report, redact=True)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ function joined(bytes, at, count, width) {
 
 function fromPlanes(bytes, { at, count, width, step }) {
   const whole = joined(bytes, at, count, width);
-  if (!step) return whole;
+  if (!step || step === "gap") return whole;
   const out = new Float64Array(whole);
   if (step === "delta") {
     for (let i = 1; i < count; i++) out[i] += out[i - 1];
@@ -55,7 +55,8 @@ function column(bytes, spec) {
 }
 
 // Starts that travelled as the time since the end of the event before.
-function fromGaps(start, duration) {
+function fromGaps(gaps, duration) {
+  const start = new Float64Array(gaps);
   for (let i = 1; i < start.length; i++) start[i] += start[i - 1] + duration[i - 1];
   return start;
 }
@@ -73,7 +74,7 @@ function openDetail(bytes, raw) {
 
 function openSeries(bytes, raw, first) {
   const duration = column(bytes, raw.duration);
-  const start = raw.start.step === "gap" ? fromGaps(column(bytes, raw.start), duration) : column(bytes, raw.start);
+  const start = fromGaps(column(bytes, raw.start), duration);
   const prefix = new Float64Array(start.length + 1);
   for (let i = 0; i < start.length; i++) prefix[i + 1] = prefix[i] + duration[i];
   const details = (raw.details || []).map((detail) => openDetail(bytes, detail));
