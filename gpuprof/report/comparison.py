@@ -11,7 +11,7 @@ from gpuprof import units
 from gpuprof.report.summary import Summary
 from gpuprof.units import milliseconds
 
-_LEAST_NOISE = 0.02  # the same cell run twice differs by as much
+LEAST_NOISE = 0.02  # the same cell run twice differs by as much
 _UNKNOWN_NOISE = 0.4  # short cells run once differ by a third without any change
 _MAGIC_LINE = "# %%gpuprofile"  # its options are no part of the code
 
@@ -135,7 +135,7 @@ class Comparison:
             if abs(math.log(ratio)) <= _UNKNOWN_NOISE:
                 return f"No clear difference{since} ({times}, one measurement each)"
             return f"{told} ({times}, one measurement each)"
-        if abs(math.log(ratio)) <= max(self.noise_share, _LEAST_NOISE):
+        if abs(math.log(ratio)) <= max(self.noise_share, LEAST_NOISE):
             return f"No difference{since} beyond the noise of the steps ({times})"
         return f"{told} ({times})"
 
@@ -143,6 +143,8 @@ class Comparison:
         if self.before.peak_bytes is None or self.after.peak_bytes is None:
             return ""
         change = self.after.peak_bytes - self.before.peak_bytes
+        if not change:
+            return "same peak"
         return f"peak {'+' if change >= 0 else '−'}{units.size(abs(change))}"
 
 

@@ -7,7 +7,6 @@ import dataclasses
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Composition, HeldTensors, ModuleBytes
 from gpuprof.report import Report
-from gpuprof.views.dashboard.tables import composition_rows
 from gpuprof.views.html.memory import section
 from gpuprof.views.memory_parts import around_note, known_parts, memory_line, part_rows
 from gpuprof.views.text import render_text
@@ -85,5 +84,5 @@ def test_page_and_dashboard_show_parts_modules_and_names() -> None:
         "Peaks",
     ]
     assert captions[-1] == "What the notebook holds"
-    ((place, rows),) = composition_rows(report)
-    assert (place, rows[0]) == ("device 0 (NVIDIA Test)", ("parameters", ["3.00 GiB", "25 %"]))
+    name, *cells = section(report.results).blocks[0].rows[0]
+    assert (name, [cell.text for cell in cells]) == ("parameters", ["3.00 GiB", "25 %"])

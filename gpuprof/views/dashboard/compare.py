@@ -36,7 +36,7 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self.picker = ipywidgets.Dropdown(
             description="compare with",
             layout={"width": "auto", "max_width": "640px"},
-            style={"description_width": "96px"},
+            style={"description_width": "initial"},
         )
         self.sheet = Sheet("")
         super().__init__([self.picker, self.sheet])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from gpuprof.report import Comparison, Summary
-from gpuprof.units import UNKNOWN, count, duration, percent, size
+from gpuprof.report.comparison import LEAST_NOISE
+from gpuprof.units import UNKNOWN, count, duration, factor, percent, size
 from gpuprof.views.dashboard import fragments
 from gpuprof.views.html.blocks import Cell, TableBlock
 from gpuprof.views.theme import BUDGET, Kind
@@ -45,10 +48,11 @@ def _bars(comparison: Comparison) -> list[Bar]:
     if longest <= 0:
         return []
     names = _name(comparison.before, "before"), _name(comparison.after, "after")
+    what = "average step" if comparison.basis == "median step" else "recorded"
     bars: list[Bar] = []
     for side, (name, total) in enumerate(zip(names, totals, strict=True)):
         parts = [(kind, times[side], times[side] / total) for kind, *times in rows if times[side] > 0] if total else []
-        bars.append((f"{name}, {duration(total)}", parts, total / longest))
+        bars.append((f"{name}, {what} {duration(total)}", parts, total / longest))
     return bars
 
 
@@ -63,8 +67,9 @@ def _figures(comparison: Comparison) -> TableBlock:
     if comparison.basis != "whole cell" and before.cell_ns is not None and after.cell_ns is not None:
         rows.insert(1, ("whole cell, set-up included", *_times(before.cell_ns, after.cell_ns)))
     noise = comparison.noise_share
-    note = "" if noise is None else f"Differences of the median step up to {percent(max(noise, 0.02))} may be chance."
-    return TableBlock("In figures", ("figure", "before", "after", "change"), tuple(rows), note)
+    chance = "" if noise is None else factor(math.exp(max(noise, LEAST_NOISE)))
+    note = f"By the scatter of the steps, median steps up to {chance} apart may differ by chance." if chance else ""
+    return TableBlock("In figures", ("figure", "before", "after", "change"), tuple(rows), note, sortable=False)
 
 
 def _budget(comparison: Comparison) -> TableBlock:

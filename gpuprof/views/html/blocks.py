@@ -25,12 +25,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableBlock:
-    """A table: `heads` are the column names, `rows` hold texts (left) and Cells (right). `note` stands below."""
+    """A table: `heads` are the column names, `rows` hold texts (left) and Cells (right). `note` stands below.
+
+    `sortable`: the rows are of one kind, so that their order is the reader's.
+    """
 
     caption: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str | Cell, ...], ...]
     note: str = ""
+    sortable: bool = True
 
 
 @dataclass(frozen=True)

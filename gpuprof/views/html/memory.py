@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.memory_composition import PeakParts
 from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
 from gpuprof.views import memory_parts
 from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block
 
@@ -18,7 +21,7 @@ def section(results: Results) -> Section:
     uses = [*peak.devices, *([peak.host] if peak.host else [])]
     blocks = [block for parts in memory_parts.known_parts(results) for block in _composition(parts)]
     if uses:
-        blocks.append(_table(uses))
+        blocks.append(_table(uses, results.trace))
         blocks += [block for use in uses if (block := _curve(use)) is not None]
     else:
         blocks.append(Sentence("Allocations were not recorded in this run; profile with --memory to see the peak."))
@@ -81,27 +84,46 @@ def _where(use: MemoryUse) -> str:
     return f"device {use.device}" + (f" ({use.name})" if use.name else "")
 
 
-def _table(uses: list[MemoryUse]) -> TableBlock:
-    rows = tuple(
-        (
-            _where(use),
-            _size(use.peak_allocated_bytes),
-            _size(use.peak_reserved_bytes),
-            _size(use.limit_bytes),
-            _size(use.transient_bytes),
-            _size(use.growth_per_step_bytes),
-            use.source,
-        )
-        for use in uses
-    )
+def _table(uses: list[MemoryUse], trace: Trace) -> TableBlock:
+    figures: list[tuple[str, Callable[[MemoryUse], Cell]]] = [
+        ("peak allocated", _peak),
+        ("reached at", lambda use: _at(use.peak_at_ns, trace)),
+        ("peak reserved", lambda use: _size(use.peak_reserved_bytes)),
+        ("limit", lambda use: _size(use.limit_bytes)),
+        ("comes and goes", lambda use: _size(use.transient_bytes)),
+        ("growth a step", lambda use: _size(use.growth_per_step_bytes)),
+        ("allocator retries", lambda use: _times(use.retries)),
+        ("out-of-memory errors", lambda use: _times(use.ooms)),
+    ]
+    read = [(label, [figure(use) for use in uses]) for label, figure in figures]
+    rows: list[tuple[str | Cell, ...]] = [
+        (label, *cells) for label, cells in read if any(cell.value is not None for cell in cells)
+    ]
+    sources = "; ".join(f"{_where(use)}: {use.source}" for use in uses) if len(uses) > 1 else uses[0].source
     return TableBlock(
         "Peaks",
-        ("memory", "peak allocated", "peak reserved", "limit", "comes and goes", "growth a step", "source"),
-        rows,
+        ("memory", *map(_where, uses)),
+        tuple(rows),
         "Allocated: live tensors. Reserved: held by the caching allocator. The two peaks may be at different instants. "
         "Comes and goes: the peak less the least that was allocated during the steps after the first one. "
-        "Growth: median change of a step's least allocation from one step to the next.",
+        "Growth: median change of a step's least allocation from one step to the next. "
+        f"Where the peaks come from: {sources}.",
+        sortable=False,
     )
+
+
+def _peak(use: MemoryUse) -> Cell:
+    above = " above the start" if use.relative and use.whole_peak_bytes is None else ""
+    return Cell(units.size(use.peak_allocated_bytes) + above, use.peak_allocated_bytes)
+
+
+def _at(time_ns: int | None, trace: Trace) -> Cell:
+    since = None if time_ns is None else time_ns - trace.span_start_ns
+    return Cell(units.duration(since), since)
+
+
+def _times(number: int | None) -> Cell:
+    return Cell(units.UNKNOWN if number is None else units.count(number), number)
 
 
 def _size(count: float | None) -> Cell:
