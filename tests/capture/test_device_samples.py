@@ -301,7 +301,7 @@ def test_the_driver_library_is_found_by_name_in_a_fresh_process() -> None:
     )
     log = SampleLog.from_dict(json.loads(run_python(code, LD_LIBRARY_PATH=str(build().parent))))
     assert [facts.uuid for facts in log.static] == list(UUIDS[:2])
-    assert len(log.table) >= 4
+    assert len(log.table) >= 2
 
 
 def test_without_a_driver_it_says_so_and_imports_neither_torch_nor_pynvml_early() -> None:
