@@ -40,7 +40,7 @@ def head(report: Report) -> str:
 
 @functools.cache
 def style() -> str:
-    """Every selector in it begins with a class of ours."""
+    """Every selector in it begins with a class of ours, or ends in a cell that holds one (the box of Notebook 7)."""
     own = (_FOLDER / "dashboard.css").read_text(encoding="utf-8")
     meters = [f".gpuprof-sheet .area-{kind.key}{{fill:{kind.light};opacity:.7}}" for kind in theme.EVENTS.values()]
     return "\n".join((own, *meters))
