@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.proving.score import FALSE, MINOR, OPEN, RIGHT, UNMEASURED, Fault, Judged
+from benchmarks.proving.score import BESIDES, FALSE, MINOR, OPEN, RIGHT, UNMEASURED, Fault, Judged
 
 RESAMPLES = 2000
 NO_RULE = "no rule"
@@ -70,6 +70,13 @@ def precision(judged: Judged) -> float | None:
     return share(spoken.count(RIGHT), spoken.count(RIGHT) + spoken.count(FALSE))
 
 
+def precision_with_besides(judged: Judged) -> float | None:
+    """The same, where what a label calls right about the workload itself counts as false."""
+    spoken = [each for each in judged.firings if each.severity != "low"]
+    right = sum(each.judged == RIGHT for each in spoken)
+    return share(right, right + sum(each.judged == FALSE or each.why == BESIDES for each in spoken))
+
+
 def precision_of_all(judged: Judged) -> float | None:
     """The same over every severity: minor remarks that are not labelled count as false."""
     kinds = [each.judged for each in judged.firings]
@@ -108,6 +115,11 @@ def high_on_good(judged: Judged) -> int:
     """Findings of high severity on `good`, but for those that the label calls right about the workload itself."""
     firings = (each for each in judged.firings if each.variant == "good" and each.judged != UNMEASURED)
     return sum(each.severity == "high" for each in firings)
+
+
+def high_on_good_of_all(judged: Judged) -> int:
+    """Findings of high severity on `good`, those that the label calls right about the workload itself included."""
+    return sum(each.variant == "good" and each.severity == "high" for each in judged.firings)
 
 
 def median_error_points(judged: Judged) -> float | None:

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.proving.gains import Gain, Prediction, gain_of
 
 RIGHT, FALSE, OPEN, UNMEASURED, MINOR = "right", "false", "open", "unmeasured", "minor"
+BESIDES = "right about the workload itself, whatever the variant"
 _WITH_THE_FAULT = ("bad", "double")
 
 
@@ -128,7 +129,7 @@ def _firings(result: dict[str, Any], variant: str, recorded: dict[str, Any], gai
         if verdict == FALSE and foreign and variant not in ("bad", "good"):
             verdict, why = UNMEASURED, "what holds this variant up is labelled for a device only"
         if verdict == FALSE and rule in besides and rule not in label["rules"]:
-            verdict, why = UNMEASURED, "right about the workload itself, whatever the variant"
+            verdict, why = UNMEASURED, BESIDES
         where = (result["pair"], result["size"], result["label"]["family"])
         on_line = bool(named & lines[rule]) if rule in lines else None
         yield Firing(*where, variant, rule, severity, rank, verdict, on_line, why)

@@ -31,6 +31,13 @@ def summary(judged: Judged) -> str:
     faults, predictions = len(judged.faults), len(judged.predictions)
     rows: list[tuple[str, Callable[[Judged], float | None], Callable[[float | None], str], str, str]] = [
         ("precision", metrics.precision, percent, "≥ 95 %", "findings above low severity that are right"),
+        (
+            "precision, besides as false",
+            metrics.precision_with_besides,
+            percent,
+            "",
+            "what a pair calls right about its workload, whatever the variant, counts as false",
+        ),
         ("precision, every severity", metrics.precision_of_all, percent, "", "minor remarks count as claims"),
         ("recall", metrics.recall, percent, "≥ 90 %", f"of {faults} faults that cost at least 3 %"),
         ("hit@1", lambda of: metrics.hit_at(of, 1), percent, "", "the first finding is right"),
@@ -144,7 +151,8 @@ def counted(judged: Judged) -> str:
     return (
         f"{len(judged.pairs)} pairs with {judged.variants} recorded variants, {judged.clean} of them without the "
         f"fault; {len(judged.faults)} faults cost at least 3 % as measured; {right} findings are right; "
-        f"{metrics.high_on_good(judged)} of high severity on cured cells."
+        f"{metrics.high_on_good(judged)} of high severity on cured cells "
+        f"({metrics.high_on_good_of_all(judged)} with those that are right about the workload itself)."
     )
 
 

@@ -19,7 +19,8 @@ _FULL = 2
 
 @dataclass(frozen=True, eq=False)
 class GcPauses(Result):
-    """Collections of at least 20 µs inside the steps (inside the span where no steps are known).
+    """Collections of at least 20 µs inside the steady steps (inside the span where no steps are known): what is
+    collected in warm-up was mostly left by loading and compiling.
 
     `known`: whether collections were recorded at all. `count` and `full` (of the oldest generation): how many began
     there. `pauses`: the union of their times. `idle_ns`: the part of it in which the first device had nothing to do;
@@ -38,7 +39,8 @@ class GcPauses(Result):
         garbage, steps = trace.context.garbage, results.get(StepTime)
         if garbage is None:
             return cls(False, 0, 0, intervals.EMPTY, None)
-        within = steps.window if steps.count else intervals.single(trace.span_start_ns, trace.span_end_ns)
+        steady = intervals.union(intervals.of(trace.steps.take(steps.steady)))
+        within = steady if steps.count else intervals.single(trace.span_start_ns, trace.span_end_ns)
         starts, lengths = np.array(garbage.start_ns, np.int64), np.array(garbage.duration_ns, np.int64)
         inside = intervals.contains(within, starts)
         pauses = intervals.intersect(intervals.union(Intervals(starts, starts + lengths)), within)

@@ -28,10 +28,10 @@ class InputPipeline(Result):
     it took more than five times the median: workers starting. `outside`: waits that lie outside every step (another
     loop), where steps are known. `batch`: none of the three.
 
-    The sums are over `batch` rows: `wait_ns` is the part inside the steps (inside the span where no steps are known),
-    `wait_share` that over the steps' time (the span's), `median_ns` and `p95_ns` the whole waits, `work_ns` the
-    median time from the end of one to the next wait. `first_ns` and `ended_ns` are kept apart. None where no wait was
-    recorded.
+    The sums are over `batch` rows, without what gpuprof's own timing took of batches made on the waiting thread:
+    `wait_ns` is the part inside the steps (inside the span where no steps are known), `wait_share` that over the steps'
+    time (the span's), `median_ns` and `p95_ns` the whole waits (the latter with that timing), `work_ns` the median time
+    from the end of one to the next wait. `first_ns` and `ended_ns` are kept apart. None where no wait was recorded.
     `in_process`: the batches are made on the waiting thread itself (`num_workers=0`), judged by the iterator's class
     that waited longest; None where it does not say. `device_idle_in_wait_ns`: the part of `wait_ns` in which the
     first device had nothing to do; None without device activity. `within_ns` is what `wait_share` divides by.
@@ -72,6 +72,10 @@ class InputPipeline(Result):
         batch = waits.take(ordinary)
         inside = intervals.intersect(intervals.of(batch), within)
         any_wait, any_batch = len(waits) > 0, len(batch) > 0
+        in_process = _in_process(trace, waits)
+        own_ns, own_each_ns = _own(trace, len(batch)) if in_process else (0, 0.0)
+        wait_ns = max(inside.total_ns - own_ns, 0)
+        idle_ns = _device_idle(inside, results)
         return cls(
             start_ns=waits["start_ns"],
             duration_ns=waits["duration_ns"],
@@ -79,14 +83,14 @@ class InputPipeline(Result):
             first=first,
             ended=ended,
             outside=outside,
-            in_process=_in_process(trace, waits),
-            wait_ns=inside.total_ns if any_wait else None,
-            wait_share=inside.total_ns / within.total_ns if any_wait and within.total_ns else None,
+            in_process=in_process,
+            wait_ns=wait_ns if any_wait else None,
+            wait_share=wait_ns / within.total_ns if any_wait and within.total_ns else None,
             within_ns=within.total_ns,
             first_ns=int(waits["duration_ns"][first].sum()) if any_wait else None,
             ended_ns=int(waits["duration_ns"][ended].sum()) if any_wait else None,
-            device_idle_in_wait_ns=_device_idle(inside, results) if any_wait else None,
-            median_ns=float(np.median(batch["duration_ns"])) if any_batch else None,
+            device_idle_in_wait_ns=None if idle_ns is None or not any_wait else min(idle_ns, wait_ns),
+            median_ns=max(float(np.median(batch["duration_ns"])) - own_each_ns, 0.0) if any_batch else None,
             p95_ns=float(np.percentile(batch["duration_ns"], 95)) if any_batch else None,
             work_ns=_work(waits, ordinary),
             loaders=trace.context.loaders,
@@ -157,6 +161,13 @@ def _in_process(trace: Trace, waits: Table) -> bool | None:
     single = int(waits["duration_ns"][trace.name_mask(waits, f"{INPUT}_SingleProcess")].sum())
     several = int(waits["duration_ns"][trace.name_mask(waits, f"{INPUT}_MultiProcessing")].sum())
     return single > several if single or several else None
+
+
+def _own(trace: Trace, batches: int) -> tuple[int, float]:
+    """What timing the making of these batches took, in all and of the median one."""
+    timed = sum(each.batches for each in trace.context.loadings)
+    own_ns = sum(each.own_ns for each in trace.context.loadings) * min(batches / timed, 1.0) if timed else 0.0
+    return int(own_ns), own_ns / timed if 2 * timed > batches else 0.0
 
 
 def _device_idle(inside: intervals.Intervals, results: Results) -> int | None:

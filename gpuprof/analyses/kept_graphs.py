@@ -21,8 +21,8 @@ _FEW = 2
 @dataclass(frozen=True)
 class KeptGraphs(Result):
     """`lines` (1-based, of the cell) put a loss into something that outlives the step, without `.detach()` or
-    `.item()`: a loss is what `.backward()` is called on in the same loop; in a sum that lives on beside that, also what a
-    function named for a loss (`cross_entropy`, `criterion`) returns. `containers`: their names.
+    `.item()`: a loss is what `.backward()` is called on in the same loop; in a sum that lives on beside that, also
+    what a function named for a loss (`cross_entropy`, `criterion`) returns. `containers`: their names.
 
     `holders` maps a name of the notebook to how many tensors with a graph it held at the end (two or more); those that
     are not in `containers` are filled elsewhere. Empty where the source or the notebook is not known.

@@ -34,7 +34,7 @@ class LoadTimes:
         self._original: Callable[..., Any] | None = None
         self._installed: Callable[..., Any] | None = None
         self._pid = self._home = os.getpid()
-        self._batches = 0
+        self._batches = self._written_ns = 0
         self._sized: tuple[Any, int] | None = None
 
     def install(self) -> None:
@@ -88,6 +88,7 @@ class LoadTimes:
 
     def _timed(self, fetch: Callable[..., Any], reader: Any, indices: Any) -> Any:
         self._batches += 1
+        entered = time.perf_counter_ns()
         transforms, collating = _prepared(reader)
         with timed_transforms(transforms), _replaced(reader, collating):
             cores, blocked = self._core_waits(), _blocked()
@@ -96,9 +97,13 @@ class LoadTimes:
             wall, cpu = time.perf_counter_ns() - began, time.process_time_ns() - cpu
             waits = _blocked() - blocked if blocked >= 0 else -1
             core_wait = waited_between(cores, self._core_waits())
+        # the last line's writing stands for this one's
+        own = time.perf_counter_ns() - entered - wall + self._written_ns
         collate_ns = 0 if collating is None else collating.duration_ns
         times = {"wall": wall - collate_ns, "cpu": cpu, "collate": collate_ns, "blocked": waits, "core_wait": core_wait}
-        self._write(reader, indices, times, transforms)
+        began = time.perf_counter_ns()
+        self._write(reader, indices, {**times, "own": own}, transforms)
+        self._written_ns = time.perf_counter_ns() - began
         return batch
 
     def _core_waits(self) -> dict[int, int]:
@@ -204,6 +209,7 @@ def _loading(dataset: str, size: int | None, lines: list[dict[str, Any]]) -> Loa
         blocked=sum(blocked) if min(blocked) >= 0 else None,
         core_wait_ns=None if None in core_waits else sum(core_waits),
         batched=any(line["batched"] for line in lines),
+        own_ns=sum(line["own"] for line in lines if line["process"] == os.getpid()),
         transforms=tuple(TransformTime(name=name, calls=c, duration_ns=ns) for (_, name), (c, ns) in spent.items()),
     )
 

@@ -28,6 +28,7 @@ class _Watched:
         self.iterations = 0
         self.iteration_start_ns: list[int] = []
         self.iteration_set_up_ns: list[int] = []
+        self.iteration_end_ns: list[int] = []
         self.batches = 0
         self.in_pass = 0
         self.wait_ns: list[int] = []
@@ -40,6 +41,10 @@ class _Watched:
         if len(self.wait_ns) < _MOST_WAITS:
             self.wait_start_ns.append(start_ns)
             self.wait_ns.append(wait_ns)
+
+    def exhausted(self, took_ns: int) -> None:
+        if len(self.iteration_end_ns) < _MOST_ITERATIONS:
+            self.iteration_end_ns.append(took_ns)
 
     def look_at(self, batch: Any) -> None:
         if self.batches <= _MOST_MASKS:
@@ -55,6 +60,7 @@ class _Watched:
             iterations_started=self.iterations,
             iteration_start_ns=tuple(self.iteration_start_ns),
             iteration_set_up_ns=tuple(self.iteration_set_up_ns),
+            iteration_end_ns=tuple(self.iteration_end_ns),
             batches_read=self.batches,
             wait_ns=tuple(self.wait_ns),
             wait_start_ns=tuple(self.wait_start_ns),
@@ -104,7 +110,11 @@ class LoaderWatch:
                 if watched is None:
                     return advance(iterator)
                 start_ns, began = time.time_ns(), time.perf_counter_ns()
-                batch = advance(iterator)
+                try:
+                    batch = advance(iterator)
+                except StopIteration:
+                    watched.exhausted(time.perf_counter_ns() - began)
+                    raise
                 watched.read(start_ns, time.perf_counter_ns() - began)
                 self._read(watched, batch)
                 return batch

@@ -59,7 +59,8 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     """One DataLoader that the run iterated.
 
     `iteration_set_up_ns`: how long each `iter(loader)` took, in which worker processes are started; `wait_ns`: how long
-    each batch was waited for. Both with the Unix time at which they began.
+    each batch was waited for. Both with the Unix time at which they began. `iteration_end_ns`: how long each call took
+    that found the loader exhausted, in which worker processes are ended.
     `tokens`, `token_positions`, `longest_positions`: real tokens, all positions, and the positions if every batch were
     padded to its own longest sequence, over the first batches that had an attention mask; None where none had.
     `iterable`: its dataset is an `IterableDataset`, of which each worker reads all samples unless it shares them out.
@@ -78,6 +79,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     iterations_started: int = 0
     iteration_start_ns: tuple[int, ...] = ()
     iteration_set_up_ns: tuple[int, ...] = ()
+    iteration_end_ns: tuple[int, ...] = ()
     batches_read: int = 0
     wait_ns: tuple[int, ...] = ()
     wait_start_ns: tuple[int, ...] = ()

@@ -22,7 +22,8 @@ class Loading(msgspec.Struct, frozen=True, kw_only=True):
     compute in both but had no core: all of a worker process, in this process only the reading one. None where the
     system does not say.
     `dataset_samples` is the dataset's length. `source` is the class that reads: the dataset's own, or what a `Subset`
-    is of; `batched`: whether that has `__getitems__`.
+    is of; `batched`: whether that has `__getitems__`. `own_ns`: what the timing itself took of the profiled process, in
+    which a batch is then waited for that much longer.
     """
 
     dataset: str
@@ -37,4 +38,5 @@ class Loading(msgspec.Struct, frozen=True, kw_only=True):
     blocked: int | None = None
     core_wait_ns: int | None = None
     batched: bool = False
+    own_ns: int = 0
     transforms: tuple[TransformTime, ...] = ()

@@ -1,8 +1,9 @@
 """Most of the recording is start-up, so that it says little about the steps that follow.
 
 What it finds
-    First steps (each more than twice as long as the usual one) that take at least half of all steps' time; or, on a
-    recording without steps, first calls of runtime functions that take at least half of it with the device idle.
+    First steps (each more than twice as long as the usual one) that take at least half of all steps' time: a minor
+    remark in a cell of fewer than ten steps. Or, on a recording without steps, first calls of runtime functions that
+    take at least half of it with the device idle.
 
 Why it costs
     The first steps create the CUDA context, load libraries and kernels, fill the allocator's cache, try algorithms and
@@ -39,6 +40,7 @@ class ColdStartDominates(Rule):
 
     start_share: float = threshold(0.5, "of the time: from there on totals speak more of the start than of the steps")
     steps: float = threshold(3, "fewer do not show which one is unusual")
+    many_steps: float = threshold(10, "of fewer the first weighs much whatever it does: the cell is short, and no more")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the first steps; without steps, the first calls."""
@@ -73,6 +75,7 @@ class ColdStartDominates(Rule):
             },
             found.warm_up,
             places,
+            Severity.MEDIUM if steps.count >= self.many_steps else Severity.LOW,
         )
 
     def _in_calls(self, found: StartUp, places: LinePlaces, share: float) -> Finding:
@@ -97,10 +100,11 @@ class ColdStartDominates(Rule):
         evidence: dict[str, float | int | str],
         ranges: Intervals,
         places: LinePlaces,
+        severity: Severity = Severity.MEDIUM,
     ) -> Finding:
         return Finding(
             rule=self.name,
-            severity=Severity.MEDIUM,
+            severity=severity,
             title=title,
             explanation=explanation,
             evidence=evidence,

@@ -1,8 +1,8 @@
 """Python's garbage collector stops the loop, again and again.
 
 What it finds
-    Three pauses of the garbage collector or more inside the steps, which take at least 1 % of their time; on a run with
-    a device only the part of them counts in which the device had nothing to do.
+    Three pauses of the garbage collector or more inside the steps after warm-up, which take at least 1 % of the steps'
+    time; on a run with a device only the part of them counts in which the device had nothing to do.
 
 Why it costs
     A full collection looks at every object that the process holds, and a notebook with a model, data and libraries
@@ -42,7 +42,7 @@ class GcPauses(Rule):
     guard = Guard.EXACT
 
     pause_share: float = threshold(0.01, "of the step: usual loops spend less than a tenth of that")
-    low_share: float = threshold(0.03, "of the step: below it the gain is small")
+    low_share: float = threshold(0.06, "of the step: below it the least of the gain, half of it, is under 3 %")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
     collections: float = threshold(3, "in the steps: one or two are chance, however short the recording is")
     each_step: float = threshold(0.8, "full collections a step: Python alone seldom runs them so often")

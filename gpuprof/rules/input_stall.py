@@ -5,7 +5,8 @@ What it finds
     device the wait itself is counted, since nothing else happens in it; batches that are made, or handed over by
     workers that keep up, in a millisecond or two then count as part of the work until they take a fifth of it. The
     first batch of an iteration whose workers are still starting, and the last call that finds the loader exhausted,
-    are left out.
+    are left out, and so is one single wait that makes up most of them. It is a minor finding where workers wait for
+    cores that other programs hold.
 
 Why it costs
     The step cannot begin before its batch is there. Time in which the device is idle for want of data is lost; time in
@@ -35,6 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.core_waits import CoreWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.line_places import LinePlaces
@@ -46,8 +48,9 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CallKind
 from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
-from gpuprof.rules.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.guard import Guard
+from gpuprof.rules.loading import wait_saving
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -65,6 +68,8 @@ class InputStall(Rule):
     stall_share: float = threshold(0.05, "of the step: under it the cure is hardly seen among other variation")
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
     batches: float = threshold(2, "one wait alone may be start-up")
+    lone_factor: float = threshold(5, "median waits: a longer one that is most of the waiting is chance, not the data")
+    held_share: float = threshold(0.75, "of the cores, by this run: below it, others hold those its workers wait for")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the waits."""
@@ -72,7 +77,7 @@ class InputStall(Rule):
         if pipeline.wait_ns is None or pipeline.batch.sum() < self.batches or not scope.total_ns:
             return None
         idle_ns = pipeline.device_idle_in_wait_ns
-        stall_ns = pipeline.wait_ns if idle_ns is None else idle_ns
+        stall_ns = self._again_and_again(pipeline, pipeline.wait_ns if idle_ns is None else idle_ns)
         share = scope.share(stall_ns)
         if share < self.stall_share:
             return None
@@ -86,18 +91,30 @@ class InputStall(Rule):
         ranges = Intervals(pipeline.start_ns[batch], (pipeline.start_ns + pipeline.duration_ns)[batch])
         found = Finding(
             rule=self.name,
-            severity=graded(share, self.high_share),
+            severity=Severity.LOW if self._held_by_others(results) else graded(share, self.high_share),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
             explanation=_explanation(pipeline, plan),
             evidence=_evidence(pipeline, plan, share),
             where=Where(lines=_lines(results, plan, ranges), ranges_ns=worst(ranges)),
             change=_change(plan, on_device=idle_ns is not None),
             diff=_diff(results, plan, ranges) if idle_ns is not None else None,
-            saving=_saving(scope, pipeline, plan, stall_ns),
+            saving=_saving(results, stall_ns),
             leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
             "be read in parallel.",
         )
         return found if idle_ns is None else _retimed(results, found, pipeline, plan, ranges)
+
+    def _again_and_again(self, pipeline: InputPipeline, stall_ns: int) -> int:
+        waits = pipeline.duration_ns[pipeline.batch]
+        longest, rest = int(waits.max()), int(waits.sum() - waits.max())
+        lone = longest > rest and longest > self.lone_factor * (pipeline.median_ns or 0.0)
+        return int(stall_ns * rest / (longest + rest)) if lone else stall_ns
+
+    def _held_by_others(self, results: Results) -> bool:
+        plan, cores = results.get(WorkerPlan), results.get(CoreWaits)
+        if not plan.starved or plan.cores is None or cores.process_cores is None or cores.children_cores is None:
+            return False
+        return cores.process_cores + cores.children_cores < self.held_share * plan.cores
 
 
 def _lines(results: Results, plan: WorkerPlan, waits: Intervals) -> tuple[int, ...]:
@@ -242,9 +259,10 @@ def _forks(environment: Environment | None) -> bool:
     return len(version) > 1 and version[0] == "3" and version[1].isdecimal() and int(version[1]) < 14
 
 
-def _saving(scope: Scope, pipeline: InputPipeline, plan: WorkerPlan, stall_ns: int) -> Saving:
+def _saving(results: Results, stall_ns: int) -> Saving:
+    scope, pipeline, plan = Scope.of(results), results.get(InputPipeline), results.get(WorkerPlan)
     if plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
-        return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
+        return wait_saving(results, stall_ns, stall_ns, "upper bound: all of the wait")
     hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
     workers = units.plural(plan.suggested or 0, "worker")
     return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")

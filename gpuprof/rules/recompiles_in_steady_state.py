@@ -25,7 +25,7 @@ from gpuprof import units
 from gpuprof.analyses.compile_events import CompileEvents
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 
@@ -71,8 +71,13 @@ class RecompilesInSteadyState(Rule):
             change='Run once with `TORCH_LOGS="recompiles"` to see what changed. For a varying dimension use '
             "`torch._dynamo.mark_dynamic(x, dim)` or `torch.compile(..., dynamic=True)`, or pad to a few fixed sizes "
             "(`drop_last=True` where only the last batch differs).",
-            saving=Scope.of(results).saving(
-                spent * 0.5, spent, spent, "upper bound: no compiling after the first two steps"
-            ),
+            saving=self._saving(results, events),
             leave_it="Leave it when all the sizes there are have soon been seen, and the run is long.",
         )
+
+    def _saving(self, results: Results, events: CompileEvents) -> Saving:
+        """At most of a run in a process that has compiled before: starting the compiler is paid once."""
+        scope, spent = Scope.of(results), events.compiles.total_ns
+        starting = max(events.everywhere.total_ns - spent - spent / max(events.count, 1), 0.0)
+        most = spent * scope.span_ns / max(scope.span_ns - starting, 1.0)
+        return scope.saving(spent * 0.5, spent, most, "estimate: no compiling after the first two steps")

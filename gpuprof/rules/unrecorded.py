@@ -53,10 +53,10 @@ class RecordingCost:
         each = int(intervals.contains(steps.window, main).sum()) / steps.count if steps.count else 0.0
         recorded, plain = (window.recorded_step_ns, window.plain_step_ns) if window else (None, None)
         seen = (recorded - plain) / each if recorded and plain and each else -1.0
-        if not 0 <= seen <= _MOST_COST_NS:
-            return cls(*(min(cost, bound) for cost in _COST_NS), measured=False)
-        least, usual, most = (min(seen * (1 + spread), bound) for spread in (-_SPREAD, 0.0, _SPREAD))
-        return cls(least, usual, most, measured=True)
+        measured = 0 <= seen <= _MOST_COST_NS
+        costs = (seen * (1 - _SPREAD), seen, seen * (1 + _SPREAD)) if measured else _COST_NS
+        least, usual, most = (min(cost, bound) for cost in costs)
+        return cls(least, usual, most, measured)
 
 
 def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[int, int], ...]) -> Saving:

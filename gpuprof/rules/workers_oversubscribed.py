@@ -6,9 +6,13 @@ What it finds
     computed. Besides, the main thread waited for a core itself, or the steps wait for data. Workers that wait for a
     disk or a network want no core and do not count. The first batches of each worker are measured, on Linux.
 
+    Or: such workers, more than one and a half times the cores, whose starting and ending takes at least 5 % of the cell
+    beyond what as many as there are cores for would take.
+
 Why it costs
     A core computes one thread at a time: more workers than cores make no more batches in a second. They only take
-    turns, use memory, and take the core from the training thread just when it has work to launch.
+    turns, use memory, and take the core from the training thread just when it has work to launch. Each is a process
+    that is started before the first batch and ended after the last, one after the other.
 
 What to do
     No more workers than cores (one less where the training thread keeps one busy), and one thread in each: torch's own
@@ -33,6 +37,7 @@ from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sample_cost import SampleCost
 from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.analyses.worker_starts import WorkerUpkeep
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.guard import Guard
@@ -54,6 +59,8 @@ class WorkersOversubscribed(Rule):
     main_share: float = threshold(0.05, "of the step, waited for a core by the main thread: less is noise")
     stall_share: float = threshold(0.05, "of the step, waited for data: less is hardly felt")
     high_share: float = threshold(0.20, "of the step, both together: then it is the first thing to mend")
+    start_share: float = threshold(0.05, "of the cell, to start and end workers too many: less is hardly felt")
+    computing: float = threshold(0.5, "threads of a worker that want a core: below it more workers than cores may help")
     readings: float = threshold(5, "of the main thread in the steps: fewer say too little")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -72,6 +79,10 @@ class WorkersOversubscribed(Rule):
         # a little above 1 is the thread that hands the batches over
         wanted = plan.workers * (1.0 if 1 < threads < _SEVERAL else threads)
         used = waits.children_cores
+        if plan.workers >= self.wanted_per_core * plan.cores and threads >= self.computing:
+            spare = self._too_many(results)
+            if spare is not None:
+                return spare
         held_by_others = used is not None and used < self.used_share * plan.cores
         if wanted < self.wanted_per_core * plan.cores or ratio < self.wait_ratio or held_by_others:
             return None
@@ -79,6 +90,41 @@ class WorkersOversubscribed(Rule):
         stall = Scope.of(results).share(results.get(SampleCost).stall_ns or 0)
         main, stall = (main if main >= self.main_share else 0.0), (stall if stall >= self.stall_share else 0.0)
         return self._finding(results, wanted, main, stall) if main or stall else None
+
+    def _too_many(self, results: Results) -> Finding | None:
+        plan, upkeep, scope = results.get(WorkerPlan), results.get(WorkerUpkeep), Scope.of(results)
+        fits = _fitting(results, 0.0)
+        if fits is None or upkeep.share is None or upkeep.cost_ns is None or not plan.workers or plan.cores is None:
+            return None
+        part = (plan.workers - fits) / plan.workers
+        share = upkeep.share * part
+        if share < self.start_share:
+            return None
+        saved, line = share * scope.span_ns, plan.loader.line if plan.loader else None
+        contended = (results.get(CoreWaits).main_wait_share or 0.0) * scope.total_ns
+        cores = units.plural(plan.cores, "core")
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"Starting {plan.workers} workers for {cores} takes {units.percent(upkeep.share)} of the cell",
+            explanation=(
+                f"Starting and ending {units.plural(plan.workers, 'worker')} took {units.duration(upkeep.cost_ns)}. "
+                f"They compute rather than wait, so that no more than {cores} of them work at a time."
+            ),
+            evidence={
+                "workers": plan.workers,
+                "cores": plan.cores,
+                "start_and_end_ms": units.milliseconds(upkeep.cost_ns),
+                "start_and_end_share_of_cell": round(upkeep.share, 4),
+            },
+            where=Where(lines=(line,) if line else ()),
+            change=f"Use `num_workers={fits}`: that leaves a core for the training thread, and more only take turns.",
+            diff=_diff(results, 0.0),
+            saving=scope.saving(
+                saved * 0.5, saved, saved + contended, "estimate: starting and ending take as long for each worker"
+            ),
+            leave_it="Leave it when the cell is a short trial of a long run: workers are started once a pass.",
+        )
 
     def _finding(self, results: Results, wanted: float, main: float, stall: float) -> Finding:
         plan, waits, scope = results.get(WorkerPlan), results.get(CoreWaits), Scope.of(results)

@@ -29,3 +29,14 @@ def test_without_steps_the_span_counts() -> None:
 
 def test_a_trace_file_does_not_know(empty_trace: Trace) -> None:
     assert not Results(empty_trace).get(GcPauses).known
+
+
+def test_what_is_collected_in_warm_up_does_not_count() -> None:
+    """GIVEN a first step that takes ten times as long as the others, with two collections, and one later."""
+    builder = TraceBuilder().step(0, 1000).operator("aten::mm", 0, 1000)
+    for at in range(1000, 2000, 100):
+        builder.step(at, 100).operator("aten::mm", at, 100)
+    starts = (10_000, 500_000, 1_210_000)
+    garbage = Garbage(collections=3, start_ns=starts, duration_ns=(20_000,) * 3, generation=(2, 2, 2))
+    found = Results(builder.context(garbage=garbage).build()).get(GcPauses)
+    assert (found.count, found.pauses.total_ns) == (1, 20_000)

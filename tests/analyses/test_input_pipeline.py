@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
+from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -84,3 +87,26 @@ def test_never_waits_longer_than_the_steps(any_shared_trace: Any) -> None:
     found = pipeline(any_shared_trace)
     assert found.wait_ns is None or 0 <= found.wait_ns <= found.within_ns
     assert found.device_idle_in_wait_ns is None or found.device_idle_in_wait_ns <= (found.wait_ns or 0)
+
+
+def test_what_timing_a_batch_takes_is_no_wait() -> None:
+    """GIVEN ten waits of 20 µs, and four timed batches in which gpuprof itself took 3 µs each."""
+    builder = TraceBuilder()
+    for at in range(0, 1000, 100):
+        builder.step(at, 100).data_wait(at, 20).operator("aten::stack", at, 20)
+    four = Loading(
+        dataset="Photos",
+        source="Photos",
+        dataset_samples=40,
+        batches=4,
+        samples=16,
+        processes=1,
+        sample_ns=60_000,
+        collate_ns=0,
+        cpu_ns=60_000,
+        own_ns=12_000,
+    )
+    found = pipeline(builder.context(loadings=(four,)).build())
+    assert (found.wait_ns, found.median_ns) == (188_000, 20_000)
+    found = pipeline(builder.context(loadings=(msgspec.structs.replace(four, batches=10, own_ns=30_000),)).build())
+    assert (found.wait_ns, found.median_ns, found.wait_share) == (170_000, 17_000, 0.17)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.result import Results
-from gpuprof.analyses.worker_starts import WorkerStarts
+from gpuprof.analyses.worker_starts import WorkerStarts, WorkerUpkeep
 from gpuprof.model.context import Loader, Window
+from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -46,3 +47,45 @@ def test_what_is_kept_or_runs_once_is_no_restart(settings: dict[str, Any]) -> No
 
 def test_nothing_recorded_gives_nothing(empty_trace: Trace) -> None:
     assert Results(empty_trace).get(WorkerStarts).share is None
+
+
+def test_ending_the_workers_of_a_pass_before_the_next_counts() -> None:
+    assert of(iteration_end_ns=(25, 30)).cost_ns == 70 + 25
+
+
+def upkeep(**settings: Any) -> WorkerUpkeep:
+    """One pass in a cell of 1,000 ns: 40 to set up, 90 for a first batch that takes 20 to compute, 30 to end."""
+    loader = Loader(
+        **{
+            "workers": 4,
+            "dataset": "Photos",
+            "samples": 30,
+            "iteration_start_ns": (0,),
+            "iteration_set_up_ns": (40,),
+            "iteration_end_ns": (30,),
+            "wait_start_ns": (50, 100),
+            "wait_ns": (90, 10),
+            **settings,
+        }
+    )
+    loading = Loading(
+        dataset="Photos",
+        source="Photos",
+        dataset_samples=30,
+        batches=2,
+        samples=20,
+        processes=4,
+        sample_ns=100,
+        collate_ns=0,
+        cpu_ns=40,
+    )
+    builder = TraceBuilder().operator("aten::mm", 0, 1).context(loaders=(loader,), loadings=(loading,))
+    return Results(builder.context(window=Window(cell_start_ns=0, cell_end_ns=1000)).build()).get(WorkerUpkeep)
+
+
+def test_what_workers_cost_to_have() -> None:
+    assert (upkeep().cost_ns, upkeep().share) == (40 + 70 + 30, 0.14)
+
+
+def test_without_workers_there_is_nothing_to_start() -> None:
+    assert upkeep(workers=0).share is None

@@ -101,7 +101,9 @@ def test_what_is_right_about_the_workload_itself_counts_neither_way() -> None:
     assert [each for _, _, each in judged_as(judge([found]))] == [RIGHT, FALSE, FALSE]
     found["label"]["besides"] = {"mini": ["launch_bound"]}
     assert [each for _, _, each in judged_as(judge([found]))] == [RIGHT, UNMEASURED, UNMEASURED]
-    assert (metrics.precision(judge([found])), metrics.high_on_good(judge([found]))) == (1.0, 0)
+    judged = judge([found])
+    assert (metrics.precision(judged), metrics.precision_with_besides(judged)) == (1.0, 1 / 3)
+    assert (metrics.high_on_good(judged), metrics.high_on_good_of_all(judged)) == (0, 1)
 
 
 def test_a_missed_fault_costs_recall_and_regret() -> None:

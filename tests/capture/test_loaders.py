@@ -144,3 +144,12 @@ def test_a_loader_is_not_kept_alive(watch: LoaderWatch) -> None:
     gc.collect()
     assert alive() is None
     assert watch.facts()[0].batches_read == 2
+
+
+def test_the_end_of_each_pass_is_timed(watch: LoaderWatch) -> None:
+    data = loader(2)
+    for _ in range(3):
+        for _ in data:
+            pass
+    ends = watch.facts()[0].iteration_end_ns
+    assert len(ends) == 3 and min(ends) > 0

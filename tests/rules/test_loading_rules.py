@@ -11,7 +11,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model.context import Environment, Loader
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.input_stall import InputStall
 from gpuprof.rules.per_sample_fetch import PerSampleFetch
 from gpuprof.rules.registry import judge
@@ -82,3 +82,42 @@ def test_workers_of_one_thread_are_not_as_fast_as_a_process_of_several() -> None
 
     assert "num_workers=6" in change(16) and "about 4.00× as long for a batch" in change(16)
     assert "num_workers" not in change(3) and "one thread each" in change(3)
+
+
+def _waits(*waits_ms: float, cores_used: float = 180.0, core_wait: float | None = None) -> Trace:
+    """Steps of 20 ms on two cores without a device; the worker waits for a core four times as long as it runs."""
+    starved = msgspec.structs.replace(timed(), cpu_ns=80_000_000, core_wait_ns=320_000_000)
+    loader = Loader(workers=1, line=3, dataset="Photos", samples=1000)
+    builder = TraceBuilder().context(loaders=(loader,), loadings=(starved,), environment=Environment(cores_allowed=2))
+    for number, wait_ms in enumerate(waits_ms):
+        at = 20_000 * number
+        builder.step(at, 20_000).data_wait(at, wait_ms * 1000, workers=1)
+        builder.operator("aten::mm", at + wait_ms * 1000, 20_000 - wait_ms * 1000)
+    for at in range(0, 20_000 * (len(waits_ms) + 1), 20_000):
+        waited = {} if core_wait is None else {"main_core_wait_percent": core_wait}
+        builder.host_sample(at, cpu_percent=cores_used / 2, children_cpu_percent=cores_used / 2, **waited)
+    return builder.build()
+
+
+def _stall(trace: Trace) -> Finding | None:
+    answer = InputStall().check(Results(trace))
+    assert not isinstance(answer, Abstention)
+    return answer
+
+
+def test_one_wait_alone_is_chance() -> None:
+    assert _stall(_waits(*[0.2] * 9, 15)) is None
+    assert _stall(_waits(*[3.0] * 10)) is not None
+
+
+def test_a_wait_for_cores_that_others_hold_is_a_minor_finding() -> None:
+    own, held = _stall(_waits(*[5.0] * 10)), _stall(_waits(*[5.0] * 10, cores_used=60.0))
+    assert own is not None and own.severity == Severity.HIGH
+    assert held is not None and held.severity == Severity.LOW
+
+
+def test_without_a_device_the_rest_of_a_step_may_wait_for_a_core_less() -> None:
+    found = _stall(_waits(*[5.0] * 10, core_wait=50.0))
+    assert found is not None and found.saving is not None
+    assert found.saving.central_ns == pytest.approx(10 * 5e6)
+    assert found.saving.high_ns == pytest.approx(2 * found.saving.central_ns)

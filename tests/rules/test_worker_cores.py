@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_plan import WorkerPlan
-from gpuprof.model.context import Cell
+from gpuprof.model.context import Cell, Window
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.registry import judge
@@ -89,3 +89,26 @@ def test_workers_of_many_threads_take_as_many_cores() -> None:
     plan = Results(crowd(measured(threads=4.0, wait_ratio=0.0), workers=2, cores=16, wait_us=80_000)).get(WorkerPlan)
     assert plan.possible == 3
     assert plan.suggested == 3
+
+
+def _many(workers: int, threads: float) -> Trace:
+    """In a cell of two seconds the workers took 300 ms to start and 100 ms to end; they computed without waiting."""
+    trace = crowd(measured(threads, wait_ratio=0.1), workers=workers, main_wait=0.0)
+    (loader,) = trace.context.loaders
+    begins = {"iteration_start_ns": (0,), "iteration_set_up_ns": (300_000_000,), "iteration_end_ns": (100_000_000,)}
+    loader = msgspec.structs.replace(loader, **begins)
+    window = Window(cell_start_ns=0, cell_end_ns=2_000_000_000)
+    return dataclasses.replace(trace, context=msgspec.structs.replace(trace.context, loaders=(loader,), window=window))
+
+
+def test_starting_more_workers_than_can_compute_is_found() -> None:
+    """13 of 16 workers are too many: 13/16 of the 400 ms, which are a fifth of the cell."""
+    cause = found(_many(16, threads=1.0))
+    assert "Starting 16 workers for 4 cores takes 20 %" in cause.title
+    assert cause.saving is not None and cause.saving.share == pytest.approx(0.2 * 13 / 16)
+    assert "num_workers=3" in cause.change
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(16, 0.05), (5, 1.0)], ids=["they wait", "hardly more than cores"])
+def test_starting_workers_that_are_of_use_is_not(workers: int, threads: float) -> None:
+    assert WorkersOversubscribed().check(Results(_many(workers, threads))) is None

@@ -11,7 +11,7 @@ EXPECTED = Expected(
     "60 % of the positions in the batches are padding",
     {"positions": 10_000, "tokens": 4000, "padding_share": 0.6, "beyond_longest_share": 0.5},
     lines=(4,),
-    saving_share=0.378,
+    saving_share=0.495,
     change="DataCollatorWithPadding",
 )
 
