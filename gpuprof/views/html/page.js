@@ -14,12 +14,16 @@ function listenTheme() {
   button.textContent = now() ? "light page" : "dark page";
   button.addEventListener("click", () => apply(!now()));
   let before = null;
+  let unfolded = [];
   addEventListener("beforeprint", () => {
-    for (const folded of document.querySelectorAll("details")) folded.open = true;
+    // the appendix is longer than all the rest: on paper only where the reader opened it
+    unfolded = [...document.querySelectorAll("details:not([open], .appendix)")];
+    for (const folded of unfolded) folded.open = true;
     before = root.dataset.theme ?? null;
     root.dataset.theme = "light";
   });
   addEventListener("afterprint", () => {
+    for (const folded of unfolded) folded.open = false;
     if (before === null) delete root.dataset.theme;
     else root.dataset.theme = before;
   });
