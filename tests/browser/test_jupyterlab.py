@@ -175,14 +175,11 @@ def test_nothing_of_ours_asks_the_network(lab):
 
 def test_a_plot_of_ours_shows_without_a_network(lab):
     _run(lab.page, 2)
-    plot = (
-        lab.page.locator(".jp-CodeCell")
-        .nth(2)
-        .locator(".jp-OutputArea-output .bk-Figure, .jp-OutputArea-output canvas")
-    )
+    plot = lab.page.locator(".jp-CodeCell").nth(2).locator(".jp-OutputArea-output iframe[data-drawn=yes]")
     plot.first.wait_for(state="visible")
     time.sleep(0.5)
     _picture(lab, "plot")
+    assert lab.outside == []
 
 
 def test_reopened_without_its_kernel_the_report_is_whole(lab):
