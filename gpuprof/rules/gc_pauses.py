@@ -34,6 +34,10 @@ from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.whatif.changes import host_time_scaled
 
+# What follows a full collection finds cold caches: steps of 1 to 31 ms then took 0.7 to 1.1 ms longer on the CPU
+# (300,000 objects, one thread, torch 2.13).
+_COLD_CACHES_NS = 1_100_000
+
 
 @dataclass(frozen=True)
 class GcPauses(Rule):
@@ -82,7 +86,12 @@ class GcPauses(Rule):
             ),
             change=self._change(results, found, scope),
             diff=_diff(results),
-            saving=scope.saving(lost_ns * 0.5, lost_ns, lost_ns, "upper bound: no collection inside the steps"),
+            saving=scope.saving(
+                lost_ns * 0.5,
+                lost_ns,
+                lost_ns + found.full * _COLD_CACHES_NS,
+                "estimate: no collection inside the steps",
+            ),
             leave_it="Leave it when the loop makes reference cycles that hold tensors; then collect every hundred "
             "steps.",
         )

@@ -226,3 +226,24 @@ def test_a_collection_or_two_are_no_habit() -> None:
 
     assert pausing(2) is None
     assert isinstance(pausing(3), Finding)
+
+
+@pytest.mark.parametrize(("later", "severity"), [(8, Severity.LOW), (9, Severity.MEDIUM)])
+def test_a_cold_start_is_minor_where_the_cell_is_simply_short(later: int, severity: Severity) -> None:
+    builder = TraceBuilder().step(0, 3000).operator("aten::mm", 0, 3000)
+    for at in range(3000, 3000 + 100 * later, 100):
+        builder.step(at, 100).operator("aten::mm", at, 100)
+    assert finding("cold_start_dominates", builder.build()).severity == severity
+
+
+def test_the_range_of_a_recompiling_run_leaves_out_the_start_of_the_compiler() -> None:
+    """GIVEN ten steps of 1 ms; the first compiles 0.9 ms, five later ones 0.4 ms each."""
+    builder = TraceBuilder()
+    for number in range(10):
+        builder.step(1000 * number, 1000).operator("aten::mm", 1000 * number + 950, 50)
+        compiling = 900 if number == 0 else 400 if number >= 5 else 0
+        if compiling:
+            builder.operator("_compile.compile_inner (dynamo_timed)", 1000 * number, compiling)
+    saving = finding("recompiles_in_steady_state", builder.build()).saving
+    assert saving is not None
+    assert (saving.central_ns, saving.high_ns) == (2e6, pytest.approx(2e6 * 10 / 9.5))

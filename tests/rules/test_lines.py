@@ -13,6 +13,7 @@ from gpuprof.model.context import FollowedLines, RunContext
 from gpuprof.model.schema import LINE_EVENTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
+from gpuprof.rules.cell_lines import loops_over_samples
 from gpuprof.rules.finding import Finding
 from gpuprof.rules.registry import all_rules, rule
 from tests.support.trace_builder import TraceBuilder
@@ -121,3 +122,16 @@ def test_a_collective_is_blamed_on_the_line_that_launched_it() -> None:
     found = rule("exposed_collective").check(Results(with_lines(builder.build(), (0, 4), (8, 6))))
     assert isinstance(found, Finding)
     assert found.where.lines == (6,)
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("for i in range(len(x)):\n        out.append(f(x[i]))", (3,)),
+        ("for name in names:\n        print(name)", ()),
+        ("for i in range(3):\n        f(x[i])\n    for j in range(3):\n        g(x[j])", ()),
+    ],
+    ids=["one", "no slice", "two"],
+)
+def test_the_loop_over_samples_is_found_in_the_text(body: str, lines: tuple[int, ...]) -> None:
+    assert loops_over_samples(f"%matplotlib inline\nfor x in loader:\n    {body}\n") == lines
