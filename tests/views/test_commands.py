@@ -19,9 +19,7 @@ VIEWS = {
     "text": render_text,
     "paper": lambda report: render_paper(report, page_html=None),
     "page": render_page,
-    "dashboard": lambda report: "".join(
-        fragment("finding", report, number=number, finding=finding) for number, finding in enumerate(report.findings, 1)
-    ),
+    "dashboard": lambda report: fragment("findings", report=report),
 }
 
 
