@@ -1,7 +1,12 @@
-"""Take the site's pictures of the report: python docs/pictures.py TRACE (needs Debian's chromium)."""
+"""Take the site's pictures.
+
+python docs/pictures.py TRACE   of the page of that trace (needs Debian's chromium)
+python docs/pictures.py         of a profiled cell, the dashboard and the live strip: what the browser tests left of them
+"""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -11,6 +16,8 @@ from playwright.sync_api import Page, sync_playwright
 import gpuprof
 
 IMAGES = Path(__file__).resolve().parent / "images"
+SCREENSHOTS = IMAGES.parents[1] / "screenshots"
+FROM_TESTS = {"report": "lab-cell", "dashboard": "lab-dashboard-findings", "live": "lab-live-strip"}
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 TABS = {"timeline": "Timeline", "transfers": "Transfers", "memory": "Memory"}
@@ -28,6 +35,11 @@ def main(trace: Path) -> None:
         browser.close()
 
 
+def from_tests() -> None:
+    for name, screenshot in FROM_TESTS.items():
+        shutil.copyfile(SCREENSHOTS / f"{screenshot}.png", IMAGES / f"{name}.png")
+
+
 def _take(page: Page, name: str, title: str) -> None:
     page.get_by_role("tab", name=title).click()
     panel = page.get_by_role("tabpanel").and_(page.locator(":visible"))
@@ -39,4 +51,4 @@ def _take(page: Page, name: str, title: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1])) if sys.argv[1:] else from_tests()
