@@ -69,6 +69,7 @@ class InputStall(Rule):
     high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
     batches: float = threshold(2, "one wait alone may be start-up")
     lone_factor: float = threshold(5, "median waits: a longer one that is most of the waiting is chance, not the data")
+    waiting_share: float = threshold(0.5, "of the making of a batch, waited for a core: less leaves other causes")
     held_share: float = threshold(0.75, "of the cores, by this run: below it, others hold those its workers wait for")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -112,7 +113,10 @@ class InputStall(Rule):
 
     def _held_by_others(self, results: Results) -> bool:
         plan, cores = results.get(WorkerPlan), results.get(CoreWaits)
-        if not plan.starved or plan.cores is None or cores.process_cores is None or cores.children_cores is None:
+        threads, ratio = cores.worker_threads or 0.0, cores.worker_wait_ratio or 0.0
+        if not plan.starved or threads * ratio / (1 + ratio) < self.waiting_share:
+            return False
+        if plan.cores is None or cores.process_cores is None or cores.children_cores is None:
             return False
         return cores.process_cores + cores.children_cores < self.held_share * plan.cores
 

@@ -84,9 +84,9 @@ def test_workers_of_one_thread_are_not_as_fast_as_a_process_of_several() -> None
     assert "num_workers" not in change(3) and "one thread each" in change(3)
 
 
-def _waits(*waits_ms: float, cores_used: float = 180.0, core_wait: float | None = None) -> Trace:
+def _waits(*waits_ms: float, cores_used: float = 180.0, core_wait: float | None = None, **made: int) -> Trace:
     """Steps of 20 ms on two cores without a device; the worker waits for a core four times as long as it runs."""
-    starved = msgspec.structs.replace(timed(), cpu_ns=80_000_000, core_wait_ns=320_000_000)
+    starved = msgspec.structs.replace(timed(), **({"cpu_ns": 80_000_000, "core_wait_ns": 320_000_000} | made))
     loader = Loader(workers=1, line=3, dataset="Photos", samples=1000)
     builder = TraceBuilder().context(loaders=(loader,), loadings=(starved,), environment=Environment(cores_allowed=2))
     for number, wait_ms in enumerate(waits_ms):
@@ -114,6 +114,8 @@ def test_a_wait_for_cores_that_others_hold_is_a_minor_finding() -> None:
     own, held = _stall(_waits(*[5.0] * 10)), _stall(_waits(*[5.0] * 10, cores_used=60.0))
     assert own is not None and own.severity == Severity.HIGH
     assert held is not None and held.severity == Severity.LOW
+    asleep = _stall(_waits(*[5.0] * 10, cores_used=60.0, cpu_ns=4_000_000, core_wait_ns=16_000_000))
+    assert asleep is not None and asleep.severity == Severity.HIGH
 
 
 def test_without_a_device_the_rest_of_a_step_may_wait_for_a_core_less() -> None:
