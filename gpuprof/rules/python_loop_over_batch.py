@@ -34,7 +34,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.rules.cell_lines import loops_over_samples
-from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -44,6 +44,10 @@ from gpuprof.whatif.predict import Range
 
 # What a kernel takes however little it does.
 _LEAST_KERNEL_NS = 2_000
+# What the whole batch takes of the loop's time on the CPU: the most, the median of what was measured for elementwise
+# operators, norms, products and two linear layers of 16 to 512 features, for 16 to 64 samples, with and without
+# backward (one thread, torch 2.13: 2 to 31 %, nine in ten below 20 %). At best the batch takes as long as a sample.
+_LEFT_ON_CPU = (0.31, 0.1)
 _BASIS = "re-timed with the host's work of one turn for the whole batch"
 _MOST_NAMES = 5
 
@@ -73,7 +77,7 @@ class PythonLoopOverBatch(Rule):
             runs = [run for run in loop.runs if _is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
                 lines = results.get(LinePlaces).cell_lines(forward) or _written(results)
-                found = self._finding(scope, loop, (inside, backward), lines)
+                found = self._finding(results, loop, (inside, backward), lines)
                 return retimed(results, found, _vectorised(results, loop, inside), _BASIS)
             if all(run.walks is None for run in loop.runs):
                 return Abstention(
@@ -95,14 +99,15 @@ class PythonLoopOverBatch(Rule):
             intervals.intersect(device.busy, loop).total_ns >= self.busy_share * loop.total_ns
         )
 
-    def _finding(self, scope: Scope, loop: Loop, spent: tuple[Intervals, Intervals], lines: tuple[int, ...]) -> Finding:
-        inside, backward = spent
+    def _finding(
+        self, results: Results, loop: Loop, spent: tuple[Intervals, Intervals], lines: tuple[int, ...]
+    ) -> Finding:
+        scope, (inside, backward) = Scope.of(results), spent
         share, behind = scope.share(inside.total_ns), intervals.intersect(backward, scope.within).total_ns
         its = f", {units.duration(behind)} of it in what backward does for them" if behind else ""
         names = ", ".join(dict.fromkeys(loop.names[:_MOST_NAMES]))
         more = ", …" if len(loop.names) > _MOST_NAMES else ""
         turns = loop.turns / len(loop.runs)
-        bound = inside.total_ns * (1 - 1 / turns)
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -123,11 +128,23 @@ class PythonLoopOverBatch(Rule):
             where=Where(lines=lines, ranges_ns=worst(inside)),
             change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
             "`torch.vmap(f)(x)`, `torch.bmm` for products or `torch.where` for branches.",
-            saving=scope.saving(
-                bound * 0.3, bound, bound, "upper bound: the whole batch takes as long as one sample now"
-            ),
+            saving=_saving(results, inside.total_ns, turns),
             leave_it="Leave it when each turn depends on the one before, or when the samples differ in shape.",
         )
+
+
+def _saving(results: Results, spent_ns: int, turns: float) -> Saving:
+    scope, bound = Scope.of(results), spent_ns * (1 - 1 / turns)
+    if results.get(DeviceActivity).recorded is not None:
+        basis = "upper bound: the whole batch takes as long as one sample now"
+        return scope.saving(bound * 0.3, bound, bound, basis)
+    most, usual = _LEFT_ON_CPU
+    return scope.saving(
+        min(spent_ns * (1 - most), bound),
+        min(spent_ns * (1 - usual), bound),
+        bound,
+        f"estimate: the whole batch takes {units.percent(usual)} of the loop’s time, {units.percent(most)} at most",
+    )
 
 
 def _both(forward: Intervals, backward: Intervals) -> Intervals:
