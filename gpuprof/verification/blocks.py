@@ -28,18 +28,22 @@ _PREFETCHES = 2  # a block is this many times longer than the batches that may l
 class Plan:
     """`warm` steps that are not timed, then `steps` that are; `steps` None: the whole cell, from its start to its end.
 
-    A block runs the arm `repeats` times where one run is too short for the clock.
+    A block runs the arm `repeats` times where one run is too short for the clock. It is expected to take `expected_ns`,
+    without what comes before the first step.
     """
 
     counted: Counted
     warm: int
     steps: int | None
     repeats: int = 1
+    expected_ns: float = field(default=0.0, compare=False)
 
     @classmethod
     def whole_cell(cls, record: Record) -> Plan:
         """From the first line to the last."""
-        return cls(record.counted, 0, None, _repeats(record.end_ns - record.start_ns))
+        run_ns = record.end_ns - record.start_ns
+        repeats = _repeats(run_ns)
+        return cls(record.counted, 0, None, repeats, run_ns * repeats)
 
     @classmethod
     def of_steps(cls, record: Record, longest_ns: float) -> Plan | None:
@@ -63,7 +67,8 @@ class Plan:
         steps = min(wanted, len(ends) - warm) if record.whole else wanted
         if epoch and record.whole and steps >= epoch:
             steps = steps // epoch * epoch
-        return cls(record.counted, warm, steps, _repeats(step_ns * steps) if record.whole else 1)
+        repeats = _repeats(step_ns * steps) if record.whole else 1
+        return cls(record.counted, warm, steps, repeats, step_ns * (warm + steps) * repeats)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import numpy as np
 
 from gpuprof.errors import VerificationError
 from gpuprof.rules.guard import EXACT_TOLERANCE, Guard
-from gpuprof.units import NS_PER_S, duration
+from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.verification.arms import Arm
 from gpuprof.verification.blocks import Block, Plan, run_block
-from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge
-from gpuprof.verification.hooks import Counted, Hooks
+from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge, skipped_work
+from gpuprof.verification.hooks import Hooks
 from gpuprof.verification.outcome import FEWEST_PAIRS, as_differences, decided, estimate
 from gpuprof.verification.record import GUARD_STEPS, Record
 from gpuprof.verification.snapshot import Snapshot
@@ -27,7 +27,6 @@ _LONGEST_WARM_UP_S = 30.0
 _WARM_UP_SHARE = 1 / 8  # of the budget, each arm
 _LOOK_SHARE = 1 / 20  # of the budget: how long the first run may take before it is ended
 _BLOCK_SHARE = 1 / (3 * FEWEST_PAIRS)  # of the budget, the longest block
-_FEWEST_RUNS = 3 + 2 * FEWEST_PAIRS
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,18 @@ class Comparison:
     def run(self) -> Verdict:
         """VerificationError or ArmError where it cannot be done; the caller puts the state back."""
         settings = self._settings
-        look, first, again, other = self._look()
+        look = self._look()
+        plan = self._plan(look.record)
+        self._afford(plan)
+        first, again, other = self._guarded(look)
         guard = judge(settings.guard, first, again, other, Tolerances(settings.tolerance, settings.half))
-        if guard.status is Status.FAILED and other.record.steps != first.record.steps:
+        if guard.status is not Status.FAILED and (problem := self._less_in_all(look.record)) is not None:
+            guard = GuardResult(settings.guard, Status.FAILED, problem, guard.loss_difference)
+        elif guard.status is Status.FAILED and other.record.steps != first.record.steps:
             self._notes.append("nothing was timed: the two do not do the same work")
             return self._verdict(guard, whole_cell=settings.whole_cell)
-        plan = self._plan(look)
-        self._start_ups(look, other.record, plan)
+        self._afford(plan, again.record.set_up_ns if plan.steps is not None else 0)
+        self._start_ups(look.record, other.record, plan)
         with DeviceClocks() as clocks:
             for number in (0, 1):
                 self._warm_up(number, plan, clocks)
@@ -75,22 +79,34 @@ class Comparison:
                 self._notes.append("the device's clocks were held down by power or heat while it was measured")
         return self._verdict(guard, whole_cell=plan.steps is None)
 
-    def _look(self) -> tuple[Record, Seen, Seen, Seen]:
-        """The original, to see what its steps look like; for the guard, it, it again, and the change."""
-        settings = self._settings
-        numeric = settings.guard is Guard.NUMERIC
-        longest_ns = int(settings.budget_s * _LOOK_SHARE * NS_PER_S)
-        look = self._record(
-            0, Record(longest_ns=longest_ns, gradients=numeric, earlier=self._snapshot.heap.graph_nodes)
-        )
-        made = look.record
+    def _look(self) -> Seen:
+        """The original, to see what its steps look like."""
+        longest_ns = int(self._settings.budget_s * _LOOK_SHARE * NS_PER_S)
+        earlier = self._snapshot.heap.graph_nodes
+        return self._record(0, Record(longest_ns=longest_ns, gradients=self._numeric, earlier=earlier))
+
+    def _guarded(self, look: Seen) -> tuple[Seen, Seen, Seen]:
+        """For the guard: the original, it again, and the change."""
+        made, numeric = look.record, self._numeric
         limit = None if made.whole and made.steps <= GUARD_STEPS else self._guard_steps(made)
         first = look
         if limit is not None:  # it went on beyond the steps that are compared
             first = self._record(0, Record(stop_after=limit, counted=made.counted, gradients=numeric))
         again = self._record(0, Record(stop_after=limit, counted=made.counted))
         other = self._record(1, Record(stop_after=limit, counted=made.counted, gradients=numeric))
-        return made, first, again, other
+        return first, again, other
+
+    def _less_in_all(self, made: Record) -> str | None:
+        """Whether the change ends earlier or later than an original whose end was seen, after the steps compared."""
+        guard = self._settings.guard
+        if guard is Guard.SEMANTIC or not made.whole or made.steps <= GUARD_STEPS:
+            return None
+        changed = self._record(1, Record(stop_after=made.steps + 2, counted=made.counted))
+        return skipped_work(guard, made, changed.record)
+
+    @property
+    def _numeric(self) -> bool:
+        return self._settings.guard is Guard.NUMERIC
 
     def _guard_steps(self, made: Record) -> int:
         """As many as are compared; fewer where three runs of them would take more than half of the budget."""
@@ -108,7 +124,6 @@ class Comparison:
 
     def _plan(self, record: Record) -> Plan:
         settings = self._settings
-        took_s = (record.end_ns - record.start_ns) / NS_PER_S
         plan = (
             None
             if settings.whole_cell and record.whole
@@ -118,14 +133,24 @@ class Comparison:
             if settings.whole_cell:
                 self._notes.append("the cell takes too long to be timed as a whole; its steps were")
             return plan
-        if took_s * _FEWEST_RUNS > settings.budget_s and record.counted is not Counted.CALL:
-            wanted = duration(took_s * _FEWEST_RUNS * 1.2 * NS_PER_S)
-            raise VerificationError(
-                f"the cell takes {duration(took_s * NS_PER_S)} and makes no steps that could be timed one by one; "
-                f"{FEWEST_PAIRS} pairs of runs take {wanted}, the budget is {duration(settings.budget_s * NS_PER_S)}: "
-                "give more (--budget), or make the cell smaller"
-            )
         return Plan.whole_cell(record)
+
+    def _afford(self, plan: Plan, set_up_ns: int = 0) -> None:
+        """VerificationError where the budget ends before as many pairs as decide anything could be measured."""
+        settings = self._settings
+        pairs = min(FEWEST_PAIRS, settings.most_pairs)
+        block_s = (plan.expected_ns + set_up_ns * plan.repeats) / NS_PER_S
+        wanted_s = (2 * pairs + 2) * block_s
+        if wanted_s <= settings.budget_s:
+            return
+        block = "a run of the cell" if plan.steps is None else f"a block of {plan.warm + plan.steps} steps"
+        unstepped = ", which makes no steps that could be timed one by one," if plan.steps is None else ""
+        given = duration(settings.budget_s * NS_PER_S)
+        raise VerificationError(
+            f"{block}{unstepped} takes {duration(block_s * NS_PER_S)}, and {plural(pairs, 'pair')} with warm-up "
+            f"{duration(wanted_s * NS_PER_S)}; the budget is {given}: give more (--budget, or budget_s of "
+            "gpuprof.verify), or make it smaller"
+        )
 
     def _start_ups(self, first: Record, other: Record, plan: Plan) -> None:
         for number, record in enumerate((first, other)):

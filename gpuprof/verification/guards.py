@@ -65,10 +65,12 @@ def judge(guard: Guard, before: Seen, again: Seen, after: Seen, tolerances: Tole
     """Compare the original with the change, and with a second run of itself: what differs there is noise."""
     if guard is Guard.SEMANTIC:
         return GuardResult(guard, Status.NOT_COMPARABLE, "another training: losses are not compared")
-    if (problem := _skipped_work(guard, before.record, after.record)) is not None:
+    if (problem := skipped_work(guard, before.record, after.record)) is not None:
         return GuardResult(guard, Status.FAILED, problem)
     if before.record.batches != after.record.batches:
         return _other_batches(guard, before, again, after)
+    if _finite(before.losses) and not _finite(after.losses):
+        return GuardResult(guard, Status.FAILED, "the change gives losses that are not finite", math.inf)
     noise = _largest_difference(before.losses, again.losses) or 0.0
     difference = _largest_difference(before.losses, after.losses)
     if difference is None:
@@ -87,8 +89,6 @@ def judge(guard: Guard, before: Seen, again: Seen, after: Seen, tolerances: Tole
 
 def _numeric(before: Seen, after: Seen, noise: float, difference: float, tolerances: Tolerances) -> GuardResult:
     kind = Guard.NUMERIC
-    if not all(math.isfinite(loss) for loss in after.losses) and all(math.isfinite(loss) for loss in before.losses):
-        return GuardResult(kind, Status.FAILED, "the change gives losses that are not finite", difference)
     band = max(noise, _HALF_ROUNDING if tolerances.half else _ROUNDING)
     if difference > _NOISE_BANDS * band:
         text = f"losses differ by up to {_relative(difference)}, more than {_relative(_NOISE_BANDS * band)} of noise"
@@ -100,7 +100,7 @@ def _numeric(before: Seen, after: Seen, noise: float, difference: float, toleran
     return GuardResult(kind, Status.PASSED, f"losses within {_relative(difference)}, as rounding allows", difference)
 
 
-def _skipped_work(guard: Guard, before: Record, after: Record) -> str | None:
+def skipped_work(guard: Guard, before: Record, after: Record) -> str | None:
     """The change must do as much: steps, batches, backward passes, parameters with a gradient."""
     if before.counted is not after.counted:
         return "the change makes its steps in another way"
@@ -126,6 +126,10 @@ def _other_batches(guard: Guard, before: Seen, again: Seen, after: Seen) -> Guar
         return GuardResult(guard, Status.NOT_COMPARABLE, text)
     text = "the batches have the same shapes but other numbers (random samples drawn in workers?)"
     return GuardResult(guard, Status.NOT_COMPARABLE, text)
+
+
+def _finite(losses: list[float]) -> bool:
+    return all(math.isfinite(loss) for loss in losses)
 
 
 def _largest_difference(ones: list[float], others: list[float], floor: float = 1e-8) -> float | None:

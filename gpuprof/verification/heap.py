@@ -7,11 +7,13 @@ open file, a process) is refused by the name of the variable that leads to it.
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import types
 from array import array
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ from gpuprof.verification.reads import global_names
 from gpuprof.verification.tensors import CopiedTensorMemento, StorageMemento, TensorMemento
 
 _MOST_OBJECTS = 20_000_000
+_PLAIN = frozenset({dict, list, tuple, set, frozenset})
 _SEQUENCES = (list, deque, bytearray, array)
 
 
@@ -59,8 +62,9 @@ class Heap:
         for namespace in self._namespaces:
             self._bind(namespace)
         self._add(roots)
-        while self._waiting:
-            self._visit(*self._waiting.pop())
+        with _collection_off():
+            while self._waiting:
+                self._visit(*self._waiting.pop())
         self._seen.clear()
 
     @property
@@ -89,7 +93,10 @@ class Heap:
         self._bindings.setdefault(id(namespace), BindingsMemento(namespace))
 
     def _visit(self, path: str, value: Any) -> None:
-        if id(value) in self._seen or is_left_alone(value):
+        if id(value) in self._seen:
+            return
+        plain = type(value) in _PLAIN  # there may be millions
+        if not plain and is_left_alone(value):
             return
         self._seen[id(value)] = value
         if len(self._seen) > _MOST_OBJECTS:
@@ -97,6 +104,9 @@ class Heap:
                 f"`{_root(path)}` leads to more than {_MOST_OBJECTS:,} objects, too many to put back; measure a part "
                 "of it with gpuprof.verify(a, b)"
             )
+        if plain:
+            self._container(path, value)
+            return
         if (refused := describe_refused(value)) is not None:
             raise VerificationError(
                 f"`{_root(path)}` cannot be put back as it was: {path} is {refused}; make it inside the cell, or "
@@ -153,7 +163,8 @@ class Heap:
         else:
             return False
         if (
-            type(value).__module__ != "builtins"
+            type(value) not in _PLAIN
+            and type(value).__module__ != "builtins"
             and hasattr(value, "__dict__")
             and not isinstance(value, types.ModuleType)
         ):
@@ -227,6 +238,18 @@ class Heap:
         if storage.nbytes() and key not in self._storages:
             self._storages.add(key)
             self._large.append(StorageMemento(storage))
+
+
+@contextmanager
+def _collection_off() -> Iterator[None]:
+    """All that is made stays: looking through it for garbage, again and again, takes longer than making it."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _root(path: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import functools
 import io
 import multiprocessing.process
 import pathlib
@@ -85,8 +86,7 @@ def is_left_alone(value: Any) -> bool:
         return True
     if isinstance(value, types.FunctionType | type | multiprocessing.process.BaseProcess):
         return False
-    name = type(value).__module__
-    return any(name == each or name.startswith(f"{each}.") for each in _MACHINERY) and not _holds_state(value)
+    return _is_machinery(type(value).__module__) and not _holds_state(value)
 
 
 def describe_refused(value: Any) -> str | None:
@@ -117,6 +117,11 @@ def slots_of(kind: type) -> list[str]:
             hidden = name.startswith("__") and not name.endswith("__")
             found.append(f"_{base.__name__.lstrip('_')}{name}" if hidden else name)
     return [name for name in found if name not in ("__dict__", "__weakref__")]
+
+
+@functools.cache
+def _is_machinery(module: str) -> bool:
+    return any(module == each or module.startswith(f"{each}.") for each in _MACHINERY)
 
 
 def _is_plain(value: Any, kind: type) -> bool:

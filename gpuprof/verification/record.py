@@ -59,6 +59,12 @@ class Record(Listener):
         """How many it made."""
         return len(self.ends_ns[self.counted])
 
+    @property
+    def set_up_ns(self) -> int:
+        """From its start to the end of its first step; 0 where it made none."""
+        ends = self.ends_ns[self.counted]
+        return ends[0] - self.start_ns if ends else 0
+
     def begin(self) -> None:
         """The run is about to start."""
         self.start_ns = time.perf_counter_ns()

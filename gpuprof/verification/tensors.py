@@ -6,7 +6,6 @@ from typing import Any
 
 from gpuprof.verification.mementos import Memento
 
-
 _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from typing import Any
 
@@ -41,7 +42,7 @@ def namespace() -> dict[str, Any]:
 
 
 def measured(before: str, after: str, names: dict[str, Any], **options: Any) -> Verdict:
-    return measure_cells(before, after, names, **{"budget_s": 2.0, "most_pairs": 1, "seed": 1} | options)
+    return measure_cells(before, after, names, **{"budget_s": 6.0, "most_pairs": 1, "seed": 1} | options)
 
 
 def state_of(names: dict[str, Any]) -> tuple[Any, ...]:
@@ -87,6 +88,7 @@ def test_an_interrupt_passes_on_and_changes_nothing(namespace: dict[str, Any]) -
         (("opt.zero_grad()", "pass"), "losses differ"),
         (("loss.backward()", "(loss * 0.5).backward()"), "losses differ"),
         (("batch_size=4", "batch_size=8"), "other shapes"),
+        (("loss.backward()", "(loss * float('nan')).backward()"), "not finite"),
         (("        loss.backward()\n        opt.step()\n", ""), "in another way"),
     ],
 )
@@ -94,6 +96,15 @@ def test_a_change_that_does_less_or_other_work_is_caught(namespace: dict[str, An
     verdict = measured(CELL, CELL.replace(*change), namespace)
     assert verdict.guard.status is Status.FAILED and text in verdict.guard.text
     assert "the change does not compute the same" in verdict.lines()[0]
+
+
+@pytest.mark.parametrize(("epochs", "steps"), [(2, 32), (9, 50)])
+def test_a_change_that_ends_elsewhere_is_caught_after_the_steps_compared(
+    namespace: dict[str, Any], epochs: int, steps: int
+) -> None:
+    verdict = measured(CELL, CELL.replace("range(3)", f"range({epochs})"), namespace, budget_s=40.0)
+    text = f"the change makes {steps} steps where the original makes 48"
+    assert verdict.guard.status is Status.FAILED and text in verdict.guard.text
 
 
 def test_other_numerics_may_round_but_not_wander(namespace: dict[str, Any]) -> None:
@@ -120,10 +131,25 @@ def test_a_graph_of_an_earlier_cell_is_not_used_up(namespace: dict[str, Any]) ->
     namespace["earlier"].backward()
 
 
-def test_a_long_cell_without_steps_is_refused_with_the_budget_it_needs() -> None:
-    names: dict[str, Any] = {"time": time}
-    with pytest.raises(VerificationError, match=r"makes no steps .* give more"):
-        measured("time.sleep(0.3)", "time.sleep(0.1)", names)
+@pytest.mark.parametrize(
+    ("cell", "reason", "runs"),
+    [
+        ("time.sleep(0.3)\nran.value += 1", r"a run of the cell, which makes no steps .* and 8 pairs", 1),
+        (
+            "for at in range(9):\n    opt.step(); time.sleep(0.3)\n    ran.value += at == 1",
+            "a block of 5 steps takes",
+            1,
+        ),
+        ("time.sleep(0.5)\nran.value += 1\nfor at in range(30): opt.step()", r"budget is 2\.00 s: give more", 5),
+    ],
+)
+def test_what_the_budget_cannot_decide_is_not_begun(
+    namespace: dict[str, Any], cell: str, reason: str, runs: int
+) -> None:
+    namespace |= {"time": time, "ran": ctypes.c_int64(0)}  # a ctypes number is nothing that is put back
+    with pytest.raises(VerificationError, match=reason):
+        measured(cell, cell + "\n", namespace, budget_s=2.0, most_pairs=60)
+    assert namespace["ran"].value <= runs
 
 
 def test_a_faster_cell_is_called_that() -> None:
@@ -165,7 +191,7 @@ def test_wrong_arguments_are_one_line() -> None:
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [("await later()", "it awaits"), ("[x async for x in y]", "not plain Python"), ("return", "not")],
+    [("await later()", "it awaits"), ("[x async for x in y]", "not plain Python"), ("return", "not plain")],
 )
 def test_what_runs_in_a_notebook_only_is_refused(namespace: dict[str, Any], line: str, reason: str) -> None:
     with pytest.raises(VerificationError, match=reason):
