@@ -1,7 +1,7 @@
 """Take the site's pictures.
 
 python docs/pictures.py TRACE   of the page of that trace (needs Debian's chromium)
-python docs/pictures.py         of a profiled cell, the dashboard and the live strip: what the browser tests left of them
+python docs/pictures.py         of a profiled cell, the dashboard and the live strip, as the browser tests left them
 """
 
 from __future__ import annotations

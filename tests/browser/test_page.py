@@ -7,7 +7,7 @@ import html
 import pytest
 
 from gpuprof.views.html import render_page
-from tests.support.reports import NASTY, device_report, host_report, with_findings
+from tests.support.reports import NASTY, device_report, host_report, nasty_report, with_findings
 
 pytestmark = pytest.mark.browser
 
@@ -79,6 +79,19 @@ def test_the_card_names_the_kernel_and_its_launch_as_text(open_page, screenshots
     opened.page.mouse.click(opened.box["x"] + x, opened.box["y"] + y)
     opened.page.screenshot(path=screenshots / "page-card.png")
     assert opened.page.locator("img").count() == 0
+    assert opened.complaints == []
+
+
+def test_no_name_is_markup_in_any_tab(open_page, screenshots):
+    opened = open_page(nasty_report())
+    tabs = opened.page.get_by_role("tab")
+    for name in tabs.all_inner_texts():
+        opened.page.get_by_role("tab", name=name, exact=True).click()
+        assert opened.page.locator("img, script:not([type])").count() == 0
+    assert NASTY in opened.page.locator("h1, .facts").all_inner_texts()[0].replace("\u00a0", " ")
+    opened.page.get_by_role("tab", name="Kernels & operators").click()
+    assert opened.page.locator(".panel:visible th", has_text=NASTY).count() >= 2
+    opened.page.screenshot(path=screenshots / "page-nasty.png", full_page=True)
     assert opened.complaints == []
 
 
