@@ -54,6 +54,7 @@ class Comparison:
         self._random = np.random.default_rng(settings.seed)
         self._notes: list[str] = []
         self._blocks: tuple[list[Block], list[Block]] = ([], [])
+        self._samples = (1.0, 1.0)
         self._warm_up_blocks, self._settled, self._first_runs_ns = [0, 0], [True, True], [0.0, 0.0]
 
     def run(self) -> Verdict:
@@ -71,6 +72,7 @@ class Comparison:
             return self._verdict(guard, whole_cell=settings.whole_cell)
         self._afford(plan, again.record.set_up_ns if plan.steps is not None else 0)
         self._start_ups(look.record, other.record, plan)
+        self._count_samples(first.record, other.record, plan)
         with DeviceClocks() as clocks:
             for number in (0, 1):
                 self._warm_up(number, plan, clocks)
@@ -159,6 +161,16 @@ class Comparison:
                 pace = float(np.median(np.diff(ends[1:])))
                 self._first_runs_ns[number] = max(ends[-1] - record.start_ns - pace * len(ends), 0.0)
 
+    def _count_samples(self, first: Record, other: Record, plan: Plan) -> None:
+        """Steps of another size are compared by the time of a sample (design/pairs.md, class S)."""
+        samples = first.samples_per_step, other.samples_per_step
+        if self._settings.guard is not Guard.SEMANTIC or plan.steps is None or None in samples:
+            return
+        before, after = samples
+        if before != after and before and after:
+            self._samples = before, after
+            self._notes.append(f"compared by sample: a step takes {before:.4g} of them before and {after:.4g} after")
+
     def _warm_up(self, number: int, plan: Plan, clocks: DeviceClocks) -> None:
         clocks.forget()
         units: list[float] = []
@@ -204,7 +216,8 @@ class Comparison:
 
     def _differences(self) -> np.ndarray:
         before, after = self._blocks
-        return as_differences([block.unit_ns for block in before], [block.unit_ns for block in after])
+        one, other = self._samples
+        return as_differences([block.unit_ns / one for block in before], [block.unit_ns / other for block in after])
 
     def _verdict(self, guard: GuardResult, *, whole_cell: bool) -> Verdict:
         return Verdict.of(

@@ -30,6 +30,8 @@ _WRITERS = frozenset(
         *("push_to_hub", "add_scalar", "add_scalars", "add_image", "add_histogram", "export_chrome_trace"),
     }
 )
+# a block may end before the line that stops them
+_STARTERS = frozenset({"Thread", "Timer", "Process", "create_task", "ensure_future", "run_coroutine_threadsafe"})
 # of these modules any call, of those the named ones
 _OUTSIDE = frozenset(
     {"subprocess", "shutil", "requests", "urllib", "wandb", "mlflow", "neptune", "comet_ml", "httpx", "socket"}
@@ -94,6 +96,8 @@ def _effect(node: ast.AST) -> str | None:
     if isinstance(function, ast.Name):
         if function.id in ("input", "getpass", "breakpoint"):
             return f"it waits for the user ({function.id})"
+        if function.id in _STARTERS:
+            return f"it starts what runs beside it ({function.id})"
         return "it opens a file to write" if function.id == "open" and _writes(node, 1) else None
     if not isinstance(function, ast.Attribute):
         return None
@@ -106,6 +110,8 @@ def _effect(node: ast.AST) -> str | None:
     module = root.id if isinstance(root, ast.Name) else ""
     if name == "open" and module not in ("Image", "PIL") and _writes(node, 0):
         return "it opens a file to write"
+    if name in _STARTERS:
+        return f"it starts what runs beside it ({ast.unparse(function)})"
     if name in _WRITERS or module in _OUTSIDE or name in _CALLS.get(module, ()):
         return f"it acts outside its variables ({ast.unparse(function)})"
     return None

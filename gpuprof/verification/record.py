@@ -39,7 +39,8 @@ class Record(Listener):
         self.ends_ns: dict[Counted, list[int]] = {kind: [] for kind in Counted}
         self.batches: list[int] = []
         self.shapes: list[Any] = []
-        self.samples: list[int] = []
+        self._samples: list[int] = []
+        self._given = 0
         self.loaders: list[int] = []
         self.prefetched = 0
         self.backwards = 0
@@ -58,6 +59,11 @@ class Record(Listener):
     def steps(self) -> int:
         """How many it made."""
         return len(self.ends_ns[self.counted])
+
+    @property
+    def samples_per_step(self) -> float | None:
+        """By the sizes of its first 20 batches; None where it took none from a DataLoader."""
+        return sum(self._samples) / len(self._samples) * self._given / self.steps if self._samples else None
 
     @property
     def set_up_ns(self) -> int:
@@ -115,13 +121,14 @@ class Record(Listener):
 
     def batch(self, batch: Any) -> None:
         """Keep its checksum and its shapes."""
+        self._given += 1
         if len(self.batches) >= GUARD_STEPS:
             return
         leaves = list(_leaves(batch))
         self.batches.append(_checksum(leaves))
         self.shapes.append([getattr(each, "shape", None) for each in leaves])
         first = next((each for each in leaves if getattr(each, "ndim", 0)), None)
-        self.samples.append(1 if first is None else int(first.shape[0]))
+        self._samples.append(1 if first is None else int(first.shape[0]))
 
     def backward(self, roots: Any) -> None:
         """Keep the loss."""

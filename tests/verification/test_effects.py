@@ -25,6 +25,8 @@ from gpuprof.verification.effects import effects, refuse_effects
         "import subprocess\nsubprocess.run(['ls'])",
         "wandb.log({'loss': 1})",
         "await thing()",
+        "thread = threading.Thread(target=watch)\nthread.start()",
+        "asyncio.ensure_future(say())",
         "plt.savefig('x.png')",
         "def save():\n    os.remove('x')",
     ],

@@ -118,9 +118,11 @@ def test_other_numerics_may_round_but_not_wander(namespace: dict[str, Any]) -> N
     assert "not finite" in measured(CELL, broken, namespace, guard=Guard.NUMERIC).guard.text
 
 
-def test_another_training_is_labelled(namespace: dict[str, Any]) -> None:
-    verdict = measured(CELL, CELL.replace("batch_size=4", "batch_size=8"), namespace, guard=Guard.SEMANTIC)
+def test_another_training_is_labelled_and_compared_by_sample(namespace: dict[str, Any]) -> None:
+    verdict = measured(CELL, CELL.replace("batch_size=4", "batch_size=16"), namespace, guard=Guard.SEMANTIC)
     assert verdict.guard.status is Status.NOT_COMPARABLE and str(verdict).startswith("training dynamics change")
+    assert "compared by sample: a step takes 4 of them before and 16 after" in verdict.notes
+    assert verdict.ratio == pytest.approx(verdict.before.step_ns * 4 / verdict.after.step_ns)
 
 
 def test_a_graph_of_an_earlier_cell_is_not_used_up(namespace: dict[str, Any]) -> None:
