@@ -60,7 +60,9 @@ class WorkersOversubscribed(Rule):
     stall_share: float = threshold(0.05, "of the step, waited for data: less is hardly felt")
     high_share: float = threshold(0.20, "of the step, both together: then it is the first thing to mend")
     start_share: float = threshold(0.05, "of the cell, to start and end workers too many: less is hardly felt")
-    computing: float = threshold(0.5, "threads of a worker that want a core: below it more workers than cores may help")
+    computing: float = threshold(
+        0.5, "of the time in which a worker has the cores it wants: below it more workers than cores may help"
+    )
     readings: float = threshold(5, "of the main thread in the steps: fewer say too little")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -79,7 +81,7 @@ class WorkersOversubscribed(Rule):
         # a little above 1 is the thread that hands the batches over
         wanted = plan.workers * (1.0 if 1 < threads < _SEVERAL else threads)
         used = waits.children_cores
-        if plan.workers >= self.wanted_per_core * plan.cores and threads >= self.computing:
+        if plan.workers >= self.wanted_per_core * plan.cores and _computes(results) >= self.computing:
             spare = self._too_many(results)
             if spare is not None:
                 return spare
@@ -149,6 +151,15 @@ class WorkersOversubscribed(Rule):
             saving=None if stall else _saving(scope, main),
             leave_it="Leave it when something else that ran on the machine took the cores only for now.",
         )
+
+
+def _computes(results: Results) -> float:
+    """What a worker computes of the time that is left of the making of batches without its waits for a core."""
+    loading = results.get(SampleCost).loading
+    if loading is None or loading.cpu_ns <= 0:
+        return 0.0
+    rest_ns = loading.sample_ns + loading.collate_ns - (loading.core_wait_ns or 0)
+    return loading.cpu_ns / max(rest_ns, loading.cpu_ns)
 
 
 def _threads_are_many(plan: WorkerPlan) -> bool:

@@ -91,9 +91,9 @@ def test_workers_of_many_threads_take_as_many_cores() -> None:
     assert plan.suggested == 3
 
 
-def _many(workers: int, threads: float) -> Trace:
-    """In a cell of two seconds the workers took 300 ms to start and 100 ms to end; they computed without waiting."""
-    trace = crowd(measured(threads, wait_ratio=0.1), workers=workers, main_wait=0.0)
+def _many(workers: int, threads: float, wait_ratio: float = 0.1) -> Trace:
+    """In a cell of two seconds the workers took 300 ms to start and 100 ms to end."""
+    trace = crowd(measured(threads, wait_ratio=wait_ratio), workers=workers, main_wait=0.0)
     (loader,) = trace.context.loaders
     begins = {"iteration_start_ns": (0,), "iteration_set_up_ns": (300_000_000,), "iteration_end_ns": (100_000_000,)}
     loader = msgspec.structs.replace(loader, **begins)
@@ -109,6 +109,10 @@ def test_starting_more_workers_than_can_compute_is_found() -> None:
     assert "num_workers=3" in cause.change
 
 
-@pytest.mark.parametrize(("workers", "threads"), [(16, 0.05), (5, 1.0)], ids=["they wait", "hardly more than cores"])
-def test_starting_workers_that_are_of_use_is_not(workers: int, threads: float) -> None:
-    assert WorkersOversubscribed().check(Results(_many(workers, threads))) is None
+@pytest.mark.parametrize(
+    ("workers", "threads", "wait_ratio"),
+    [(16, 0.05, 0.1), (16, 0.6, 5.0), (5, 1.0, 0.1)],
+    ids=["they wait", "they wait, and others hold the cores", "hardly more than cores"],
+)
+def test_starting_workers_that_are_of_use_is_not(workers: int, threads: float, wait_ratio: float) -> None:
+    assert WorkersOversubscribed().check(Results(_many(workers, threads, wait_ratio))) is None
