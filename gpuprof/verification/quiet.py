@@ -30,6 +30,12 @@ def quiet() -> Iterator[None]:
             from IPython.utils.capture import capture_output
 
             stack.enter_context(capture_output(stdout=False, stderr=False, display=True))
+        if "comm" in sys.modules:
+            import comm
+
+            stack.callback(setattr, comm, "create_comm", comm.create_comm)
+            # widgets that the front end never hears of
+            comm.create_comm = comm.DummyComm
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, disabled)
         yield

@@ -32,7 +32,7 @@ class Snapshot:
         for memento in self.heap.large:
             memento.keep()
         self._workers = [(loader, vars(loader).get("_iterator")) for loader in self.heap.loaders]
-        self._figures = _figures()
+        self._figures, self._widgets = _figures(), set(_widgets())
         self._collected_at, self._collecting_s = 0.0, 0.0
 
     def restore(self) -> None:
@@ -66,6 +66,8 @@ class Snapshot:
             self._process.restore()
             for number in _figures() - self._figures:
                 sys.modules["matplotlib.pyplot"].close(number)
+            for number in _widgets().keys() - self._widgets:
+                _widgets()[number].close()
 
 
 def _fit(heap: Heap) -> None:
@@ -99,3 +101,9 @@ def _free_device_bytes() -> int:
 def _figures() -> set[int]:
     pyplot = sys.modules.get("matplotlib.pyplot")
     return set(pyplot.get_fignums()) if pyplot is not None else set()
+
+
+def _widgets() -> dict[str, Any]:
+    """By their identifiers; a bar of tqdm.notebook is eleven."""
+    module = sys.modules.get("ipywidgets.widgets.widget")
+    return getattr(module, "_instances", {})

@@ -10,6 +10,7 @@ from array import array
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
+import comm
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +20,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from gpuprof.errors import VerificationError
 from gpuprof.verification import snapshot as snapshots
 from gpuprof.verification.mementos import ArrayMemento
+from gpuprof.verification.quiet import quiet
 from gpuprof.verification.snapshot import Snapshot
 
 
@@ -271,6 +273,17 @@ def test_what_cannot_be_put_back_is_refused_by_the_variables_name(tmp_path: Any)
         taken(data=[source])
     source.handle.close()
     taken(data=[source])
+
+
+def test_widgets_of_a_cell_are_unknown_to_the_front_end_and_go() -> None:
+    widgets = pytest.importorskip("ipywidgets")
+    users = widgets.IntProgress()
+    before = taken(users=users)
+    with quiet():
+        bar = widgets.IntProgress()
+    assert type(bar.comm) is comm.DummyComm and comm.create_comm is not comm.DummyComm
+    before.restore()
+    assert bar.comm is None and users.comm is not None
 
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
