@@ -34,7 +34,8 @@ class InputPipeline(Result):
     from the end of one to the next wait. `first_ns` and `ended_ns` are kept apart. None where no wait was recorded.
     `in_process`: the batches are made on the waiting thread itself (`num_workers=0`), judged by the iterator's class
     that waited longest; None where it does not say. `device_idle_in_wait_ns`: the part of `wait_ns` in which the
-    first device had nothing to do; None without device activity. `within_ns` is what `wait_share` divides by.
+    first device had nothing to do; None without device activity. `own_each_ns`: what that timing took of the median
+    batch. `within_ns` is what `wait_share` divides by.
     """
 
     start_ns: Array
@@ -53,6 +54,7 @@ class InputPipeline(Result):
     median_ns: float | None
     p95_ns: float | None
     work_ns: float | None
+    own_each_ns: float
     loaders: tuple[Loader, ...]
 
     @property
@@ -93,6 +95,7 @@ class InputPipeline(Result):
             median_ns=max(float(np.median(batch["duration_ns"])) - own_each_ns, 0.0) if any_batch else None,
             p95_ns=float(np.percentile(batch["duration_ns"], 95)) if any_batch else None,
             work_ns=_work(waits, ordinary),
+            own_each_ns=own_each_ns,
             loaders=trace.context.loaders,
         )
 

@@ -61,7 +61,7 @@ class WorkerPlan(Result):
         # a slow first step would distort the mean; one batch alone has no median
         rest = mean if pipeline.work_ns is None else min(pipeline.work_ns, mean)
         wait = float(np.median(waits)) if len(waits) else pipeline.median_ns
-        load = wait if workers == 0 else workers * (wait + rest) if workers else None
+        load = max(wait - pipeline.own_each_ns, 0.0) if workers == 0 else workers * (wait + rest) if workers else None
         slowdown = _slowdown(awaited.loading) if workers == 0 else 1.0
         needed = math.ceil(load * slowdown / rest) if load is not None and rest > 0 else None
         threads = max(round(by_cores.worker_threads or 0), 1) if workers else 1

@@ -109,4 +109,4 @@ def test_what_timing_a_batch_takes_is_no_wait() -> None:
     found = pipeline(builder.context(loadings=(four,)).build())
     assert (found.wait_ns, found.median_ns) == (188_000, 20_000)
     found = pipeline(builder.context(loadings=(msgspec.structs.replace(four, batches=10, own_ns=30_000),)).build())
-    assert (found.wait_ns, found.median_ns, found.wait_share) == (170_000, 17_000, 0.17)
+    assert (found.wait_ns, found.median_ns, found.wait_share, found.own_each_ns) == (170_000, 17_000, 0.17, 3_000)
