@@ -92,6 +92,9 @@ class Verdict:
         if self.predicted is not None:
             low, central, high = self.predicted
             parts.insert(0, f"predicted {factor(central)} ({_range(low, high)})")
+        if self.guard.status is Status.FAILED:
+            parts.remove(self.guard.text)
+            parts.insert(0, f"does not compute the same: {self.guard.text}")
         return ", ".join(part for part in parts if part)
 
     def lines(self) -> list[str]:

@@ -53,6 +53,7 @@ def test_a_failed_guard_comes_first_and_the_page_needs_no_style() -> None:
     failed = GuardResult(Guard.EXACT, Status.FAILED, "losses differ by up to 0.3 <b>", 0.3)
     found = verdict(Outcome.FASTER, 1.2, 1.3, guard=failed)
     assert found.lines()[0] == "the change does not compute the same; its time means nothing until it does"
+    assert str(found).startswith("does not compute the same: losses differ by up to 0.3 <b>, measured 1.27×")
     assert "<style" not in found._repr_html_() and "&lt;b&gt;" in found._repr_html_()
 
 
