@@ -38,6 +38,7 @@ from gpuprof.verification.reads import global_names
 from gpuprof.verification.tensors import CopiedTensorMemento, StorageMemento, TensorMemento
 
 _MOST_OBJECTS = 20_000_000
+_LONGEST_PATH = 60
 _PLAIN = frozenset({dict, list, tuple, set, frozenset})
 _SEQUENCES = (list, deque, bytearray, array)
 
@@ -109,16 +110,16 @@ class Heap:
             return
         if (refused := describe_refused(value)) is not None:
             raise VerificationError(
-                f"`{_root(path)}` cannot be put back as it was: {path} is {refused}; make it inside the cell, or "
-                "measure two functions with gpuprof.verify(a, b)"
+                f"`{_root(path)}` cannot be put back as it was: {_short(path)} is {refused}; make it inside the cell, "
+                "or measure two functions without it with gpuprof.verify(a, b)"
             )
         if _is_tensor(value):
             try:
                 self._tensor(path, value)
             except (RuntimeError, NotImplementedError, AttributeError, ValueError, TypeError) as error:
                 raise VerificationError(
-                    f"`{_root(path)}` cannot be put back as it was: {path} is a {type(value).__name__} that does not "
-                    f"tell its state ({error}); measure two functions without it with gpuprof.verify(a, b)"
+                    f"`{_root(path)}` cannot be put back as it was: {_short(path)} is a {type(value).__name__} that "
+                    f"does not tell its state ({error}); measure two functions without it with gpuprof.verify(a, b)"
                 ) from error
         elif isinstance(value, np.ndarray):
             self._array(path, value)
@@ -254,6 +255,10 @@ def _collection_off() -> Iterator[None]:
 
 def _root(path: str) -> str:
     return path.split(".")[0].split("[")[0]
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= _LONGEST_PATH else f"{path[: _LONGEST_PATH // 2]}…{path[-_LONGEST_PATH // 2 :]}"
 
 
 def _is_tensor(value: Any) -> bool:

@@ -33,11 +33,11 @@ class Memento(ABC):
 class DictMemento(Memento):
     """A dict, of any kind: its items in their order."""
 
-    def __init__(self, value: dict[Any, Any], drop: tuple[str, ...] = ()):
+    def __init__(self, value: dict[Any, Any]):
         self._value = value
         # a subclass may have methods of its own; an OrderedDict's order is in none of dict's
         self._kind: Any = OrderedDict if isinstance(value, OrderedDict) else dict
-        self._items = [(key, each) for key, each in self._kind.items(value) if key not in drop]
+        self._items = list(self._kind.items(value))
 
     def restore(self) -> None:
         """Nothing is touched where the same objects stand in the same order."""

@@ -66,8 +66,8 @@ class Snapshot:
             self._process.restore()
             for number in _figures() - self._figures:
                 sys.modules["matplotlib.pyplot"].close(number)
-            for number in _widgets().keys() - self._widgets:
-                _widgets()[number].close()
+            for identifier in _widgets().keys() - self._widgets:
+                _widgets()[identifier].close()
 
 
 def _fit(heap: Heap) -> None:

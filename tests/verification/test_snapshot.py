@@ -268,6 +268,11 @@ def test_what_cannot_be_put_back_is_refused_by_the_variables_name(tmp_path: Any)
         odd = Odd()
         odd.x = itertools.count()
         taken(odd=odd)
+    deep: list[Any] = [itertools.count()]
+    for _ in range(50):
+        deep = [deep]
+    with pytest.raises(VerificationError, match=r"`deep` cannot .*: deep[\[\]0]+…[\[\]0]+ is an iterator"):
+        taken(deep=deep)
     source = Streams(path)
     with pytest.raises(VerificationError, match=r"`data` .* data\[0\]\.handle is an open file"):
         taken(data=[source])
