@@ -47,7 +47,8 @@ def loading_saving(results: Results, share: float, basis: str) -> Saving | None:
     if plan.load_ns is None or stall_ns is None:
         return None
     batches = int(results.get(InputPipeline).batch.sum())
-    saved = min(share * plan.load_ns / max(plan.workers or 0, 1) * batches, stall_ns)
+    made = plan.load_ns / plan.workers * batches if plan.workers else float(stall_ns)  # in-process, the wait is it
+    saved = min(share * made, stall_ns)
     return wait_saving(results, saved, saved, basis)
 
 

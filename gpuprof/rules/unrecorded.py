@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.model import intervals
@@ -69,14 +70,14 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     main = trace.operators["start_ns"][trace.operators["thread"] == trace.main_thread]
     if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns or not len(main):
         return saving
-    cost, all_of_it = RecordingCost.of(results), len(main) / span_ns
+    cost, all_of_it, own_ns = RecordingCost.of(results), len(main) / span_ns, _timing(results)
     dense = _density(main, ranges_ns) if ranges_ns else all_of_it
 
     def share(saved_ns: float, cost_ns: float) -> float:
         left = max(saved_ns * (1 - cost_ns * dense), 0.0)
-        return min(left / (span_ns * (1 - cost_ns * all_of_it)), 1.0)
+        return min(left / max(span_ns * (1 - cost_ns * all_of_it) - own_ns, 1.0), 1.0)
 
-    plain_ns = span_ns * (1 - cost.usual * all_of_it)
+    plain_ns = max(span_ns * (1 - cost.usual * all_of_it) - own_ns, 1.0)
     central = share(saving.central_ns, cost.usual)
     low = min(share(saving.low_ns, each) for each in (cost.least, cost.most))
     high = max(share(saving.high_ns, each) for each in (cost.least, cost.most))
@@ -89,6 +90,12 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
         basis=f"{saving.basis}; {MEASURED if cost.measured else ASSUMED}",
         calibrated=True,
     )
+
+
+def _timing(results: Results) -> float:
+    """What the timing of batches took of the main thread, which the waits for them are already without."""
+    pipeline = results.get(InputPipeline)
+    return pipeline.own_each_ns * int(pipeline.batch.sum())
 
 
 def _density(times: Array, ranges_ns: tuple[tuple[int, int], ...]) -> float:
