@@ -31,6 +31,7 @@ CELLS = (
     "print(f'<{len(registry._instances)} models>')",
     "import gpuprof\ngpuprof.last().plots.memory()",
     "gpuprof.last().plots.steps() + gpuprof.last().plots.memory()",
+    "import time\nwhile not os.path.exists('go'):\n    time.sleep(0.05)",
 )
 DASHBOARD = ".gpuprof-dashboard"
 NOISY_URLS = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:", "about:")
@@ -55,7 +56,7 @@ def lab(browser, screenshots, tmp_path_factory):
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         page.keyboard.press("Control+b")
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        for index in range(3):
+        for index in (0, 1, 1, 2):
             opened.run(index)
         page.locator(DASHBOARD).nth(1).wait_for()
         yield opened
@@ -156,11 +157,26 @@ def test_a_finding_leads_to_the_timeline(lab):
 def test_the_report_is_exported_into_the_folder_of_the_notebook(lab):
     head = lab.cell(1).locator(f"{DASHBOARD} .gpuprof-sheet").first
     button = head.get_by_role("button", name="export as HTML")
-    for name in ("gpuprof-report-1.html", "gpuprof-report-1-2.html"):
+    for name in ("gpuprof-report-2.html", "gpuprof-report-2-2.html"):
         button.click()
         head.get_by_text(name).wait_for()
         assert (lab.server.folder / name).stat().st_size > 50_000
     lab.picture("exported", lab.cell(1).locator(DASHBOARD))
+
+
+def test_while_a_cell_runs_the_export_says_that_it_waits(lab):
+    head = lab.cell(1).locator(f"{DASHBOARD} .gpuprof-sheet").first
+    lab.ran += 1
+    lab.cell(6).locator(".cm-content").click()
+    lab.page.keyboard.press("Control+Enter")
+    lab.until(lambda: lab.cell(6).locator(".jp-InputPrompt").inner_text() == "[*]:")
+    button = head.get_by_role("button", name="export as HTML")
+    button.click()
+    head.get_by_text("this waits for the cell").wait_for()
+    assert button.is_disabled()
+    (lab.server.folder / "go").touch()
+    head.get_by_text("gpuprof-report-2-3.html").wait_for()
+    assert button.is_enabled()
 
 
 def test_running_a_cell_again_replaces_its_dashboard_and_leaves_no_model(lab):
@@ -190,13 +206,16 @@ def test_the_previous_run_is_compared_and_another_can_be_picked(lab, width, them
     lab.picture(f"compare-same-{theme.lower()}-{width}", lab.cell(1).locator(DASHBOARD))
     if (width, theme) != (1100, "Light"):
         return
-    picker.select_option(
-        index=next(i for i, t in enumerate(picker.locator("option").all_inner_texts()) if "another" in t)
-    )
+    _pick(picker, "another")
     panel.locator(".gpuprof-diff .removed", has_text="range(8)").wait_for()
     lab.picture("compare", lab.cell(1).locator(DASHBOARD))
-    picker.select_option(index=0)
+    _pick(picker, "previous")
     panel.get_by_text("the code is the same").wait_for()
+
+
+def _pick(picker, words: str) -> None:
+    labels = picker.locator("option").all_inner_texts()
+    picker.select_option(index=next(i for i, label in enumerate(labels) if words in label))
 
 
 def _look(lab, width: int, theme: str) -> None:

@@ -76,7 +76,8 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         if folder is None:
             options.insert(0, ("choose a run", None))
         self.picker.unobserve(self._choose, "value")  # new options choose their first
-        self.picker.options, self.picker.value = options, folder
+        with self.picker.hold_sync():  # as one message
+            self.picker.options, self.picker.value = options, folder
         self.picker.observe(self._choose, names="value")
         self.picker.layout.display = None if runs else "none"
         if not runs:
