@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from gpuprof import units
-from gpuprof.analyses.core_waits import CoreWaits
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.sample_cost import SampleCost
 from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.rules.finding import Abstention, Saving
 from gpuprof.rules.scope import Scope
-
-# The rest of a step computes as well, however long it waits for a core.
-_MOST_OF_THE_REST = 0.9
 
 
 def stalled(results: Results, stall_share: float) -> bool:
@@ -49,21 +45,7 @@ def loading_saving(results: Results, share: float, basis: str) -> Saving | None:
     batches = int(results.get(InputPipeline).batch.sum())
     made = plan.load_ns / plan.workers * batches if plan.workers else float(stall_ns)  # in-process, the wait is it
     saved = min(share * made, stall_ns)
-    return wait_saving(results, saved, saved, basis)
-
-
-def wait_saving(results: Results, central_ns: float, high_ns: float, basis: str) -> Saving:
-    """Without a device, what waits less is at most a larger part of a step by what its rest waited for a core.
-
-    Those waits are for other programs, or for the workers themselves, and may be gone as well: the time that is saved
-    then stays as it is, and the rest of the step is shorter.
-    """
-    scope = Scope.of(results)
-    if results.get(InputPipeline).device_idle_in_wait_ns is not None or not scope.total_ns:
-        return scope.saving(0, central_ns, high_ns, basis)
-    share = scope.share(high_ns)
-    waited = min(results.get(CoreWaits).main_wait_share or 0.0, _MOST_OF_THE_REST * (1 - share))
-    return scope.saving(0, central_ns, high_ns / (1 - waited), basis)
+    return Scope.of(results).saving(0, saved, saved, basis)
 
 
 def loading_evidence(results: Results) -> dict[str, float | int | str]:

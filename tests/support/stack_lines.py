@@ -26,7 +26,7 @@ _DEVICE_WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
 class RecordedStacks:
-    """The Python calls of a trace file. `own`: beginnings of the names of the notebook's files, the cell's own first."""
+    """The Python calls of a trace file. `own`: how the names of the notebook's files begin, the cell's own first."""
 
     def __init__(self, path: Path, own: tuple[str, ...]) -> None:
         with gzip.open(path) as file:
