@@ -207,7 +207,8 @@ def main() -> None:
         sys.exit("chromium is missing: apt-get install chromium, or name another in GPUPROF_CHROMIUM")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print(
-        "| host | events | size | built in | first paint | frame p50 | p95 | worst | of it drawing, p50 | drawing, worst |"
+        "| host | events | size | built in | first paint | frame p50 | p95 | worst | of it drawing, p50 "
+        "| drawing, worst |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
