@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.result import Results
@@ -110,3 +111,19 @@ def test_what_timing_a_batch_takes_is_no_wait() -> None:
     assert (found.wait_ns, found.median_ns) == (188_000, 20_000)
     found = pipeline(builder.context(loadings=(msgspec.structs.replace(four, batches=10, own_ns=30_000),)).build())
     assert (found.wait_ns, found.median_ns, found.wait_share, found.own_each_ns) == (170_000, 17_000, 0.17, 3_000)
+
+
+def test_what_handing_over_takes_of_the_waits_for_workers():
+    def share(waits_ms: tuple[float, ...], workers: int) -> float | None:
+        builder = TraceBuilder()
+        for number, wait_ms in enumerate(waits_ms):
+            at = number * 100_000
+            builder.step(at, 100_000).data_wait(at, wait_ms * 1000, workers=workers)
+            builder.operator("aten::mm", at + 80_000, 100)
+        return Results(builder.build()).get(InputPipeline).handover_share
+
+    # GIVEN batches that are ready, and workers too slow, of whose batches every fourth is waited for
+    assert share((2.0, 2.5, 2.0, 2.0, 2.5, 4.0), 2) == pytest.approx(14 / 15)
+    assert share((0.1, 0.1, 0.1, 20.0) * 5, 4) == pytest.approx(3.3 / 20.3)
+    # THEN only the former is mostly handing over; a loop that makes its own batches hands over none
+    assert share((2.0,) * 6, 0) is None
