@@ -8,7 +8,9 @@ python notebooks/execute.py --save     and put what they show into the notebooks
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -44,10 +46,11 @@ def execute(path: Path, *, save: bool = False) -> int:
     client.extra_arguments = ["--log-level=ERROR"]  # else the kernel says that loopback is not encrypted
     began = time.monotonic()
     failure = ""
-    try:
-        client.execute()
-    except CellExecutionError as error:
-        failure = str(error)
+    with tempfile.TemporaryDirectory(prefix="gpuprof-notebook-") as runs:  # no run of another day to be compared with
+        try:
+            client.execute(env=os.environ | {"GPUPROF_FOLDER": runs})
+        except CellExecutionError as error:
+            failure = str(error)
     kept = path.with_suffix(".executed.ipynb")
     nbformat.write(notebook, kept)
     for cell in notebook.cells:
