@@ -10,8 +10,8 @@ from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.rules.finding import Abstention, Saving
 from gpuprof.rules.scope import Scope
 
-# Steps of four labelled cells took 9 to 28 % less once their batches were made elsewhere (docs/evidence/prediction.md):
-# what making them had put out of the caches stays there.
+# In three labelled cells on one machine (workers0, jpeg_cpu, slow_transform) the cure saved 9 to 28 % of the rest of the
+# step besides the wait. Why is not known: caches, perhaps.
 REST_FASTER = 0.3
 # Of the waiting: what is left besides may be chance.
 _MOSTLY = 0.7
