@@ -50,7 +50,7 @@ from gpuprof.rules.absence import without_device
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.guard import Guard
-from gpuprof.rules.loading import only_handed_over, wait_saving
+from gpuprof.rules.loading import only_handed_over
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -266,7 +266,7 @@ def _forks(environment: Environment | None) -> bool:
 def _saving(results: Results, stall_ns: int) -> Saving:
     scope, pipeline, plan = Scope.of(results), results.get(InputPipeline), results.get(WorkerPlan)
     if plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
-        return wait_saving(results, stall_ns, "all of the wait")
+        return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
     hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
     workers = units.plural(plan.suggested or 0, "worker")
     return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")

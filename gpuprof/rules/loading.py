@@ -10,9 +10,6 @@ from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.rules.finding import Abstention, Saving
 from gpuprof.rules.scope import Scope
 
-# In three labelled cells on one machine (workers0, jpeg_cpu, slow_transform) the cure saved 9 to 28 % of the rest of the
-# step besides the wait. Why is not known: caches, perhaps.
-REST_FASTER = 0.3
 # Of the waiting: what is left besides may be chance.
 _MOSTLY = 0.7
 
@@ -56,17 +53,7 @@ def loading_saving(results: Results, share: float, basis: str) -> Saving | None:
     batches = int(results.get(InputPipeline).batch.sum())
     made = plan.load_ns / plan.workers * batches if plan.workers else float(stall_ns)  # in-process, the wait is it
     saved = min(share * made, stall_ns)
-    return wait_saving(results, saved, basis)
-
-
-def wait_saving(results: Results, saved_ns: float, basis: str) -> Saving:
-    """What no longer waits. Where this thread made the batches between its steps, these run faster besides, at best."""
-    scope, pipeline = Scope.of(results), results.get(InputPipeline)
-    if pipeline.device_idle_in_wait_ns is not None or pipeline.in_process is not True:
-        return scope.saving(0, saved_ns, saved_ns, basis)
-    best_ns = saved_ns + REST_FASTER * max(scope.total_ns - (pipeline.wait_ns or 0), 0)
-    told = f"{basis}; at best the rest of the step takes {units.percent(REST_FASTER)} less besides"
-    return scope.saving(0, saved_ns, best_ns, told)
+    return Scope.of(results).saving(0, saved, saved, basis)
 
 
 def loading_evidence(results: Results) -> dict[str, float | int | str]:
