@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.proving.fresh import write_json
 from benchmarks.proving.gains import gain_of
 from benchmarks.proving.measure import BUDGET_S, measure_memory, measure_pair
-from benchmarks.proving.pair import DEVICE_SIZES, SMALLEST, Pair
+from benchmarks.proving.pair import Pair
 from benchmarks.proving.record import record_pair
 
 SCHEMA = 1
@@ -30,7 +30,7 @@ def collect(
 ) -> None:
     """One result each pair and size below `folder`; `again` does them anew, `record_again` keeps what was measured."""
     for pair in pairs:
-        for size in sizes or sizes_on(device):
+        for size in sizes or pair.sizes_on(device):
             path = folder / f"{pair.name}.{size}.{device}.json"
             if path.exists() and not again and not record_again:
                 continue
@@ -53,11 +53,6 @@ def measure_open(pairs: Iterable[Pair], folder: Path, *, budget_s: float, say: C
         say(f"{pair.name}, {size}, {device}: measured again")
         again = measure_pair(pair, size, device, budget_s=budget_s)
         write_json(folder / f"{pair.name}.{size}.{device}.json", {**result, "measured": again})
-
-
-def sizes_on(device: str) -> tuple[str, ...]:
-    """The sizes that are meant for `cpu` or `cuda`."""
-    return DEVICE_SIZES if device == "cuda" else (SMALLEST,)
 
 
 def result_of(pair: Pair, size: str, device: str, runs: Path, *, budget_s: float = BUDGET_S) -> dict[str, Any]:
@@ -90,6 +85,7 @@ def label_of(pair: Pair) -> dict[str, Any]:
         "gain": pair.gain,
         "shows_on": pair.shows_on,
         "published": pair.published,
+        "held_out": pair.held_out,
         "besides": {size: list(rules) for size, rules in pair.besides.items()},
         "variants": {
             name: {

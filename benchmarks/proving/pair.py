@@ -2,7 +2,8 @@
 
 The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
 number, family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad` and `good`,
-`[variants.<name>]` with `rules` and `why`. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"`
+`[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored on a CPU
+instead of the mini size, which tests the code. `held_out = true`: nothing was changed for what was said of this pair. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"`
 where the cure frees memory rather than time. `[besides]` names, by size, rules that are right about the workload itself
 whatever the variant (a tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is a label.
 """
@@ -23,13 +24,14 @@ from gpuprof.errors import GpuprofError
 FOLDER = Path(__file__).resolve().parents[1] / "pairs"
 GUARDS = ("exact", "numerics", "training")
 SMALLEST = "mini"
+HOST_SIZE = "cpu"
 DEVICE_SIZES = ("host_bound", "balanced", "device_bound")
 EXTRA_VARIANTS = ("negative", "masked", "double")
 
 GAINS = ("time", "memory")
 
 _KEYS = {"number", "family", "rule", "guard", "shows_on", "published", "sizes"}
-_OPTIONAL = {"variants", "whole_cell", "gain", "besides"}
+_OPTIONAL = {"variants", "whole_cell", "gain", "besides", "held_out"}
 _MARKER = re.compile(r"^# %% *(\w+) *$")
 _LABEL = re.compile(r"# <- (\w+)\s*$")
 
@@ -76,6 +78,7 @@ class Pair:
     whole_cell: bool = False
     gain: str = "time"
     besides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    held_out: bool = False
 
     @property
     def bad(self) -> Variant:
@@ -87,11 +90,15 @@ class Pair:
         """The cell without it."""
         return self.variants["good"]
 
-    def scored_at(self, device: str) -> tuple[str, ...]:
-        """The sizes at which this pair can be scored on `cpu` or `cuda`; empty where its fault costs nothing there."""
+    def sizes_on(self, device: str) -> tuple[str, ...]:
+        """The sizes that are meant for `cpu` or `cuda`."""
         if device == "cuda":
-            return tuple(size for size in DEVICE_SIZES if size in self.sizes)
-        return (SMALLEST,) if self.shows_on == "cpu" else ()
+            return DEVICE_SIZES
+        return (HOST_SIZE if HOST_SIZE in self.sizes else SMALLEST,)
+
+    def scored_at(self, device: str) -> tuple[str, ...]:
+        """Those of them at which this pair can be scored; empty where its fault costs nothing there."""
+        return self.sizes_on(device) if device == "cuda" or self.shows_on == "cpu" else ()
 
 
 @cache
@@ -151,6 +158,7 @@ def load_pair(path: Path) -> Pair:
         whole_cell=bool(label.get("whole_cell", label["guard"] == "training")),
         gain=label.get("gain", "time"),
         besides={size: _names(rules) for size, rules in label.get("besides", {}).items()},
+        held_out=bool(label.get("held_out", False)),
     )
     _check_labels(pair)
     return pair

@@ -40,6 +40,14 @@ def test_a_fault_that_only_costs_on_a_device_is_not_scored_without_one(tmp_path:
     assert pair.scored_at("cuda") == ("host_bound", "balanced", "device_bound")
 
 
+def test_a_size_for_the_cpu_is_scored_instead_of_the_mini_one(tmp_path: Path) -> None:
+    head = HEAD.replace('"cuda"', '"cpu"')
+    assert load_pair(written(tmp_path, head + CELLS)).scored_at("cpu") == ("mini",)
+    longer = head.replace("[sizes.balanced]", "[sizes.cpu]\nsteps = 9\n[sizes.balanced]")
+    pair = load_pair(written(tmp_path, longer.replace("number = 12", "number = 12\nheld_out = true") + CELLS))
+    assert pair.scored_at("cpu") == ("cpu",) and pair.held_out
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
