@@ -22,7 +22,7 @@ FOLDER = ROOT / ".gpuprof" / "proving"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.proving", description="score the rules on the pairs")
     parser.add_argument("command", choices=("score", "others"))
-    parser.add_argument("--size", nargs="*", default=[], help="default: cpu (else mini) on the CPU, the three others on a GPU")
+    parser.add_argument("--size", nargs="*", default=[], help="default: the longer one on the CPU, three on a GPU")
     parser.add_argument("--pairs", nargs="*", default=[], help="default: all")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds to measure one pair (default 60)")

@@ -3,9 +3,10 @@
 The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
 number, family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad` and `good`,
 `[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored on a CPU
-instead of the mini size, which tests the code. `held_out = true`: nothing was changed for what was said of this pair. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"`
-where the cure frees memory rather than time. `[besides]` names, by size, rules that are right about the workload itself
-whatever the variant (a tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is a label.
+instead of the mini size, which tests the code. `held_out = true`: nothing was changed for what was said of this pair.
+`whole_cell = true` where the gain lies outside the steps; `gain = "memory"` where the cure frees memory rather than
+time. `[besides]` names, by size, rules that are right about the workload itself whatever the variant (a tiny net is
+launch-bound, cured or not). A line that ends in `# <- rule` is a label.
 """
 
 from __future__ import annotations
