@@ -11,7 +11,7 @@ import asyncio
 from typing import Any
 
 from gpuprof.errors import GpuprofError, UsageError
-from gpuprof.magics.execution import Rejection, compiles, execute
+from gpuprof.magics.execution import Body, Rejection, compiles
 from gpuprof.magics.messages import MagicUsageError, describe, notice
 from gpuprof.magics.options import CellOptions, parse
 from gpuprof.magics.profiled_cell import ProfiledCell, find_earlier
@@ -61,13 +61,14 @@ class CellEvents:
         __tracebackhide__ = True
         options = self._understand(line, cell.splitlines(keepends=True))
         source = f"# %%gpuprofile {line}".rstrip() + f"\n{cell}"
-        profiled = self._start(options, Cell(source=source, name=options.capture.name))
+        body = Body(self._shell, source, cell)
+        profiled = self._start(options, Cell(source=source, name=options.capture.name, filename=body.filename))
         if profiled is None:
-            return execute(self._shell, source, cell)
+            return body.execute()
         self._profiled = profiled
         error: BaseException | None = None
         try:
-            return execute(self._shell, source, cell)
+            return body.execute()
         except BaseException as raised:
             error = raised
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from itertools import takewhile
 from typing import Any
 
 from gpuprof.magics.messages import InterruptedStartError
@@ -26,19 +27,29 @@ def compiles(shell: Any, transformed: str) -> bool:
     return True
 
 
-def execute(shell: Any, source: str, body: str) -> Any:
-    """Run the body of a cell magic in the user's namespace; returns the value of a last expression, else None.
+class Body:
+    """The body of a cell magic, ready to run. SyntaxError where the user's code has one.
 
-    `source` is the body below its magic line, for line numbers and tracebacks.
+    `source` is the body below its magic line, for line numbers and tracebacks; `filename` what they call it.
     """
-    __tracebackhide__ = True
-    shift = source.count("\n") - body.count("\n")
-    transformed = "#\n" * shift + shell.transform_cell(body)
-    name = shell.compile.cache(transformed, shell.execution_count, raw_code=source)
-    tree = shell.transform_ast(shell.compile.ast_parse(transformed, filename=name))
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(shell.compile(tree, name, "exec"), shell.user_ns)
-    return None if last is None else eval(shell.compile(ast.Expression(last.value), name, "eval"), shell.user_ns)
+
+    def __init__(self, shell: Any, source: str, body: str):
+        __tracebackhide__ = True
+        self._shell = shell
+        # IPython drops empty lines at the top
+        shift = source.count("\n") - body.count("\n") + len(list(takewhile(str.isspace, body.splitlines(True))))
+        transformed = "#\n" * shift + shell.transform_cell(body)
+        self.filename = str(shell.compile.cache(transformed, shell.execution_count, raw_code=source))
+        self._tree = shell.compile.ast_parse(transformed, filename=self.filename)
+
+    def execute(self) -> Any:
+        """Run it in the user's namespace; returns the value of a last expression, else None."""
+        __tracebackhide__ = True
+        shell, name = self._shell, self.filename
+        tree = shell.transform_ast(self._tree)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(shell.compile(tree, name, "exec"), shell.user_ns)
+        return None if last is None else eval(shell.compile(ast.Expression(last.value), name, "eval"), shell.user_ns)
 
 
 class Rejection:

@@ -52,10 +52,14 @@ def finding_number(run: Run, text: str, magic: str) -> int:
 
 
 def script_of(run: Run) -> Path | None:
-    """The file around `gpuprof.profile()`; the file names of cells are made up."""
+    """The file around `gpuprof.profile()`; a cell's file is none, though JupyterLab's debugger writes one."""
+    from gpuprof.capture.notebook_files import is_users
+
     cell = run.trace.context.cell
-    path = Path(cell.filename) if cell is not None and cell.filename else None
-    return path if path is not None and path.is_file() else None
+    if cell is None or not cell.filename or is_users(cell.filename, None):
+        return None
+    path = Path(cell.filename)
+    return path if path.is_file() else None
 
 
 def _changed_cell(run: Run, number: int) -> str | None:

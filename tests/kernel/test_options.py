@@ -107,6 +107,20 @@ def test_another_magic_above_works(kernel: LiveKernel) -> None:
     assert kernel.value("int(timed.tables['operators'].name.eq('aten::mm').sum())") == "1"
 
 
+def test_a_line_is_the_cells_below_another_magic_too(kernel: LiveKernel) -> None:
+    kernel.run("def read(data):\n    return [x for x in torch.utils.data.DataLoader(data)]\n")
+    ran = kernel.run("%%time\n%%gpuprofile --quiet --into timed\n\n\n\nread(torch.ones(8, 2))\n")
+    assert not ran.failed
+    assert kernel.value("[loader.line for loader in timed.trace.context.loaders]") == "[5]"
+
+
+def test_a_syntax_error_below_another_magic_is_not_profiled(kernel: LiveKernel) -> None:
+    before = kernel.value("gpuprof.history().__len__()")
+    ran = kernel.run("%%time\n%%gpuprofile\nx = 1\nx +\n")
+    assert [error.ename for error in ran.errors] == ["SyntaxError"] and not ran.displays
+    assert kernel.value("gpuprof.history().__len__()") == before
+
+
 def test_an_exception_below_another_magic_is_shown_once(kernel: LiveKernel) -> None:
     ran = kernel.run(f"%%time\n%%gpuprofile --display text\n{WORK}1 / 0")
     assert [error.ename for error in ran.errors] == ["ZeroDivisionError"]
