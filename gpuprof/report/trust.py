@@ -71,7 +71,7 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
     context, source = trace.context, trace.source
     notes = list(source.notes)
     if context.window:
-        notes.append(_window_note(context.window))
+        notes.append(_window_note(context.window, trace.span_ns))
     if trace.device_recorded is False:
         notes.append("Kernels were launched, but device activity was not captured: nothing can be said of the device.")
     elif trace.device_recorded is None and source.kind != "snapshot":
@@ -133,10 +133,13 @@ def _host_note(replay: Replay) -> str:
     )
 
 
-def _window_note(window: Window) -> str:
+def _window_note(window: Window, span_ns: int) -> str:
     whole = units.duration(window.cell_end_ns - window.cell_start_ns)
-    if window.ended_by == "cell" and not window.started_late:
+    if window.ended_by in ("cell", "error") and not window.started_late:
         steps = f", {units.plural(window.steps_recorded, 'step')}" if window.steps_recorded else ""
+        if window.ended_by == "error":
+            # the cell's own time goes on until IPython has printed the traceback
+            return f"Recorded the cell until it raised: {units.duration(span_ns)}{steps}."
         return f"Recorded the whole cell: {whole}{steps}."
     steps = ""
     if window.steps_seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuprof.model.context import Cost, RunContext, Window
+from gpuprof.model.context import Cost, Outcome, RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
 from gpuprof.report import Report
@@ -42,6 +42,13 @@ def test_says_what_the_window_covers():
     notes = " ".join(Report.of(trace).trust.notes)
     assert "Recorded 1.00 s of the cell's 10.0 s, 20 of 300 steps (steps 3 to 22)" in notes
     assert "gpuprof itself took" in notes
+
+
+def test_counts_a_cell_that_raised_to_its_last_event_not_to_the_printed_traceback():
+    window = Window(cell_end_ns=449_000_000, end_ns=452_000_000, steps_seen=30, steps_recorded=30, ended_by="error")
+    raised = {"window": window, "outcome": Outcome(error="RuntimeError")}
+    report = Report.of(TraceBuilder().operator("aten::mm", 0, 205_000).context(**raised).build())
+    assert "Recorded the cell until it raised: 205 ms, 30 steps." in report.trust.notes
 
 
 def test_says_why_nothing_was_sampled():
