@@ -14,6 +14,7 @@ from typing import Any
 from gpuprof.capture import ownership
 from gpuprof.capture.line_log import ENTERED, LEFT, MOST_ENTRIES, LineLog
 from gpuprof.capture.notebook_files import user_frames
+from gpuprof.capture.tracebacks import leave_out
 
 METHODS = (
     "item", "tolist", "cpu", "cuda", "numpy", "nonzero", "to", "backward", "__bool__", "__float__", "__int__",
@@ -82,11 +83,12 @@ class LineCalls:
     def _wrapped(self, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
         def noted(*args: Any, **kwargs: Any) -> Any:
-            if not self._on:
-                return method(*args, **kwargs)
-            places = self._enter()
+            places = self._enter() if self._on else []
             try:
                 return method(*args, **kwargs)
+            except BaseException as error:
+                leave_out(error)
+                raise
             finally:
                 self._leave(places)
 
