@@ -12,6 +12,12 @@ batch = 16
 width = 64
 layers = 6
 
+[sizes.cpu]
+batches = 1000
+batch = 16
+width = 64
+layers = 6
+
 [sizes.host_bound]
 batches = 60
 batch = 32

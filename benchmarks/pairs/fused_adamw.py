@@ -12,6 +12,12 @@ layers = 20
 width = 64
 batch = 32
 
+[sizes.cpu]
+steps = 800
+layers = 20
+width = 64
+batch = 32
+
 [sizes.host_bound]
 steps = 60
 layers = 100

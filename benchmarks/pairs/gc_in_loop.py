@@ -12,6 +12,12 @@ batch = 64
 width = 1500
 objects = 20000
 
+[sizes.cpu]
+batches = 30
+batch = 64
+width = 1500
+objects = 20000
+
 [sizes.host_bound]
 batches = 40
 batch = 64

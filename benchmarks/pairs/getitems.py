@@ -13,6 +13,13 @@ request_ms = 3.0
 width = 2400
 workers = 1
 
+[sizes.cpu]
+samples = 1200
+batch = 8
+request_ms = 3.0
+width = 2400
+workers = 1
+
 [sizes.host_bound]
 samples = 2048
 batch = 32

@@ -13,6 +13,13 @@ pixels = 64
 width = 256
 workers = 0
 
+[sizes.cpu]
+pictures = 1600
+batch = 8
+pixels = 64
+width = 256
+workers = 0
+
 [sizes.host_bound]
 pictures = 512
 batch = 16

@@ -13,6 +13,13 @@ longest = 64
 width = 64
 layers = 1
 
+[sizes.cpu]
+sentences = 6144
+batch = 16
+longest = 64
+width = 64
+layers = 1
+
 [sizes.host_bound]
 sentences = 2048
 batch = 8

@@ -13,6 +13,12 @@ samples = 192
 batch = 16
 width = 2400
 
+[sizes.cpu]
+epochs = 12
+samples = 192
+batch = 16
+width = 2400
+
 [sizes.host_bound]
 epochs = 12
 samples = 512

@@ -11,6 +11,11 @@ batches = 14
 batch = 24
 width = 1024
 
+[sizes.cpu]
+batches = 200
+batch = 24
+width = 1024
+
 [sizes.host_bound]
 batches = 40
 batch = 64

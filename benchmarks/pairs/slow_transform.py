@@ -12,6 +12,12 @@ batch = 4
 points = 131072
 width = 1500
 
+[sizes.cpu]
+samples = 480
+batch = 4
+points = 131072
+width = 1500
+
 [sizes.host_bound]
 samples = 1024
 batch = 16

@@ -16,6 +16,15 @@ tiles = 6
 width = 512
 hidden = 1800
 
+[sizes.cpu]
+samples = 1024
+batch = 8
+workers = 16
+fitting = 1
+tiles = 6
+width = 512
+hidden = 1800
+
 [sizes.host_bound]
 samples = 4096
 batch = 16

@@ -15,6 +15,15 @@ tiles = 10
 width = 512
 hidden = 2400
 
+[sizes.cpu]
+samples = 1200
+batch = 8
+workers = 1
+threads = 16
+tiles = 10
+width = 512
+hidden = 2400
+
 [sizes.host_bound]
 samples = 2048
 batch = 16

@@ -12,6 +12,12 @@ batch = 4
 read_ms = 5.0
 width = 2000
 
+[sizes.cpu]
+samples = 480
+batch = 4
+read_ms = 5.0
+width = 2000
+
 [sizes.host_bound]
 samples = 3072
 batch = 32

@@ -29,6 +29,11 @@ _TUNED = (
     "host_work, input_pipeline, memory_growth, memory_logits, python_loops, sequences, transfers, worker_processes."
 )
 
+_HELD_OUT = (
+    "Written by somebody who did not know the thresholds, after the rules; no rule, threshold or range was changed for "
+    "what was said of them"
+)
+
 
 def index(kept: Sequence[Mapping[str, Any]]) -> str:
     """What was measured, where and when."""
@@ -74,6 +79,7 @@ def scores(kept: Sequence[Mapping[str, Any]], traces: Sequence[TraceScore]) -> s
             tables.counted(judged),
             "",
             tables.summary(judged),
+            *_held_out(judged),
             "\n### By rule\n",
             tables.by_rule(judged),
             "\n### By family\n",
@@ -189,6 +195,15 @@ def _unmeasured(kept: Sequence[Mapping[str, Any]]) -> str:
         return f"On a GPU nothing is measured yet: {len(waiting)} pairs are waiting for one."
     names = ", ".join(f"`{pair.name}`" for pair in waiting)
     return f"On a GPU not yet measured: {len(waiting)} of {len(all_pairs())} pairs ({names})."
+
+
+def _held_out(judged: Judged) -> Iterable[str]:
+    if not judged.held_out:
+        return
+    pairs = ", ".join(f"`{name}`" for name in judged.held_out)
+    yield "\n### Held-out pairs alone\n"
+    yield f"{_HELD_OUT}: {pairs}.\n"
+    yield tables.summary(judged.of_pairs(judged.held_out))
 
 
 def _failures(judged: Judged) -> Iterable[str]:

@@ -143,6 +143,11 @@ def coverage(judged: Judged) -> float | None:
     return share(sum(each.covered for each in judged.predictions), len(judged.predictions))
 
 
+def median_width_points(judged: Judged) -> float | None:
+    """Median width of the predicted ranges, in points of the time before: a range may also be right by being wide."""
+    return _median(100 * (each.high - each.low) for each in judged.predictions)
+
+
 def harm_rate(judged: Judged) -> float | None:
     """Cures measured under 0.98×, of those predicted above 1.05×."""
     promised = [each for each in judged.predictions if each.promises]

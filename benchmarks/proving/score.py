@@ -55,9 +55,11 @@ class Fault:
 
 @dataclass
 class Judged:
-    """All that was judged. `families`: a family of workloads → its pairs. `failed`: what could not be done, and why."""
+    """All that was judged. `families`: a family of workloads → its pairs. `held_out`: pairs no rule was changed for. `failed`:
+    what could not be done, and why."""
 
     families: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    held_out: tuple[str, ...] = ()
     firings: list[Firing] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     predictions: list[Prediction] = field(default_factory=list)
@@ -68,7 +70,9 @@ class Judged:
 
     def of_pairs(self, pairs: Sequence[str]) -> Judged:
         """The same of these pairs only, each as often as it is named."""
+        kept = {family: tuple(name for name in known if name in pairs) for family, known in self.families.items()}
         return Judged(
+            families={family: names for family, names in kept.items() if names},
             firings=[each for name in pairs for each in self.firings if each.pair == name],
             faults=[each for name in pairs for each in self.faults if each.pair == name],
             predictions=[each for name in pairs for each in self.predictions if each.pair == name],
@@ -83,7 +87,8 @@ class Judged:
 def judge(results: Iterable[dict[str, Any]]) -> Judged:
     """Judge every result."""
     known = list(results)
-    judged = Judged(families=_families(known))
+    held_out = {result["pair"]: None for result in known if result["label"].get("held_out")}
+    judged = Judged(families=_families(known), held_out=tuple(held_out))
     for result in known:
         name = f"{result['pair']} ({result['size']}, {result['device']})"
         gain = gain_of(result)

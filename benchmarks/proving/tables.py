@@ -48,6 +48,7 @@ def summary(judged: Judged) -> str:
         ("median log error", metrics.median_log_error, _plain, "", "|ln predicted − ln measured factor|"),
         ("sign", metrics.sign_accuracy, percent, "", "the direction was foreseen"),
         ("coverage", metrics.coverage, percent, "≥ 80 %", f"of {predictions} ranges hold the measured saving"),
+        ("median width of the ranges", metrics.median_width_points, _points, "", "a wide range is easily right"),
         ("harm rate", metrics.harm_rate, percent, "≤ 2 %", "of cures promised above 1.05×, below 0.98× measured"),
     ]
     return markdown(

@@ -127,7 +127,7 @@ def _predicted(saving: Saving | None) -> tuple[float, float, float] | None:
     """The saving as ratios of times: 1 ÷ (1 − share), of the low, central and high end."""
     if saving is None:
         return None
-    shares = [saving.share_of(each) for each in (saving.low_ns, saving.central_ns, saving.high_ns)]
+    shares = (saving.least_share, saving.share, saving.most_share)
     low, central, high = (1 / max(1 - share, 0.01) for share in shares)
     return low, central, high
 

@@ -98,6 +98,8 @@ def _saving(saving: Saving) -> dict[str, Any]:
         "central_ms": milliseconds(saving.central_ns),
         "high_ms": milliseconds(saving.high_ns),
         "share": saving.share,
+        "low_share": saving.least_share,
+        "high_share": saving.most_share,
         "grade": saving.grade,
     }
 

@@ -163,7 +163,7 @@ def _overhead_notes(window: Window | None) -> list[str]:
         return [f"The recording did not slow its steps visibly ({times} without it)."]
     return [
         f"The recording made its steps {units.factor(recorded / plain)} as long ({times} without it): what consists of "
-        "many short operators looks larger than it is."
+        "many short operators, or allocates large tensors on the host, looks larger than it is."
     ]
 
 

@@ -152,7 +152,7 @@ def _gain(finding: Finding) -> str:
     if saving is None or saving.share <= 0:
         return ""
     if saving.low_ns <= 0 or saving.basis.startswith("upper bound"):
-        return f" (saving up to {units.percent(saving.share_of(saving.high_ns))} of {saving.whole})"
+        return f" (saving up to {units.percent(saving.most_share)} of {saving.whole})"
     return f" (saving about {units.percent(saving.share)} of {saving.whole})"
 
 

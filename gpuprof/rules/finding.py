@@ -27,7 +27,9 @@ class Saving:
 
     `share` is the central saving over the recorded span. `basis` says in words what the number is, e.g.
     "upper bound: all of the wait". Grades A to C carry numbers (whatif.md); D has none, so there is no Saving.
-    `calibrated`: of that span as it would be without the recording, which slows the host.
+    `calibrated`: of that span as it would be without the recording, which slows the host. `spread`: by how much the
+    rest of another run of the cell may be shorter or longer, of itself; it widens the shares, not the times, which are
+    of this run.
     """
 
     low_ns: float
@@ -37,15 +39,30 @@ class Saving:
     grade: str
     basis: str
     calibrated: bool = False
+    spread: float = 0.0
 
     @property
     def whole(self) -> str:
         """What `share` is a share of, in words."""
         return "the time without recording" if self.calibrated else "the recorded time"
 
-    def share_of(self, ns: float) -> float:
-        """What `ns` (the low or the high end) is of that span, 0..1, as `share` is for the central saving."""
+    @property
+    def least_share(self) -> float:
+        """The low end as a share, 0..1, of a run whose rest is longer by `spread`."""
+        return _share(self._of_this_run(self.low_ns), 1 + self.spread)
+
+    @property
+    def most_share(self) -> float:
+        """The high end as a share, 0..1, of a run whose rest is shorter by `spread`."""
+        return _share(self._of_this_run(self.high_ns), 1 - self.spread)
+
+    def _of_this_run(self, ns: float) -> float:
         return self.share * ns / self.central_ns if self.central_ns else 0.0
+
+
+def _share(saved: float, rest_factor: float) -> float:
+    rest = (1 - saved) * rest_factor
+    return saved / (saved + rest) if saved + rest > 0 else 0.0
 
 
 @dataclass(frozen=True)

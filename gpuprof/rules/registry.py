@@ -11,6 +11,7 @@ from gpuprof import rules
 from gpuprof.analyses.result import Results
 from gpuprof.errors import UsageError
 from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.next_run import spread_between_runs
 from gpuprof.rules.rule import Rule
 from gpuprof.rules.unrecorded import without_recording
 
@@ -64,17 +65,18 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
                 "This is a fault in gpuprof; please report it with the trace.",
             )
         if isinstance(answer, Finding):
-            findings.append(_of_the_plain_run(results, answer))
+            findings.append(_foreseen(results, answer))
         elif answer is not None:
             abstained.append(answer)
     kept = [found for found in findings if not _yields(found, findings)]
     return Judgement(tuple(sorted(kept, key=_rank)), tuple(abstained))
 
 
-def _of_the_plain_run(results: Results, found: Finding) -> Finding:
+def _foreseen(results: Results, found: Finding) -> Finding:
     if found.saving is None:
         return found
-    return replace(found, saving=without_recording(results, found.saving, found.where.ranges_ns))
+    plain = without_recording(results, found.saving, found.where.ranges_ns)
+    return replace(found, saving=replace(plain, spread=spread_between_runs(results)))
 
 
 def _rank(found: Finding) -> tuple[int, float, str]:

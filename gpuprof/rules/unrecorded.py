@@ -1,7 +1,9 @@
 """A saving as a share of the run without the recording, where there is no device to re-time the run for.
 
 Recording costs each operator about the same, so that what is made of operators takes longer and what waits does not.
-`retimed` says the same of runs with a device.
+Where large tensors come and go it may cost much more: what the recorder keeps lies between them on the heap, and their
+memory is asked of the system anew each time (measured: steps 5.7 times as long, nearly all of it page faults). Then
+the cost goes with the operators' time rather than with their number. `retimed` says the same of runs with a device.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array
+from gpuprof.model.table import Table
 from gpuprof.rules.finding import Saving
 
 # What recording adds to an operator: none, as a rule, at most. Measured 1.2 µs (benchmarks/README.md: 41 % of steps of
@@ -24,63 +26,73 @@ from gpuprof.rules.finding import Saving
 _COST_NS = (0.0, 1_200.0, 2_400.0)
 # Steps with and without recording differ by chance as well.
 _SPREAD = 0.25
-# No record takes longer: then steps with and without recording differ for another reason.
+# No record of an operator takes longer: then it is memory that recording makes dear.
 _MOST_COST_NS = 5_000.0
-# No loop was seen that recording slowed more.
+# Of loops that no step without the recording is known of: none of short operators was seen that it slowed more.
 _MOST_SLOWDOWN = 1.5
+# More was never seen: then the steps after the recording do something else.
+_MOST_MEASURED_SLOWDOWN = 8.0
 ASSUMED = "without recording, which is taken to cost each operator 1.2 µs (0 to 2.4)"
 MEASURED = "without recording, by the steps that ran after it"
 
 
 @dataclass(frozen=True)
 class RecordingCost:
-    """What recording adds to each operator of the main thread, ns: `least` ≤ `usual` ≤ `most`.
+    """What recording adds to the main thread, ns of the whole run: `least` ≤ `usual` ≤ `most`.
 
-    `measured`: by the run's own steps with and without it; otherwise assumed.
+    `measured`: by the run's own steps with and without it; otherwise assumed. `by_number`: it goes with the number of
+    operators; otherwise with their time.
     """
 
     least: float
     usual: float
     most: float
     measured: bool
+    by_number: bool
 
     @classmethod
     def of(cls, results: Results) -> RecordingCost:
-        """Never so much that the run would be more than _MOST_SLOWDOWN times as long."""
-        trace, steps = results.trace, results.get(StepTime)
-        operators, window = trace.operators, trace.context.window
-        main = operators["start_ns"][operators["thread"] == trace.main_thread]
-        bound = (1 - 1 / _MOST_SLOWDOWN) * trace.span_ns / max(len(main), 1)
-        each = int(intervals.contains(steps.window, main).sum()) / steps.count if steps.count else 0.0
+        """Measured no more than the operators take, since waits are not slowed; assumed no more than _MOST_SLOWDOWN."""
+        trace, steps, window = results.trace, results.get(StepTime), results.trace.context.window
+        main = _operators(results)
         recorded, plain = (window.recorded_step_ns, window.plain_step_ns) if window else (None, None)
-        seen = (recorded - plain) / each if recorded and plain and each else -1.0
-        measured = 0 <= seen <= _MOST_COST_NS
-        costs = (seen * (1 - _SPREAD), seen, seen * (1 + _SPREAD)) if measured else _COST_NS
-        least, usual, most = (min(cost, bound) for cost in costs)
-        return cls(least, usual, most, measured)
+        if recorded and plain and steps.count and plain <= recorded <= _MOST_MEASURED_SLOWDOWN * plain:
+            added = (1 - plain / recorded) * steps.window.total_ns
+            short = added <= _MOST_COST_NS * intervals.contains(steps.window, main["start_ns"]).sum()
+            working = intervals.intersect(steps.window, intervals.union(intervals.of(main))).total_ns
+            if added <= working:
+                return cls(added * (1 - _SPREAD), added, min(added * (1 + _SPREAD), working), True, bool(short))
+        bound = (1 - 1 / _MOST_SLOWDOWN) * trace.span_ns
+        least, usual, most = (min(cost * len(main), bound) for cost in _COST_NS)
+        return cls(least, usual, most, False, True)
 
 
 def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[int, int], ...]) -> Saving:
     """The saving as a share of the run as it is without the recording; as it is where a device was recorded.
 
     `ranges_ns`: where the time lies that is saved. It holds operators as densely as these, and shrinks with them; as
-    densely as the whole run where none are given. Low and high are the least and the most for any cost of recording.
+    densely as the whole run where none are given. Low and high are the least and the most for any cost of recording,
+    and, where that is measured, whether it goes with the operators' number or with their time.
     """
-    trace, span_ns = results.trace, results.trace.span_ns
-    main = trace.operators["start_ns"][trace.operators["thread"] == trace.main_thread]
-    if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns or not len(main):
+    span_ns = results.trace.span_ns
+    if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns:
         return saving
-    cost, all_of_it, own_ns = RecordingCost.of(results), len(main) / span_ns, _timing(results)
-    dense = _density(main, ranges_ns) if ranges_ns else all_of_it
+    of_number, of_time = _parts(results, ranges_ns)
+    if of_number is None or of_time is None:
+        return saving
+    cost, own_ns = RecordingCost.of(results), _timing(results)
+    usual_part = of_number if cost.by_number else of_time
+    parts = (of_number, of_time) if cost.measured else (usual_part,)
 
-    def share(saved_ns: float, cost_ns: float) -> float:
-        left = max(saved_ns * (1 - cost_ns * dense), 0.0)
-        return min(left / max(span_ns * (1 - cost_ns * all_of_it) - own_ns, 1.0), 1.0)
+    def share(saved_ns: float, cost_ns: float, part: float) -> float:
+        left = max(saved_ns * (1 - cost_ns * part), 0.0)
+        return min(left / max(span_ns - cost_ns - own_ns, 1.0), 1.0)
 
-    plain_ns = max(span_ns * (1 - cost.usual * all_of_it) - own_ns, 1.0)
-    central = share(saving.central_ns, cost.usual)
-    low = min(share(saving.low_ns, each) for each in (cost.least, cost.most))
-    high = max(share(saving.high_ns, each) for each in (cost.least, cost.most))
+    plain_ns = max(span_ns - cost.usual - own_ns, 1.0)
+    central = share(saving.central_ns, cost.usual, usual_part)
+    ends = [(each, part) for each in (cost.least, cost.most) for part in parts]
+    low = min(central, *(share(saving.low_ns, *end) for end in ends))
+    high = max(central, *(share(saving.high_ns, *end) for end in ends))
     return replace(
         saving,
         low_ns=low * plain_ns,
@@ -92,13 +104,29 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     )
 
 
+def _operators(results: Results) -> Table:
+    """Those of the main thread."""
+    operators = results.trace.operators
+    return operators.take(np.flatnonzero(operators["thread"] == results.trace.main_thread))
+
+
 def _timing(results: Results) -> float:
     """What the timing of batches took of the main thread, which the waits for them are already without."""
     pipeline = results.get(InputPipeline)
     return pipeline.own_each_ns * int(pipeline.batch.sum())
 
 
-def _density(times: Array, ranges_ns: tuple[tuple[int, int], ...]) -> float:
-    """Of these instants, how many a ns of the ranges holds."""
+def _parts(results: Results, ranges_ns: tuple[tuple[int, int], ...]) -> tuple[float | None, float | None]:
+    """Which part of all operators of the main thread, by number and by time, a ns of the ranges holds; None without."""
+    trace, main = results.trace, _operators(results)
+    covered = intervals.union(intervals.of(main))
+    if not len(main) or not covered.total_ns:
+        return None, None
+    if not ranges_ns:
+        return 1 / trace.span_ns, 1 / trace.span_ns
     within = intervals.union(Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T))
-    return float(intervals.contains(within, times).sum()) / within.total_ns if within.total_ns else 0.0
+    if not within.total_ns:
+        return 0.0, 0.0
+    number = float(intervals.contains(within, main["start_ns"]).sum()) / len(main)
+    time = intervals.intersect(covered, within).total_ns / covered.total_ns
+    return number / within.total_ns, time / within.total_ns

@@ -86,9 +86,9 @@ def facts(report: Report) -> list[str]:
 
 def saving_words(saving: Saving) -> str:
     """`up to 273 ms; 22 % of the recorded time`, `120 ms to 180 ms; 10 % to 15 % of …`, or `about 150 ms; …` where both
-    ends agree. The shares are of the times beside them."""
+    ends agree. The times are of this run, the shares of the next one, whose rest differs."""
     low, high = duration(saving.low_ns), duration(saving.high_ns)
-    least, most = percent(saving.share_of(saving.low_ns)), percent(saving.share_of(saving.high_ns))
+    least, most = percent(saving.least_share), percent(saving.most_share)
     times = f"about {high}" if low == high else f"{low} to {high}"
     share = most if least == most else f"{least} to {most}"
     if saving.low_ns <= 0:
@@ -97,8 +97,9 @@ def saving_words(saving: Saving) -> str:
 
 
 def grade_words(saving: Saving) -> str:
-    """`grade C: upper bound: all of the wait`."""
-    return f"grade {saving.grade}: {saving.basis or GRADES.get(saving.grade, '')}"
+    """`grade C: upper bound: all of the wait; what else a run does is taken to differ by 10 % from run to run`."""
+    differs = f"; what else a run does is taken to differ by {percent(saving.spread)} from run to run"
+    return f"grade {saving.grade}: {saving.basis or GRADES.get(saving.grade, '')}{differs if saving.spread else ''}"
 
 
 def where_words(report: Report, finding: Finding) -> str:

@@ -11,9 +11,16 @@ from benchmarks.proving.score import FALSE, MINOR, OPEN, RIGHT, UNMEASURED, Judg
 VERDICT = {"ratio": 2.0, "low": 1.8, "high": 2.2}
 
 
-def finding(rule: str, severity: str = "high", saving: tuple[float, float, float] | None = None, line: int = 3) -> Any:
+def finding(
+    rule: str,
+    severity: str = "high",
+    saving: tuple[float, float, float] | None = None,
+    line: int = 3,
+    span: float = 100.0,
+) -> Any:
     low, central, high = saving or (0.0, 0.0, 0.0)
-    made = {"low_ms": low, "central_ms": central, "high_ms": high, "share": 0.0, "grade": "C"}
+    made = {"low_ms": low, "central_ms": central, "high_ms": high, "grade": "C"}
+    made |= {"low_share": low / span, "share": central / span, "high_share": high / span}
     return {"rule": rule, "severity": severity, "where": {"lines": [line]}, "saving": made if saving else None}
 
 
@@ -124,7 +131,7 @@ def test_a_fault_that_no_rule_knows_is_missed() -> None:
 
 
 def test_a_prediction_is_compared_with_the_steps_that_were_measured() -> None:
-    bad = recorded(finding("input_stall", saving=(40.0, 60.0, 70.0)), outside_ms=100.0)
+    bad = recorded(finding("input_stall", saving=(40.0, 60.0, 70.0), span=200.0), outside_ms=100.0)
     (found,) = judge([result(bad)]).predictions
     assert (found.low, found.central, found.measured.share) == (0.4, 0.6, 0.5)
     assert found.error_points == pytest.approx(10) and found.covered and found.sign_right and not found.harms
@@ -179,3 +186,16 @@ def test_families_are_scored_apart() -> None:
     shown = tables.by_family(judged)
     assert "| family of made | 1 | 100 % | 100 % |" in shown
     assert f"| family of missed | 1 | {tables.NOT_MEASURED} | 0 % |" in shown
+
+
+def test_held_out_pairs_are_scored_alone() -> None:
+    known, held = result(recorded(finding("input_stall")), pair="known"), result(recorded(), pair="held")
+    held["label"]["held_out"] = True
+    judged = judge([known, held])
+    assert judged.held_out == ("held",)
+    assert (metrics.recall(judged), metrics.recall(judged.of_pairs(judged.held_out))) == (0.5, 0.0)
+
+
+def test_the_width_of_a_range_is_told() -> None:
+    judged = judge([result(recorded(finding("input_stall", saving=(40.0, 60.0, 70.0))))])
+    assert metrics.median_width_points(judged) == pytest.approx(30)

@@ -31,8 +31,17 @@ def check_shape(told):
         assert finding["severity"] in {"high", "medium", "low"}
         assert set(finding["where"]) == {"lines", "ranges_ms"}
         if finding["saving"] is not None:
-            assert set(finding["saving"]) == {"low_ms", "central_ms", "high_ms", "share", "grade"}
+            assert set(finding["saving"]) == {
+                "low_ms",
+                "central_ms",
+                "high_ms",
+                "share",
+                "low_share",
+                "high_share",
+                "grade",
+            }
             assert finding["saving"]["low_ms"] <= finding["saving"]["central_ms"] <= finding["saving"]["high_ms"]
+            assert finding["saving"]["low_share"] <= finding["saving"]["share"] <= finding["saving"]["high_share"]
     assert all(set(entry) == {"rule", "needs", "how"} for entry in told["abstained"])
     assert set(told["trust"]) == {"launches_with_kernel_share", "clock_ok", "replay_error", "notes"}
 

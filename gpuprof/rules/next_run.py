@@ -1,0 +1,32 @@
+"""By how much another run of the same cell differs from this one, without any change: a prediction has to allow for it.
+
+Of the steps as recorded, half lie within the quartiles: what varies from step to step may be otherwise in the next run.
+What stays the same within a run but not from run to run (where memory lies, what other programs do, clocks) is added
+from experience.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.step_time import StepTime
+
+# Of the median step, from run to run in fresh processes: benchmarks/between_runs.py.
+_ON_THE_HOST = 0.10
+# Not yet measured: kernels take the same time again, launches do not.
+_ON_A_DEVICE = 0.03
+_MOST = 0.5
+_FEWEST_STEPS = 4
+
+
+def spread_between_runs(results: Results) -> float:
+    """Relative, 0..0.5: the rest of another run may be shorter or longer by this part of itself."""
+    least = _ON_A_DEVICE if results.get(DeviceActivity).recorded else _ON_THE_HOST
+    steps = results.get(StepTime)
+    steady = steps.durations_ns[steps.steady]
+    if len(steady) < _FEWEST_STEPS:
+        return least
+    lower, median, upper = np.quantile(steady, (0.25, 0.5, 0.75))
+    return float(min(max(least, (upper - lower) / (2 * median)), _MOST)) if median > 0 else least
