@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("pairs", nargs="*", help="default: those whose time is scored on a CPU")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--here", action="store_true", help="play once in this process")
+    parser.add_argument("--device", default="cpu", choices=("cpu",))
     parser.add_argument("-o", "--output", type=Path)
     chosen = parser.parse_args()
     pairs = named_pairs(tuple(chosen.pairs))

@@ -55,8 +55,10 @@ class Fault:
 
 @dataclass
 class Judged:
-    """All that was judged. `families`: a family of workloads → its pairs. `held_out`: pairs no rule was changed for. `failed`:
-    what could not be done, and why."""
+    """All that was judged. `families`: a family of workloads → its pairs. `held_out`: pairs no rule was changed for.
+
+    `failed`: what could not be done, and why.
+    """
 
     families: dict[str, tuple[str, ...]] = field(default_factory=dict)
     held_out: tuple[str, ...] = ()
