@@ -46,7 +46,8 @@ def main() -> None:
         seconds = sorted(float(run["seconds"]) for run in runs)
         median = statistics.median(seconds)
         deviations.append(max(median - seconds[0], seconds[-1] - median) / median)
-        rows.append((pair.name, *(f"{each:.2f}" for each in (seconds[0], median, seconds[-1])), f"{deviations[-1]:.0%}"))
+        times = (f"{each:.2f}" for each in (seconds[0], median, seconds[-1]))
+        rows.append((pair.name, *times, f"{deviations[-1]:.0%}"))
     print(markdown(("pair", "shortest, s", "median, s", "longest, s", "deviation"), rows))
     print(f"\nmedian deviation {statistics.median(deviations):.0%}, largest {max(deviations):.0%}")
 

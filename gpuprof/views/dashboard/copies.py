@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpuprof.report import Report
 
 LONGEST = 100
-_HEADS = ("direction", "host memory", "at", "size", "time", "bandwidth", "exposed", "host time", "operator")
+_HEADS = ("direction", "host memory", "at", "size", "time", "bandwidth", "exposed", "host blocked", "operator")
 
 
 def longest_copies(report: Report) -> TableBlock | None:
@@ -47,7 +47,7 @@ def longest_copies(report: Report) -> TableBlock | None:
             )
         )
     shown = "" if len(table) <= LONGEST else f", the first {LONGEST} of {units.count(len(table))}"
-    note = "At: since the beginning of the recording. Host time: of the host in the copying call."
+    note = "At: since the beginning of the recording."
     return TableBlock(f"The copies with the most exposed time{shown}", _HEADS, tuple(rows), note)
 
 

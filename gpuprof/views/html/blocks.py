@@ -9,6 +9,7 @@ import jinja2
 import numpy as np
 from markupsafe import escape
 
+from gpuprof import units
 from gpuprof.model.table import Array
 
 COLUMNS = 480
@@ -24,15 +25,26 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Name:
+    """A name too long for a table: `text` is shown, `whole` is what one gets by pointing at it."""
+
+    text: str
+    whole: str
+
+
+Value = str | Name | Cell
+
+
+@dataclass(frozen=True)
 class TableBlock:
-    """A table: `heads` are the column names, `rows` hold texts (left) and Cells (right). `note` stands below.
+    """A table: `heads` are the column names, `rows` hold texts and Names (left) and Cells (right). `note` stands below.
 
     `sortable`: the rows are of one kind, so that their order is the reader's.
     """
 
     caption: str
     heads: tuple[str, ...]
-    rows: tuple[tuple[str | Cell, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
     note: str = ""
     sortable: bool = True
 
@@ -100,20 +112,34 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def curve_block(caption: str, kind: str, time: Array, value: Array, top: float, top_text: str, span: str) -> CurveBlock:
-    """The highest value of each of COLUMNS equal parts of the time; values hold until the next one.
+def curve_block(
+    caption: str,
+    kind: str,
+    time: Array,
+    value: Array,
+    *,
+    top: float,
+    top_text: str,
+    within: tuple[float, float] | None = None,
+) -> CurveBlock:
+    """The highest value of each of COLUMNS equal parts of the time `within` these bounds (ns); values hold until the
+    next one, and nothing is drawn before the first.
 
-    `time` is ascending, `value` of the same shape `(n,)`, n ≥ 1; NaN where unknown.
+    `time` is ascending, `value` of the same shape `(n,)`, n ≥ 1; NaN where unknown. Without bounds the time is that
+    from the first value to the last.
     """
-    edges = np.linspace(float(time[0]), float(time[-1]), COLUMNS + 1)
+    begin, end = within or (float(time[0]), float(time[-1]))
+    edges = np.linspace(begin, end, COLUMNS + 1)
     at = np.searchsorted(time, edges, side="right") - 1
     known = np.where(np.isfinite(value), value, -np.inf)
-    tops = np.array([known[a : b + 1].max() for a, b in pairwise(at.tolist())])
+    first = int(np.argmax(at[1:] >= 0)) if (at[1:] >= 0).any() else 0
+    tops = np.array([known[max(a, 0) : b + 1].max() for a, b in pairwise(at[first:].tolist())])
     tops = np.where(np.isfinite(tops), tops, 0.0)
-    xs = np.linspace(0, WIDTH, COLUMNS)
+    xs = np.linspace(0, WIDTH, COLUMNS)[first:]
     ys = HEIGHT - tops / (top or 1.0) * (HEIGHT - 4)
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
-    return CurveBlock(caption, kind, f"M{points}", f"M0,{HEIGHT} {points} {WIDTH},{HEIGHT}Z", top_text, span)
+    area = f"M{xs[0]:.1f},{HEIGHT} {points} {WIDTH},{HEIGHT}Z"
+    return CurveBlock(caption, kind, f"M{points}", area, top_text, units.duration(end - begin))
 
 
 def register(environment: jinja2.Environment) -> None:
@@ -121,6 +147,7 @@ def register(environment: jinja2.Environment) -> None:
     environment.globals["box"] = f"0 0 {WIDTH} {HEIGHT}"
     environment.filters["verbatim"] = escape  # code keeps its spaces: Markup is not touched again
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
+    environment.tests["name"] = lambda value: isinstance(value, Name)
     environment.tests["table"] = lambda block: isinstance(block, TableBlock)
     environment.tests["source"] = lambda block: isinstance(block, SourceBlock)
     environment.tests["curve"] = lambda block: isinstance(block, CurveBlock)

@@ -12,6 +12,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.views.energy_rows import energy_note, energy_rows
 from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block
 
+_FROM_A_FILE = "a trace file holds no readings of power, temperature and clocks; a profiled cell does."
 _CURVES = (
     ("utilisation_percent", "Utilisation: share of the driver's last period with any kernel resident", "%", 1.0, 100.0),
     ("power_mw", "Power", "W", 1e-3, None),
@@ -62,7 +63,8 @@ def _energy(results: Results) -> tuple[Block, ...]:
 def _health(results: Results) -> tuple[Block, ...]:
     health = results.get(DeviceHealth)
     if not health.devices:
-        return (Sentence(f"The device was not sampled: {health.unavailable}"),) if health.unavailable else ()
+        why = health.unavailable or (_FROM_A_FILE if results.trace.source.kind == "kineto" else None)
+        return (Sentence(f"The device was not sampled: {why}"),) if why else ()
     return (
         TableBlock(
             "What the driver reported",
@@ -106,6 +108,11 @@ def _number(value: float | None, unit: str, scale: float = 1.0) -> Cell:
     return Cell(units.UNKNOWN if value is None else f"{value * scale:.0f} {unit}", value)
 
 
+def _between(low: float, high: float) -> str:
+    least, most = f"{low:.0f}", f"{high:.0f}"
+    return most if least == most else f"{least} to {most}"
+
+
 def _samples(trace: Trace) -> list[CurveBlock]:
     table = trace.device_samples
     curves = []
@@ -120,7 +127,6 @@ def _samples(trace: Trace) -> list[CurveBlock]:
                 continue
             values = values[known] * scale
             most = top or float(values.max())
-            caption = f"{label}, device {device}: {values.min():.0f} to {values.max():.0f} {unit}"
-            span = units.duration(int(time[-1] - time[0]))
-            curves.append(curve_block(caption, "sample", time, values, most, f"{most:.0f} {unit}", span))
+            caption = f"{label}, device {device}: {_between(values.min(), values.max())} {unit}"
+            curves.append(curve_block(caption, "sample", time, values, top=most, top_text=f"{most:.0f} {unit}"))
     return curves

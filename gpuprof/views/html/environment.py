@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuprof import units
 from gpuprof.model.context import Environment, Loader, Optimizer
+from gpuprof.model.device import Device
 from gpuprof.model.trace import Trace
 from gpuprof.views.html.blocks import Block, Cell, Section, TableBlock
 
@@ -23,6 +24,8 @@ _FLAGS = (
 def section(trace: Trace) -> Section:
     """What is known; rows of unknown value are left out."""
     blocks: list[Block] = [TableBlock("Source", ("", ""), _source(trace))]
+    if trace.devices:
+        blocks.append(_devices(trace.devices))
     environment = trace.context.environment
     if environment:
         blocks.append(TableBlock("Machine", ("", ""), _machine(environment)))
@@ -64,16 +67,31 @@ def _source(trace: Trace) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _devices(devices: tuple[Device, ...]) -> TableBlock:
+    heads = ("device", "name", "memory", "multiprocessors", "compute capability")
+    return TableBlock("Devices", heads, tuple(_device(device) for device in devices))
+
+
+def _device(device: Device) -> tuple[str | Cell, ...]:
+    capability = None if device.is_amd else device.compute_capability
+    return (
+        str(device.id),
+        device.name or units.UNKNOWN,
+        Cell(units.size(device.memory_bytes), device.memory_bytes),
+        _whole(device.multiprocessors),
+        "–" if device.is_amd else ".".join(map(str, capability)) if capability else units.UNKNOWN,
+    )
+
+
 def _machine(environment: Environment) -> tuple[tuple[str, str], ...]:
     cores = environment.cores_allowed
     of_all = f" of {environment.cores_total}" if environment.cores_total else ""
-    devices = [f"device {d.id}: {d.name or 'unnamed'}, {units.size(d.memory_bytes)}" for d in environment.devices]
     return _known(
         ("system", environment.system),
         ("processor", environment.processor),
         ("cores this process may use", None if cores is None else f"{cores}{of_all}"),
         ("host memory", units.size(environment.host_memory_bytes) if environment.host_memory_bytes else None),
-        ("devices", "; ".join(devices) or "none"),
+        ("devices", None if environment.devices else "none"),
         ("driver", environment.driver),
         ("CUDA of the torch build", environment.cuda_build),
         ("HIP of the torch build", environment.hip_build),

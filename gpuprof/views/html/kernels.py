@@ -11,10 +11,11 @@ from gpuprof.analyses.kernels import Kernels
 from gpuprof.analyses.operators import Operators
 from gpuprof.analyses.result import Results
 from gpuprof.model.kernel_names import KernelCategory, Precision
-from gpuprof.views.html.blocks import Block, Cell, Section, Sentence, TableBlock
+from gpuprof.views.html.blocks import Block, Cell, Name, Section, Sentence, TableBlock
+from gpuprof.views.kernel_words import short_names
 
 MOST_ROWS = 100
-_HEADS = ("kernel", "kind", "precision", "count", "time together", "share", "median", "occupancy")
+_HEADS = ("kernel", "kind", "precision", "count", "total time", "share", "median", "occupancy")
 _AS_WRITTEN = {KernelCategory.GEMM: "GEMM"}
 
 
@@ -38,7 +39,9 @@ def _kernels(results: Results, kernels: Kernels) -> TableBlock:
     table = kernels.table
     known = bool(np.isfinite(table["occupancy_percent"]).any())
     shown = len(_HEADS) if known else len(_HEADS) - 1
-    rows = tuple(_kernel_row(results, kernels, row)[:shown] for row in range(min(len(table), MOST_ROWS)))
+    whole = [results.trace.names[name] for name in table["name"][:MOST_ROWS].tolist()]
+    names = [Name(text, name) if text != name else name for text, name in zip(short_names(whole), whole, strict=True)]
+    rows = tuple((name, *_kernel_row(kernels, row))[:shown] for row, name in enumerate(names))
     note = "Share is of the sum of kernel durations. "
     note += "Occupancy is the profiler's estimate, weighted by time." if known else "Occupancy was not recorded."
     return TableBlock(
@@ -49,14 +52,13 @@ def _kernels(results: Results, kernels: Kernels) -> TableBlock:
     )
 
 
-def _kernel_row(results: Results, kernels: Kernels, row: int) -> tuple[str | Cell, ...]:
+def _kernel_row(kernels: Kernels, row: int) -> tuple[str | Cell, ...]:
     table = kernels.table
     category, precision = KernelCategory(int(table["category"][row])), Precision(int(table["precision"][row]))
     total, median = int(table["total_ns"][row]), int(table["median_ns"][row])
     occupancy = float(table["occupancy_percent"][row])
     share = total / kernels.total_ns if kernels.total_ns else math.nan
     return (
-        results.trace.names[int(table["name"][row])],
         _AS_WRITTEN.get(category, category.name.lower().replace("_", " ")),
         "–" if precision is Precision.UNKNOWN else precision.name if precision is not Precision.REDUCED else "reduced",
         Cell(units.count(int(table["count"][row])), int(table["count"][row])),

@@ -16,13 +16,13 @@ def blocks(timeline: Timeline, results: Results) -> tuple[Block, ...]:
 
 def _lanes(timeline: Timeline) -> TableBlock:
     rows = tuple(_lane_row(lane, timeline.span_ns) for lane in timeline.lanes if isinstance(lane, Lane))
-    note = "Covered: at least one event of the lane runs; its share is of the time from the first to the last event."
+    note = "Covered: time in which at least one event of the lane runs, and its share of the time that is drawn."
     return TableBlock("The lanes in figures", ("lane", "events", "covered", "share"), rows, note)
 
 
 def _lane_row(lane: Lane, span_ns: int) -> tuple[str | Cell, ...]:
     events = sum(len(series) for row in lane.rows for series in row)
-    covered = lane.covered_ns
+    covered = lane.covered_within(span_ns)
     share = covered / span_ns if span_ns else None
     return (
         lane.title,

@@ -22,7 +22,7 @@ def section(results: Results) -> Section:
     blocks = [block for parts in memory_parts.known_parts(results) for block in _composition(parts)]
     if uses:
         blocks.append(_table(uses, results.trace))
-        blocks += [block for use in uses if (block := _curve(use)) is not None]
+        blocks += [block for use in uses if (block := _curve(use, results.trace)) is not None]
     else:
         blocks.append(Sentence("Allocations were not recorded in this run; profile with --memory to see the peak."))
     blocks += _held(results)
@@ -106,7 +106,7 @@ def _table(uses: list[MemoryUse], trace: Trace) -> TableBlock:
         tuple(rows),
         "Allocated: live tensors. Reserved: held by the caching allocator. The two peaks may be at different instants. "
         "Comes and goes: the peak less the least that was allocated during the steps after the first one. "
-        "Growth: median change of a step's least allocation from one step to the next. "
+        "Growth: median change of a step’s least allocation from one step to the next. "
         f"Where the peaks come from: {sources}.",
         sortable=False,
     )
@@ -130,14 +130,15 @@ def _size(count: float | None) -> Cell:
     return Cell(units.size(count), count)
 
 
-def _curve(use: MemoryUse) -> CurveBlock | None:
+def _curve(use: MemoryUse, trace: Trace) -> CurveBlock | None:
     known = use.allocated_bytes >= 0
     if int(known.sum()) < 2:
         return None
     time, value = use.time_ns[known], use.allocated_bytes[known].astype(np.float64)
-    if time[-1] <= time[0]:
-        return None
     top = float(value.max())
     counted = ", counted from the start of the recording" if use.relative else ""
     caption = f"Allocated on {'the host' if use.device is None else _where(use)}{counted}: peak {units.size(top)}"
-    return curve_block(caption, "memory", time, value, top, units.size(top), units.duration(int(time[-1] - time[0])))
+    within = (float(trace.span_start_ns), float(max(trace.span_end_ns, time[-1])))
+    if within[1] <= within[0]:
+        return None
+    return curve_block(caption, "memory", time, value, top=top, top_text=units.size(top), within=within)

@@ -68,10 +68,10 @@ def _totals(copies: Copies) -> TableBlock:
 def _groups(table: Table) -> TableBlock:
     groups = sorted(_grouped(table), key=lambda rows: -int(table["duration_ns"][rows].sum()))
     left_out = len(groups) - MOST_GROUPS
-    note = "Copies of the same direction, host memory and size are one row, longest together first."
+    note = "Copies of the same direction, host memory and size are one row, the longest total time first."
     return TableBlock(
         "Copies by size",
-        ("direction", "host memory", "size each", "copies", "time together", "median bandwidth", "exposed"),
+        ("direction", "host memory", "size each", "copies", "total time", "median bandwidth", "exposed"),
         tuple(_group_row(table, rows) for rows in groups[:MOST_GROUPS]),
         note + (f" {units.plural(left_out, 'shorter group')} not shown." if left_out > 0 else ""),
     )

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuprof.model.intervals import Intervals, union
+from gpuprof.model.intervals import EMPTY, Intervals, intersect, single, union
 from gpuprof.model.table import Array
 from gpuprof.views.timeline.rows import row_of_each
 
@@ -81,11 +81,18 @@ class Lane:
     @property
     def covered_ns(self) -> int:
         """Time during which at least one event of the lane runs, ns."""
+        return self._covered().total_ns
+
+    def covered_within(self, span_ns: int) -> int:
+        """The same, of the first `span_ns` from the origin: Python frames can reach beyond what is drawn."""
+        return intersect(self._covered(), single(0, span_ns)).total_ns
+
+    def _covered(self) -> Intervals:
         series = [series for row in self.rows for series in row]
         if not series:
-            return 0
+            return EMPTY
         starts = np.concatenate([s.start_ns for s in series])
-        return union(Intervals(starts, starts + np.concatenate([s.duration_ns for s in series]))).total_ns
+        return union(Intervals(starts, starts + np.concatenate([s.duration_ns for s in series])))
 
 
 @dataclass(frozen=True)
