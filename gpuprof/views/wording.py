@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -97,8 +98,8 @@ def saving_words(saving: Saving) -> str:
 
 
 def grade_words(saving: Saving) -> str:
-    """`grade C: upper bound: all of the wait; what else a run does is taken to differ by 10 % from run to run`."""
-    differs = f"; what else a run does is taken to differ by {percent(saving.spread)} from run to run"
+    """`grade C: upper bound: all of the wait; another run may differ by ±10 %`."""
+    differs = f"; another run may differ by ±{percent(saving.spread)}"
     return f"grade {saving.grade}: {saving.basis or GRADES.get(saving.grade, '')}{differs if saving.spread else ''}"
 
 
@@ -114,8 +115,8 @@ def where_words(report: Report, finding: Finding) -> str:
     ranges = [(t0, t1) for t0, t1 in ranges if t0 < t1]
     if ranges:
         start, end = duration(ranges[0][0]), duration(ranges[0][1])
-        at = start if start == end else f"{start} to {end}"
-        parts.append(f"at {at}" if len(ranges) == 1 else f"{plural(len(ranges), 'place')}, the first at {at}")
+        at = f"at {start}" if start == end else f"from {start} to {end}"
+        parts.append(at if len(ranges) == 1 else f"{plural(len(ranges), 'place')}, the first {at}")
     return "; ".join(parts)
 
 
@@ -148,7 +149,17 @@ def some_names(names: list[str]) -> str:
 
 def evidence_rows(finding: Finding) -> list[tuple[str, str]]:
     """Each piece of evidence in words: `wait_ms_per_step: 58.0` is `("wait per step", "58.0 ms")`."""
-    return [_evidence(name, value) for name, value in finding.evidence.items()]
+    rows = [_evidence(name, value) for name, value in finding.evidence.items()]
+    times = Counter(label for label, _ in rows)
+    # `gaps` and `gaps_ns` would else read the same
+    return [
+        (f"{label}, together" if times[label] > 1 and _in_time(name) else label, value)
+        for (label, value), name in zip(rows, finding.evidence, strict=True)
+    ]
+
+
+def _in_time(name: str) -> bool:
+    return any(unit in name.split("_") for unit in ("ns", "us", "ms"))
 
 
 def _evidence(name: str, value: float | int | str) -> tuple[str, str]:
