@@ -29,7 +29,12 @@ def _unquoted(text: str) -> str:
 
 _ARGUMENTS = (
     argument("--name", type=_unquoted, metavar="NAME", help="a name for this run, for %%gpuhistory and --compare"),
-    argument("--steps", type=int, metavar="N", help="record the kernels of N steps, then only sample (default 20)"),
+    argument(
+        "--steps",
+        type=int,
+        metavar="N",
+        help="record the kernels of N steps, then only sample (default 20, of very short steps as many as take a second)",
+    ),
     argument("--skip", type=int, metavar="N", help="count the first N steps as warm-up (default 2)"),
     argument("--max-seconds", type=float, metavar="S", help="record kernels for at most S seconds (default 60)"),
     argument("--memory", action="store_true", help="record every allocation: exact peaks, more overhead"),

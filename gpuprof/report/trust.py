@@ -22,7 +22,7 @@ _CORE_READINGS = 5
 
 _ENDED = {
     "cell": "to the end of the cell",
-    "steps": "until the wanted number of steps was recorded",
+    "steps": "until enough steps were recorded",
     "seconds": "until the time limit of the recording",
     "bytes": "until the memory limit of the recording",
     "events": "until the event limit of the recording",
