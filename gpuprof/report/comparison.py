@@ -16,12 +16,15 @@ _UNKNOWN_NOISE = 0.4  # short cells run once differ by a third without any chang
 _MAGIC_LINE = "# %%gpuprofile"  # its options are no part of the code
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """`before` is the earlier run. Ratios are before ÷ after: above 1 is faster."""
 
     before: Summary
     after: Summary
+
+    def __repr__(self) -> str:
+        return self.sentence()
 
     @property
     def basis(self) -> str:

@@ -56,6 +56,7 @@ def test_budget_rows_leave_out_warm_up_and_what_is_outside_the_steps():
 def test_a_difference_within_the_noise_is_called_none():
     same = report(100_000, 100, "")
     assert Comparison(same, same).sentence().startswith("No difference beyond the noise")
+    assert repr(Comparison(same, same)) == Comparison(same, same).sentence()
 
 
 def test_slower_is_called_slower():
