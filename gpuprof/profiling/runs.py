@@ -160,13 +160,17 @@ def _beside_last(searched: Path) -> History:
 
 def _near(text: str, saved: History) -> str:
     """The saved runs that may be meant: those called alike, else the newest."""
-    known = list(dict.fromkeys(run.name or run.run_id for run in reversed(saved)))
+    known = list(dict.fromkeys(_called(run) for run in reversed(saved)))
     if not known:
         return f"{saved.folder} holds no saved run"
     if alike := get_close_matches(text, known, _MOST_NAMED):
         return f"nearest: {', '.join(alike)}; %gpuhistory lists all"
     rest = "" if len(known) <= _MOST_NAMED else f" and {len(known) - _MOST_NAMED} more; %gpuhistory lists all"
     return f"saved runs: {', '.join(known[:_MOST_NAMED])}{rest}"
+
+
+def _called(run: SavedRun) -> str:
+    return run.name or (run.run_id if run.number is None else str(run.number))
 
 
 def _load(folder: Path) -> Run:

@@ -19,9 +19,18 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def save(folder: Path, run_id: str, *, name: str | None = None, second: int = 0, error: str | None = None) -> Path:
+def save(
+    folder: Path,
+    run_id: str,
+    *,
+    name: str | None = None,
+    second: int = 0,
+    error: str | None = None,
+    number: int | None = None,
+) -> Path:
     context = RunContext(
         run_id=run_id,
+        run_number=number,
         created_ns=(1_700_000_000 + second) * NS_PER_S,
         cell=Cell(source="x", execution_count=4, name=name),
         window=Window(cell_start_ns=0, cell_end_ns=3 * NS_PER_S),
@@ -74,6 +83,12 @@ def test_a_path_is_found_and_nonsense_is_refused_with_the_names_there_are(folder
     assert find_run(str(known)) == known
     with pytest.raises(UsageError, match=r"there is no run 'yours'; saved runs: mine"):
         find_run("yours")
+
+
+def test_a_run_without_a_name_is_named_by_its_number(folder: Path) -> None:
+    save(folder, "20231114-221320-aaaaaa", number=7)
+    with pytest.raises(UsageError, match=r"there is no run '99'; saved runs: 7$"):
+        find_run("99")
 
 
 def test_the_last_run_is_read_when_it_is_asked_for(folder: Path) -> None:
