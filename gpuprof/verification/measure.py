@@ -86,7 +86,8 @@ def verify(
         raise UsageError("verify(): expected budget_s above 0 and pairs of 1 or more")
     settings = Settings(_GUARDS[guard], tolerance, half=True, budget_s=budget_s, most_pairs=pairs)
     roots = [(_name(a, "a"), a), (_name(b, "b"), b), *((f"state[{at}]", each) for at, each in enumerate(state))]
-    return _compare((CallArm("a", a), CallArm("b", b)), roots, [], settings)
+    arms = CallArm("the first function", a), CallArm("the second function", b)
+    return _compare(arms, roots, [], settings)
 
 
 def _compare(

@@ -72,6 +72,11 @@ def test_an_arm_that_raises_is_said_and_changes_nothing(namespace: dict[str, Any
     assert caught.value.__cause__ is not None and state_of(namespace) == before
 
 
+def test_a_function_that_raises_is_told_from_the_other() -> None:
+    with pytest.raises(ArmError, match="^the second function raised ZeroDivisionError"):
+        verify(lambda: 1.0, lambda: 1 / 0, budget_s=1)
+
+
 def test_an_interrupt_passes_on_and_changes_nothing(namespace: dict[str, Any]) -> None:
     before = state_of(namespace)
     interrupted = CELL.replace("history.append", "history.clear(); raise KeyboardInterrupt; history.append")
