@@ -73,7 +73,7 @@ def test_an_arm_that_raises_is_said_and_changes_nothing(namespace: dict[str, Any
 
 
 def test_a_function_that_raises_is_told_from_the_other() -> None:
-    with pytest.raises(ArmError, match="^the second function raised ZeroDivisionError"):
+    with pytest.raises(ArmError, match=r"^the second function raised ZeroDivisionError"):
         verify(lambda: 1.0, lambda: 1 / 0, budget_s=1)
 
 
