@@ -64,7 +64,7 @@ def test_a_selected_range_is_summed_up_as_text(open_page, screenshots, scheme, w
     words = panel(opened).inner_text()
     for heading in ("Device", "Kernels, times added", "Copies, each counted whole", "Main thread"):
         assert opened.page.get_by_role("table", name=heading).count() == 1
-    assert NASTY in words and "idle: waiting for data" in words and "H2D, pageable" in words
+    assert NASTY in words and "idle: waiting for data" in words and "host to device, pageable" in words
     assert NASTY in status(opened) and "the device is busy" in status(opened)
     assert opened.picture() != whole
     opened.page.locator(".gp-timeline").screenshot(path=screenshots / f"timeline-sum-{scheme}-{width}.png")

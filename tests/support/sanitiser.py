@@ -14,8 +14,8 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "img": ["src", "alt", "width", "height"],
-    "th": ["scope", "colspan"],
-    "td": ["colspan"],
+    "th": ["scope", "colspan", "align"],
+    "td": ["colspan", "align"],
     "details": ["open"],
 }
 

@@ -48,6 +48,11 @@ def test_evidence_is_written_with_its_unit(name, value, expected):
     assert wording.evidence_rows(finding(evidence={name: value})) == [expected]
 
 
+def test_a_number_and_its_time_are_told_apart():
+    rows = wording.evidence_rows(finding(evidence={"gaps": 22, "gaps_ns": 680 * MS, "gaps_share": 0.39}))
+    assert rows == [("gaps", "22"), ("gaps, together", "680 ms"), ("gaps share", "39 %")]
+
+
 def test_a_range_of_savings_names_both_ends_and_a_ceiling_only_one():
     assert wording.saving_words(Saving(2 * MS, 3 * MS, 4 * MS, 0.3, "B", "b")).startswith(
         "2.00 ms to 4.00 ms; 20 % to 40 %"
@@ -61,7 +66,7 @@ def test_places_are_clipped_to_the_recording_and_counted():
     start, end = report.trace.span_start_ns, report.trace.span_end_ns
     ranges = ((start - 9 * MS, start - MS), (start - MS, start + 2 * MS), (start + 5 * MS, end + MS))
     words = wording.where_words(report, finding(where=Where(lines=(4, 5), ranges_ns=ranges)))
-    assert words == "lines 4, 5; 2 places, the first at 0 ns to 2.00 ms"
+    assert words == "lines 4, 5; 2 places, the first from 0 ns to 2.00 ms"
     assert wording.where_words(report, finding()) == ""
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gpuprof.analyses.kernels import Kernels
 from gpuprof.model.trace import Trace
-from gpuprof.units import count, duration, percent
+from gpuprof.units import count, duration, percent, plural
 from gpuprof.views.charts.chart import Chart
-from gpuprof.views.charts.style import frame, time_unit, words
+from gpuprof.views.charts.style import frame, quiet, time_unit, words
+from gpuprof.views.kernel_words import short_names
 from gpuprof.views.theme import EVENTS
 
-MOST_NAMES, LONGEST_NAME = 15, 52
+MOST_NAMES, LONGEST_NAME = 15, 48
+_NAMESPACES = re.compile(r"\b(?:at|native|cuda|c10|cudnn|detail|cub|thrust|cutlass)::|\(anonymous namespace\)::")
 
 
 def draw(kernels: Kernels, trace: Trace) -> Any:
@@ -26,16 +29,17 @@ def draw(kernels: Kernels, trace: Trace) -> Any:
     table = kernels.table
     unit_ns, unit_name = time_unit(int(table["total_ns"].max()))
     names = [trace.names[i] for i in table["name"][:MOST_NAMES]]
+    labels = [_label(rank, name) for rank, name in enumerate(short_names(names), 1)]
     data = [
         (
-            _label(rank, name),
+            label,
             total / unit_ns,
             name,
             duration(total),
             count(int(number)),
             percent(total / kernels.total_ns),
         )
-        for rank, (name, total, number) in enumerate(zip(names, table["total_ns"], table["count"], strict=False), 1)
+        for label, name, total, number in zip(labels, names, table["total_ns"], table["count"], strict=False)
     ]
     bars = hv.Bars(
         data[::-1],
@@ -51,21 +55,24 @@ def draw(kernels: Kernels, trace: Trace) -> Any:
         line_alpha=0,
         height=90 + 24 * len(data),
         xlabel="",
-        title=f"{count(kernels.count)} kernels, {duration(kernels.total_ns)}"
-        + (f"; {rest} more names" if rest else ""),
+        title=f"{plural(kernels.count, 'kernel')}, {duration(kernels.total_ns)}"
+        + (f"; the {MOST_NAMES} names with the most time of {len(table)}" if rest else ""),
         tools=["hover"],
         hover_tooltips=tips,
         default_tools=["save"],
+        hooks=[quiet, _only_upright],
     )
 
 
 def _label(rank: int, name: str) -> str:
     """Numbered, because two long names may be cut to the same words; the whole name is in the hover card."""
-    name = name.removeprefix("void ")
-    if len(name) <= LONGEST_NAME:
-        return f"{rank}. {name}"
-    half = LONGEST_NAME // 2
-    return f"{rank}. {name[:half]}…{name[-half:]}"
+    bare = _NAMESPACES.sub("", name)
+    return f"{rank}. {bare if len(bare) <= LONGEST_NAME else f'{bare[:LONGEST_NAME]}…'}"
+
+
+def _only_upright(plot: Any, element: Any) -> None:
+    """A Bokeh hook: no lines along the bars."""
+    plot.state.ygrid.grid_line_color = None
 
 
 CHART = Chart("kernels", Kernels, "Kernels by total time", draw, lambda kernels: not kernels.count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import Any
 
@@ -12,6 +13,7 @@ HEIGHT = 280
 # legible on white and on dark notebooks alike (contrast 4.5 and 4.3); a live dashboard sets its own
 FOREGROUND = "#767c85"
 MOST_POINTS = 5_000
+MOST_TICKS = 8
 TOOLS = ["xwheel_zoom", "xpan", "reset", "save"]
 
 
@@ -101,12 +103,27 @@ def byte_unit(most: float) -> tuple[int, str]:
 
 
 def highest_rows(times: Array, values: Array, most: int = MOST_POINTS) -> Array:
-    """Rows of a curve that keep its peaks: of every run of neighbours the first and the highest, about `most`."""
+    """Rows of a stepped curve that keep its peaks and what holds long: of every run of neighbours the highest and the
+    last, and each row that holds for three `most`-ths of the time; about `most` in all."""
     import numpy as np
 
     if len(times) <= most:
         return np.arange(len(times))
-    first = np.linspace(0, len(times), most // 2, endpoint=False).astype(np.int64)
+    first = np.linspace(0, len(times), most // 3, endpoint=False).astype(np.int64)
     stops = np.append(first[1:], len(times))
     highest = np.array([start + int(values[start:stop].argmax()) for start, stop in zip(first, stops, strict=True)])
-    return np.unique(np.concatenate((first, highest, [len(times) - 1])))
+    held = np.flatnonzero(np.diff(times) * most >= 3 * (times[-1] - times[0]))
+    return np.unique(np.concatenate(([0], highest, stops - 1, held)))
+
+
+def byte_ticks(low: float, high: float) -> list[float]:
+    """Powers of two of bytes between these bounds, at most eight of them."""
+    first, last = math.ceil(math.log2(low)), math.floor(math.log2(high))
+    return [float(2**power) for power in range(first, last + 1, max(1, math.ceil((last - first + 1) / MOST_TICKS)))]
+
+
+def decade_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten between these bounds; over three decades the powers alone."""
+    digits = (1.0,) if high > 1000 * low else (1.0, 2.0, 5.0)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [tick for power in powers for digit in digits if low <= (tick := digit * 10.0**power) <= high]

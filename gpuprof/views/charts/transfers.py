@@ -12,14 +12,15 @@ from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_US, plural, rate, size
 from gpuprof.views.charts.chart import Chart
-from gpuprof.views.charts.style import FOREGROUND, MOST_POINTS, frame, words
+from gpuprof.views.charts.style import FOREGROUND, MOST_POINTS, byte_ticks, decade_ticks, frame, words
+from gpuprof.views.copy_words import DIRECTIONS
 from gpuprof.views.theme import BUDGET
 
 MARKERS = {
     HostMemory.PAGEABLE: ("triangle", "pageable"),
     HostMemory.PINNED: ("circle", "pinned"),
     HostMemory.UNKNOWN: ("square", "host memory unknown"),
-    HostMemory.NONE: ("diamond", "on the device"),
+    HostMemory.NONE: ("diamond", "within the device"),
 }
 EXPOSED, HIDDEN = BUDGET["exposed_copy"].light, BUDGET["operators"].light
 
@@ -41,6 +42,7 @@ def draw(copies: Copies, trace: Trace) -> Any:
         if (mask := _mask(known, memory, exposed)[rows]).any()
     ]
     layers += _limits(trace)
+    sizes, rates = _around(known["bytes"]), _around(np.append(known["bandwidth_bytes_per_s"], _link_limits(trace)))
     shown = "" if len(rows) == len(known) else f", the {len(rows):,} longest shown"
     sized = "" if len(known) == len(table) else f"; {len(table) - len(known):,} more without a known size"
     return frame(
@@ -48,9 +50,14 @@ def draw(copies: Copies, trace: Trace) -> Any:
         title=f"{plural(len(known), 'copy', 'copies')}{shown}{sized}",
         logx=True,
         logy=True,
-        xlim=_around(known["bytes"] / 1024),
-        ylim=_around(np.append(known["bandwidth_bytes_per_s"], _link_limits(trace)) / 1e9),
-        legend_position="right",
+        xlim=tuple(bound / 1024 for bound in sizes),
+        ylim=tuple(bound / 1e9 for bound in rates),
+        xticks=[(tick / 1024, _round(size(tick))) for tick in byte_ticks(*sizes)],
+        yticks=[(tick / 1e9, _round(rate(tick))) for tick in decade_ticks(*rates)],
+        xlabel="size of the copy",
+        ylabel="bandwidth",
+        legend_position="top",
+        legend_cols=3,
         height=320,
         default_tools=["wheel_zoom", "pan", "reset", "save"],
     )
@@ -68,7 +75,7 @@ def _points(table: Table, memory: HostMemory, exposed: bool) -> Any:
     marker, name = MARKERS[memory]
     rows = zip(table["bytes"], table["bandwidth_bytes_per_s"], table["duration_ns"], table["direction"], strict=True)
     data = [
-        (int(b) / 1024, bw / 1e9, size(int(b)), rate(bw), ns / NS_PER_US, CopyKind(int(kind)).name)
+        (int(b) / 1024, bw / 1e9, size(int(b)), rate(bw), ns / NS_PER_US, DIRECTIONS[CopyKind(int(kind))])
         for b, bw, ns, kind in rows
     ]
     points = hv.Points(
@@ -103,6 +110,12 @@ def _link_limits(trace: Trace) -> list[float]:
 def _around(values: Array) -> tuple[float, float]:
     """Bounds of a logarithmic axis with a little room at both ends."""
     return float(values.min()) / 1.6, float(values.max()) * 1.6
+
+
+def _round(figure: str) -> str:
+    """`10 GB/s` for `10.0 GB/s`: a tick is exact."""
+    number, unit = figure.split(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 
 def _thinned(table: Table) -> Array:

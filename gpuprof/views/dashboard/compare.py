@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from gpuprof.report import Report
 
 _NONE_YET = "There is no other saved run to compare with yet. Run the cell again, changed or not, and look here."
+_A_FILE = (
+    "This is a trace file, and no profiled run was saved here to compare it with. "
+    "`run.compare(other)` or `gpuprof compare BEFORE AFTER` sets two traces side by side."
+)
 _CHOOSE = "No earlier run of this cell was found. Choose any other run above."
 
 
@@ -81,7 +85,8 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self.picker.observe(self._choose, names="value")
         self.picker.layout.display = None if runs else "none"
         if not runs:
-            self._say(_NONE_YET)
+            of_a_file = self._folder is None and report.trace.source.kind == "kineto"
+            self._say(_A_FILE if of_a_file else _NONE_YET)
         elif chosen is None:
             self._show(folder)
 

@@ -21,10 +21,13 @@ def page(comparison: Comparison) -> str:
     unknown = before.source is None or after.source is None
     same = "The code of one of the two runs is not known." if unknown else "Nothing: the code is the same."
     either = "Both runs have the same findings." if before.findings else "Neither run has findings."
+    bars = _bars(comparison)
+    kinds = {kind.key: kind for _, parts, _ in bars for kind, _, _ in parts}
     return fragments.fragment(
         "compare",
         comparison=comparison,
-        bars=_bars(comparison),
+        bars=bars,
+        kinds=[kind for key, kind in BUDGET.items() if key in kinds],
         figures=_figures(comparison),
         budget=_budget(comparison),
         same_code=same,

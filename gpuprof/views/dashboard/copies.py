@@ -9,8 +9,8 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
+from gpuprof.views.copy_words import DIRECTIONS
 from gpuprof.views.html.blocks import Cell, TableBlock
-from gpuprof.views.html.transfers import DIRECTIONS
 
 if TYPE_CHECKING:
     from gpuprof.report import Report

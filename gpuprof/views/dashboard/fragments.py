@@ -19,6 +19,8 @@ from gpuprof.views.prose import prose
 if TYPE_CHECKING:
     from gpuprof.report import Report
 
+# JupyterLab and Notebook 7, VS Code, Colab: how each says that it is dark
+_DARK = ':is(body[data-jp-theme-light="false"],body[data-vscode-theme-kind*="dark"],html[theme="dark"])'
 _FOLDER = Path(__file__).parent
 _PAGE_BLOCKS = _FOLDER.parent / "html" / "blocks.html.jinja"
 
@@ -42,8 +44,18 @@ def head(report: Report) -> str:
 def style() -> str:
     """Every selector in it begins with a class of ours, or ends in a cell that holds one (the box of Notebook 7)."""
     own = (_FOLDER / "dashboard.css").read_text(encoding="utf-8")
-    meters = [f".gpuprof-sheet .area-{kind.key}{{fill:{kind.light};opacity:.7}}" for kind in theme.EVENTS.values()]
-    return "\n".join((own, *meters))
+    kinds = {**theme.EVENTS, **theme.BUDGET}.values()
+    light = [_rules("", kind, kind.light, kind.ink()) for kind in kinds]
+    dark = [_rules(f"{_DARK} ", kind, kind.dark, kind.ink(dark=True)) for kind in kinds if kind.dark != kind.light]
+    return "\n".join((own, *light, *dark))
+
+
+def _rules(where: str, kind: theme.Kind, colour: str, ink: str) -> str:
+    sheet = f"{where}.gpuprof-sheet "
+    return (
+        f"{sheet}.k-{kind.key}{{background:{colour};color:{ink}}}{sheet}.edge-{kind.key}{{border-left-color:{colour}}}"
+        f"{sheet}.area-{kind.key}{{fill:{colour};opacity:.7}}"
+    )
 
 
 @functools.cache

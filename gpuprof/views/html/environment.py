@@ -24,9 +24,10 @@ _FLAGS = (
 def section(trace: Trace) -> Section:
     """What is known; rows of unknown value are left out."""
     blocks: list[Block] = [TableBlock("Source", ("", ""), _source(trace))]
-    if trace.devices:
-        blocks.append(_devices(trace.devices))
     environment = trace.context.environment
+    devices = trace.devices or (environment.devices if environment else ())
+    if devices:
+        blocks.append(_devices(devices))
     if environment:
         blocks.append(TableBlock("Machine", ("", ""), _machine(environment)))
         blocks.append(TableBlock("Torch flags", ("", ""), _flags(environment)))

@@ -11,18 +11,10 @@ from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.result import Results
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
+from gpuprof.views.copy_words import DIRECTIONS
 from gpuprof.views.html.blocks import Block, Cell, Section, Sentence, TableBlock
 
 MOST_GROUPS = 100
-DIRECTIONS = {
-    CopyKind.NONE: "unknown direction",
-    CopyKind.H2D: "host to device",
-    CopyKind.D2H: "device to host",
-    CopyKind.D2D: "within the device",
-    CopyKind.P2P: "between devices",
-    CopyKind.H2H: "within the host",
-    CopyKind.UNKNOWN: "unknown direction",
-}
 
 
 def section(results: Results) -> Section:

@@ -1,6 +1,8 @@
 // Tables that sort by a click on a head and, where they are long, filter by words. Texts are only ever text.
 
 const LONG_TABLE = 12;
+const FOLDED_ABOVE = 30;
+const FIRST_ROWS = 20;
 
 // A figure brings its number; null is unknown.
 function sortKey(cell) {
@@ -26,7 +28,43 @@ function sortRows(table, head, column) {
   table.tBodies[0].append(...[...known, ...rows.filter(([key]) => key === null)].map(([, row]) => row));
 }
 
-function addSorting(table) {
+// Which rows are to be seen: those that hold every word; without a word the first ones, unless all are asked for.
+class Rows {
+  constructor(table) {
+    this.table = table;
+    this.words = [];
+    this.folded = table.tBodies[0].rows.length > FOLDED_ABOVE;
+  }
+
+  show() {
+    const rows = [...this.table.tBodies[0].rows];
+    const left = rows.filter((row) => this.words.every((word) => row.textContent.toLowerCase().includes(word)));
+    const seen = new Set(this.folded && !this.words.length ? left.slice(0, FIRST_ROWS) : left);
+    for (const row of rows) row.hidden = !seen.has(row);
+    return [left.length, rows.length];
+  }
+}
+
+function addFolding(table, rows) {
+  if (!rows.folded) return;
+  const button = document.createElement("button");
+  const label = () => {
+    button.textContent = rows.folded ? `show all ${table.tBodies[0].rows.length} rows` : `show the first ${FIRST_ROWS} rows`;
+    button.setAttribute("aria-expanded", String(!rows.folded));
+  };
+  button.type = "button";
+  button.className = "more";
+  button.addEventListener("click", () => {
+    rows.folded = !rows.folded;
+    rows.show();
+    label();
+  });
+  label();
+  table.after(button);
+  rows.show();
+}
+
+function addSorting(table, rows) {
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const words = head.textContent;
     if (!words) return;
@@ -34,12 +72,15 @@ function addSorting(table) {
     button.type = "button";
     button.className = "sort";
     button.textContent = words;
-    button.addEventListener("click", () => sortRows(table, head, column));
+    button.addEventListener("click", () => {
+      sortRows(table, head, column);
+      rows.show();
+    });
     head.replaceChildren(button);
   });
 }
 
-function addFilter(table) {
+function addFilter(table, rows) {
   const field = document.createElement("input");
   const found = document.createElement("span");
   const bar = document.createElement("span");
@@ -55,14 +96,9 @@ function addFilter(table) {
   bar.append(field, found);
   caption.append(bar);
   field.addEventListener("input", () => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const rows = [...table.tBodies[0].rows];
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
-    }
-    const left = rows.filter((row) => !row.hidden).length;
-    found.textContent = words.length ? `${left} of ${rows.length} rows` : "";
+    rows.words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const [left, all] = rows.show();
+    found.textContent = rows.words.length ? `${left} of ${all} rows` : "";
   });
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
@@ -74,9 +110,11 @@ function addFilter(table) {
 
 function enlivenTables(root) {
   for (const table of root.querySelectorAll("table.sortable")) {
-    const rows = table.tBodies[0].rows.length;
-    if (!table.tHead || rows < 2) continue;
-    addSorting(table);
-    if (rows > LONG_TABLE) addFilter(table);
+    const count = table.tBodies[0].rows.length;
+    if (!table.tHead || count < 2) continue;
+    const rows = new Rows(table);
+    addSorting(table, rows);
+    if (count > LONG_TABLE) addFilter(table, rows);
+    addFolding(table, rows);
   }
 }

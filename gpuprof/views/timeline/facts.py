@@ -15,6 +15,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
+from gpuprof.views.copy_words import DIRECTIONS
 from gpuprof.views.timeline.lanes import Detail
 from gpuprof.views.timeline.names import NameTable
 
@@ -102,7 +103,7 @@ def _size(events: Table) -> Detail:
 
 
 def _copied(events: Table) -> list[Detail]:
-    directions = tuple(f"{kind.name}" if kind else "unknown" for kind in CopyKind)
+    directions = tuple(DIRECTIONS[kind] for kind in CopyKind)
     memories = tuple("not applicable" if kind is HostMemory.NONE else kind.name.lower() for kind in HostMemory)
     return [
         _size(events),

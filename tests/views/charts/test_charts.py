@@ -68,6 +68,34 @@ def test_thinning_keeps_the_highest_rows():
     assert len(rows) <= style.MOST_POINTS + 1
 
 
+def test_after_thinning_the_value_holds_that_really_held():
+    # GIVEN a value that is freed just before a long pause
+    times = np.append(np.arange(10_000), 1_000_000)
+    values = np.tile([1.0, 8.0, 3.0, 0.0], 2_501)[: len(times)]
+    values[9_999] = 0
+    rows = style.highest_rows(times, values)
+    assert rows[0] == 0 and values[rows[rows < 10_000][-1]] == 0 and rows[-1] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("ticks", "low", "high", "expected"),
+    [
+        (style.byte_ticks, 200, 5_000, [256, 512, 1024, 2048, 4096]),
+        (style.byte_ticks, 20, 2**30, [2.0**power for power in range(5, 31, 4)]),
+        (style.decade_ticks, 0.8e9, 12e9, [1e9, 2e9, 5e9, 1e10]),
+        (style.decade_ticks, 5e6, 400e9, [1e7, 1e8, 1e9, 1e10, 1e11]),
+    ],
+)
+def test_ticks_stand_at_round_figures(ticks, low, high, expected):
+    assert ticks(low, high) == pytest.approx(expected)
+
+
+def test_bars_of_kernels_name_the_function_without_its_arguments():
+    report = device_report(name="void at::native::(anonymous namespace)::f<4, Add<float> >(int, float*)")
+    (label,) = draw(report, "kernels").dimension_values("kernel")
+    assert label == "1. f<4, Add<float> >"
+
+
 def test_plots_are_reached_by_name_and_a_wrong_one_is_named():
     plots = Plots(host_report())
     assert "memory" in dir(plots)

@@ -87,6 +87,12 @@ def test_without_another_run_it_says_what_to_do(tmp_path):
     assert "Run the cell again" in words(Compare(report, own))
 
 
+def test_of_a_trace_file_it_does_not_speak_of_a_cell(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = words(Compare(device_report(), None))
+    assert "run.compare(other)" in said and "Run the cell again" not in said
+
+
 def test_a_cell_that_was_never_run_before_leaves_the_choice(tmp_path):
     save(tmp_path, report_of("import torch", 1))
     now = report_of(LOOP, 2)

@@ -52,7 +52,7 @@ def test_copies_say_size_direction_and_host_memory():
     trace = TraceBuilder().copy("h2d", 0, 5, bytes=640, host_memory="pageable").build()
     details = lane(build(trace), "stream 7").rows[0][0].details
     found = {d.label: d.words[d.values[0]] if d.words else d.values[0] for d in details}
-    assert found == {"size": 640, "direction": "H2D", "host memory": "pageable"}
+    assert found == {"size": 640, "direction": "host to device", "host memory": "pageable"}
 
 
 def test_concurrent_kernels_of_a_stream_do_not_overlap_in_a_row():
@@ -60,6 +60,14 @@ def test_concurrent_kernels_of_a_stream_do_not_overlap_in_a_row():
     stream = lane(build(trace), "stream 7")
     assert len(stream.rows) == 2
     assert stream.covered_ns == 22_000
+
+
+def test_what_reaches_beyond_the_drawn_time_is_not_counted():
+    trace = TraceBuilder().kernel("a", 0, 10).frame("train", 0, 50).build()
+    timeline = build(trace)
+    python = lane(timeline, "Python")
+    assert python.covered_ns == 50_000
+    assert python.covered_within(timeline.span_ns) == timeline.span_ns < 50_000
 
 
 def test_idle_time_is_shaded_by_cause_and_adds_up():
