@@ -66,15 +66,15 @@ def span(tables: Mapping[str, Table]) -> tuple[int, int]:
 def _whole(window: Window, context: RunContext, start_ns: int, end_ns: int) -> tuple[int, int]:
     """The recorded part of the cell, and whatever events reach beyond it.
 
-    Time in which nothing of torch's ran counts as well. A cell that raised ends with its last event: what follows is
-    IPython printing the traceback.
+    Time in which nothing of torch's ran counts as well. A cell that raised ends with its last event, or where it
+    began if there is none: what follows is IPython printing the traceback.
     """
     begin, end = max(window.start_ns, window.cell_start_ns), min(window.end_ns, window.cell_end_ns)
     if end <= begin:
         return start_ns, end_ns
-    if start_ns == end_ns:
-        return begin, end
     raised = context.outcome is not None and context.outcome.error is not None
+    if start_ns == end_ns:
+        return begin, begin if raised else end
     return min(begin, start_ns), end_ns if raised else max(end, end_ns)
 
 

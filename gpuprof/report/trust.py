@@ -70,7 +70,7 @@ def _rank_notes(trace: Trace, ranks: tuple[int, ...]) -> tuple[str, ...]:
 def _notes(trace: Trace, launches: Launches) -> list[str]:
     context, source = trace.context, trace.source
     notes = list(source.notes)
-    if context.window:
+    if context.window and source.kernels_saved:
         notes.append(_window_note(context.window, trace.span_ns))
     if trace.device_recorded is False:
         notes.append("Kernels were launched, but device activity was not captured: nothing can be said of the device.")
@@ -138,6 +138,8 @@ def _window_note(window: Window, span_ns: int) -> str:
     if window.ended_by in ("cell", "error") and not window.started_late:
         steps = f", {units.plural(window.steps_recorded, 'step')}" if window.steps_recorded else ""
         if window.ended_by == "error":
+            if not span_ns:
+                return "The cell raised before anything of torch's was recorded."
             # the cell's own time goes on until IPython has printed the traceback
             return f"Recorded the cell until it raised: {units.duration(span_ns)}{steps}."
         return f"Recorded the whole cell: {whole}{steps}."

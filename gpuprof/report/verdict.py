@@ -59,6 +59,8 @@ def _headline(trace: Trace, results: Results) -> str:
     if trace.source.kind == "snapshot":
         return _memory_headline(results)
     if not budget.entries or budget.total_ns <= 0:
+        if (error := _raised_at_once(trace)) is not None:
+            return f"The cell raised {error} before any torch operator ran."
         return "Nothing was recorded in this run." if not trace.span_ns else "The recording holds no activity to judge."
     told = _Told.of(budget, results.get(StepTime))
     spends = f"spends {_list(told.named)}" if told.named else "shows nothing that stands out"
@@ -113,6 +115,8 @@ def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> st
     prefix = (
         f"The cell raised {outcome.error}; this is what was recorded until then. " if outcome and outcome.error else ""
     )
+    if _raised_at_once(trace) is not None:
+        return "There is nothing to judge."
     if not budget.entries and trace.source.kind != "snapshot":
         return prefix + _why_nothing(trace)
     worth = tuple(finding for finding in findings if finding.severity > Severity.LOW)
@@ -133,6 +137,12 @@ def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> st
     joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
     return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}.{together}"
+
+
+def _raised_at_once(trace: Trace) -> str | None:
+    """What the cell raised before anything of torch's was recorded; None where it did not."""
+    outcome = trace.context.outcome
+    return outcome.error if outcome and not trace.span_ns and trace.source.kernels_saved else None
 
 
 def _without_torch(trace: Trace) -> bool:

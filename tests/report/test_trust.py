@@ -51,6 +51,22 @@ def test_counts_a_cell_that_raised_to_its_last_event_not_to_the_printed_tracebac
     assert "Recorded the cell until it raised: 205 ms, 30 steps." in report.trust.notes
 
 
+def test_a_cell_that_raised_at_once_was_not_recorded_while_its_traceback_was_printed():
+    window = Window(cell_end_ns=176_000_000, end_ns=176_000_000, ended_by="error")
+    report = Report.of(TraceBuilder().context(window=window, outcome=Outcome(error="NameError")).build())
+    assert str(report.verdict) == "The cell raised NameError before any torch operator ran. There is nothing to judge."
+    assert "The cell raised before anything of torch's was recorded." in report.trust.notes
+
+
+def test_a_lost_recording_is_not_said_to_cover_the_cell():
+    window = Window(cell_end_ns=176_000_000, end_ns=176_000_000)
+    for error in (None, "NameError"):
+        lost = TraceBuilder().source(kernels_saved=False).context(window=window, outcome=Outcome(error=error)).build()
+        report = Report.of(lost)
+        assert "Nothing can be judged." in str(report.verdict) and "before any" not in str(report.verdict)
+        assert not [note for note in report.trust.notes if note.startswith("Recorded")]
+
+
 def test_says_why_nothing_was_sampled():
     trace = TraceBuilder().operator("aten::mm", 0, 9).context(sampling={"unavailable": "no NVIDIA driver."}).build()
     assert "No device sampling: no NVIDIA driver." in Report.of(trace).trust.notes
