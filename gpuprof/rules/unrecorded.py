@@ -2,8 +2,8 @@
 
 Recording costs each operator about the same, so that what is made of operators takes longer and what waits does not.
 Where large tensors come and go it may cost much more: what the recorder keeps lies between them on the heap, and their
-memory is asked of the system anew each time (measured: steps 5.7 times as long, nearly all of it page faults). Then
-the cost goes with the operators' time rather than with their number. `retimed` says the same of runs with a device.
+memory is asked of the system anew (capture/heap.py, which prevents most of it). Then the cost goes with the operators'
+time rather than with their number. `retimed` says the same of runs with a device.
 """
 
 from __future__ import annotations
