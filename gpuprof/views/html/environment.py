@@ -74,13 +74,14 @@ def _devices(devices: tuple[Device, ...]) -> TableBlock:
 
 
 def _device(device: Device) -> tuple[str | Cell, ...]:
-    capability = None if device.is_amd else device.compute_capability
+    # ROCm's numbers mean nothing in CUDA's terms
+    major, minor = (None, None) if device.is_amd else device.compute_capability or (None, None)
     return (
         str(device.id),
         device.name or units.UNKNOWN,
         Cell(units.size(device.memory_bytes), device.memory_bytes),
         _whole(device.multiprocessors),
-        "–" if device.is_amd else ".".join(map(str, capability)) if capability else units.UNKNOWN,
+        Cell(units.UNKNOWN, None) if major is None else Cell(f"{major}.{minor}", 10.0 * major + (minor or 0)),
     )
 
 

@@ -117,7 +117,8 @@ def _payload(timeline: Timeline, writer: _Writer) -> dict[str, Any]:
 def _kinds(timeline: Timeline) -> list[str]:
     used = {series.kind for series in (*timeline.series(), *timeline.stalls)}
     used |= {curve.kind for lane in timeline.lanes if isinstance(lane, CurveLane) for curve in lane.curves}
-    return [key for key in (*theme.EVENTS, *theme.BUDGET) if key in used]
+    # a memset is an event and a kind of time: one entry
+    return [key for key in dict.fromkeys((*theme.EVENTS, *theme.BUDGET)) if key in used]
 
 
 def _kind(key: str) -> dict[str, str]:

@@ -156,6 +156,6 @@ def frames(trace: Trace, origin_ns: int, names: NameTable) -> list[Lane]:
             tables=("frames",),
         )
         word = _thread_words(trace, int(thread))[0]
-        label = "Python" if thread == trace.main_thread else f"Python, {word}"
+        label = "Python" if thread == trace.main_thread else word.replace("thread", "Python")
         lanes.append(Lane(label, f"Python frames of the {word}", lay_out(events), shown=2, row_height=15))
     return lanes

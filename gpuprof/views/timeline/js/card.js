@@ -1,6 +1,6 @@
 // The card beside the pointer. Names come from the trace, so everything is set as text, never as markup.
 import { enclosing, linked, locate } from "./pick.js";
-import { durationText, rateText, valueText } from "./text.js";
+import { durationText, rateText, shortName, valueText } from "./text.js";
 
 function line(card, label, value) {
   const row = document.createElement("div");
@@ -22,7 +22,12 @@ function heading(card, text) {
 
 function titleOf(tl, hit) {
   const { series, index } = hit;
-  return series.name ? tl.data.names[series.name[index]] : `device idle: ${tl.data.kinds[series.kind].label}`;
+  return series.name ? shortName(tl.data.names[series.name[index]]) : `device idle: ${tl.data.kinds[series.kind].label}`;
+}
+
+// `kernels` is what the legend says of many.
+function oneOf(label) {
+  return label.replace(/ies$/, "y").replace(/ches$/, "ch").replace(/s$/, "");
 }
 
 // Its value in words; null where it was not recorded.
@@ -40,7 +45,7 @@ function describeEvent(tl, card, hit) {
   line(card, "duration", durationText(hit.duration));
   line(card, "start", tl.timeText(hit.start));
   line(card, "lane", place.lane.title || place.lane.label);
-  line(card, series.name ? "kind" : "meaning", series.name ? kind.label : kind.meaning);
+  line(card, series.name ? "kind" : "meaning", series.name ? oneOf(kind.label) : kind.meaning);
   for (const detail of series.details) {
     const text = detailText(tl, detail, index);
     if (text !== null) line(card, detail.label, text);

@@ -76,9 +76,21 @@ export function drawCurves(tl, place) {
     tracePath(context, tops, x, y);
     context.stroke();
     context.setLineDash([]);
+    if (curve.dashed && !lane.limit) drawLevel(tl, curve, tops, y);
   }
   if (lane.limit) drawLimit(tl, lane, y);
   for (const curve of lane.curves) if (curve.peak && !tl.hidden.has(curve.kind)) drawPeak(tl, curve, y);
+}
+
+// What a dashed line is: its name and last value above its end.
+function drawLevel(tl, curve, tops, y) {
+  const { context, scale, palette } = tl;
+  const last = tops.findLast((value) => !Number.isNaN(value));
+  if (last === undefined) return;
+  context.fillStyle = palette.muted;
+  context.textAlign = "right";
+  context.textBaseline = "bottom";
+  context.fillText(`${curve.label} ${valueText(last, curve.unit)}`, scale.left + scale.width - 4, y(last) - 2);
 }
 
 function drawPeak(tl, curve, y) {

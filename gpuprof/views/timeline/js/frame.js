@@ -126,10 +126,12 @@ function drawLabels(tl) {
     const curves = place.lane.type === "curves";
     const middle = curves ? place.y + place.height / 2 - 8 : place.y + (place.lane.row_height ?? 18) / 2;
     const sign = place.foldable ? (place.hiddenRows ? "▸ " : "▾ ") : "";
+    const lines = curves ? inLines(tl, place.lane.label) : [sign + place.lane.label];
+    const top = middle - (lines.length - 1) * 7;
     context.fillStyle = palette.ink;
-    context.fillText(fitText(tl, sign + place.lane.label, layout.gutter - 14), 5, middle + 0.5);
+    lines.forEach((line, i) => context.fillText(fitText(tl, line, layout.gutter - 14), 5, top + 14 * i + 0.5));
     context.fillStyle = palette.muted;
-    if (curves) context.fillText(`0 to ${valueText(place.lane.top, place.lane.unit)}`, 5, middle + 15);
+    if (curves) context.fillText(fitText(tl, rangeText(place.lane), layout.gutter - 10), 5, top + 14 * lines.length + 1);
     if (place.hiddenRows && place.rows.length > 1) {
       const more = `+${place.hiddenRows} level${place.hiddenRows > 1 ? "s" : ""}`;
       context.fillText(more, 17, place.rows[1].y + place.rows[1].height / 2);
@@ -137,6 +139,20 @@ function drawLabels(tl) {
   }
   context.fillStyle = palette.muted;
   context.fillText("whole run", 5, layout.overview.y + layout.overview.height / 2);
+}
+
+function rangeText({ top, unit }) {
+  return `0 to ${valueText(top, unit)}`;
+}
+
+// A label that is wider than the gutter in two lines, cut where a word ends.
+function inLines(tl, label) {
+  const room = tl.layout.gutter - 14;
+  if (tl.context.measureText(label).width <= room) return [label];
+  const words = label.split(" ");
+  const first = [];
+  while (words.length > 1 && tl.context.measureText([...first, words[0]].join(" ")).width <= room) first.push(words.shift());
+  return first.length ? [first.join(" "), words.join(" ")] : [label];
 }
 
 function drawFocus(tl) {

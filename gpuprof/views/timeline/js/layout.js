@@ -6,7 +6,7 @@ const GAP = 7;
 const ROWS_SHOWN = 4;
 
 export function layOut(lanes, expanded, width) {
-  const gutter = width >= 620 ? 138 : 92;
+  const gutter = width >= 620 ? 138 : 104;
   const layout = { width, gutter, overview: { y: 0, height: OVERVIEW }, axis: { y: OVERVIEW, height: AXIS }, lanes: [] };
   let y = OVERVIEW + AXIS + 6;
   lanes.forEach((lane, index) => {

@@ -1,5 +1,6 @@
 // Draws one row of events: rectangles where they are few, exact busy shares per pixel column where they are many.
 import { busyShares, visible } from "./series.js";
+import { shortName } from "./text.js";
 
 const FAINTEST = 0.22;
 
@@ -81,8 +82,8 @@ function drawNames(tl, series, from, to, y, height, dim) {
     const begin = scale.left + (series.start[i] - scale.t0) * perNs;
     const x0 = Math.max(begin, scale.left);
     const room = Math.min(begin + series.duration[i] * perNs, right) - x0 - 8;
-    if (room < 22) continue;
-    const text = fitText(tl, data.names[series.name[i]], room, true);
+    if (room < 12) continue;
+    const text = fitName(tl, data.names[series.name[i]], room);
     context.fillStyle = dim && !dim[series.name[i]] ? palette.muted : palette.kinds[series.kind].ink;
     if (text) context.fillText(text, x0 + 4, y + height / 2 + 0.5);
   }
@@ -97,18 +98,27 @@ function widthOf(tl, text) {
   return width;
 }
 
-// The text, or its beginning with an ellipsis, or nothing where not even three letters fit. `bare`: a name that does
-// not fit first loses the prefix that all its neighbours have too.
-export function fitText(tl, text, room, bare = false) {
-  let full = widthOf(tl, text);
+// Shorter forms of an event's name, the longest first: without what all its neighbours have too.
+function shorterNames(text) {
+  const step = /^(step (-?\d+)) · /.exec(text);
+  if (step) return [step[1], step[2]];
+  if (/^enumerate\(DataLoader\)#.*__next__$/.test(text)) return ["DataLoader.__next__", "DataLoader"];
+  return [shortName(text).replace(/^(aten::|void )/, "")];
+}
+
+// The name of an event where it fits, else the longest of its shorter forms that does, else its beginning, else nothing.
+export function fitName(tl, text, room) {
+  if (widthOf(tl, text) <= room) return text;
+  const shorter = shorterNames(text);
+  return shorter.find((form) => widthOf(tl, form) <= room) ?? (shorter.length > 1 ? "" : fitText(tl, shorter[0], room, 6));
+}
+
+// The text, or its beginning with an ellipsis, or nothing where not even `least` letters fit.
+export function fitText(tl, text, room, least = 3) {
+  const full = widthOf(tl, text);
   if (full <= room) return text;
-  if (bare) {
-    text = text.replace(/^enumerate\(DataLoader\)#.*__next__$/, "DataLoader.__next__").replace(/^(aten::|void )/, "");
-    full = widthOf(tl, text);
-    if (full <= room) return text;
-  }
   let keep = Math.floor((text.length * (room - 9)) / full);
-  while (keep >= 3) {
+  while (keep >= least) {
     const short = `${text.slice(0, keep)}…`;
     const width = tl.context.measureText(short).width;
     if (width <= room) return short;

@@ -13,9 +13,20 @@ function rgb(colour) {
   return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
 }
 
+// The colour that shows behind an element; null where everything up to the page is transparent.
+function colourBehind(element) {
+  for (let each = element.parentElement; each; each = each.parentElement) {
+    const colour = getComputedStyle(each).backgroundColor;
+    if (/^rgb\(/.test(colour)) return colour;
+  }
+  return null;
+}
+
 export function readPalette(root, kinds) {
   const dark = isDark(root);
   root.toggleAttribute("data-dark", dark);
+  const behind = colourBehind(root);
+  if (behind) root.style.setProperty("--gp-surface", behind);
   const style = getComputedStyle(root);
   const neutral = (name) => style.getPropertyValue(`--gp-${name}`).trim();
   return {
