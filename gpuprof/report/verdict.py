@@ -124,12 +124,13 @@ def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> st
     unexplained = lost is not None and lost.share >= _WORTH_EXPLAINING
     if unexplained and not findings and _without_torch(trace):
         return prefix + "There is nothing of torch’s to judge."
-    if unexplained and not worth:
+    if not findings and unexplained:
         return prefix + "No pattern that gpuprof knows explains it; the timeline shows what happened meanwhile."
     if not findings:
         return prefix + "Nothing worth changing was found."
     if not worth:
-        return prefix + f"Nothing pressing; {units.plural(len(findings), 'minor point')} below."
+        explains = " explains it" if unexplained else ""
+        return prefix + f"Nothing pressing{explains}; {units.plural(len(findings), 'minor point')} below."
     gain = _gain(worth[0])
     title = worth[0].title.rstrip(".")
     if len(worth) == 1:

@@ -75,6 +75,17 @@ def test_a_large_loss_without_a_rule_is_not_called_clean():
     assert "No pattern that gpuprof knows explains it" in advice
 
 
+def test_a_minor_point_is_not_called_unknown():
+    # GIVEN steps of which nine tenths are Python, and each of which reads a value
+    builder = TraceBuilder()
+    for i in range(10):
+        builder.step(i * 1000, 1000).operator("aten::mm", i * 1000, 90)
+        builder.operator("aten::item", i * 1000 + 900, 8).operator("aten::_local_scalar_dense", i * 1000 + 901, 6)
+    report = Report.of(builder.build())
+    assert [finding.severity.name for finding in report.findings] == ["LOW"]
+    assert report.verdict.advice == "Nothing pressing explains it; 1 minor point below."
+
+
 def test_speaks_of_the_steps_where_much_lies_outside_them():
     # GIVEN half a second of preparation before steps that wait for data half of their time
     builder = TraceBuilder().operator("aten::zeros", 0, 500_000)
