@@ -243,6 +243,23 @@ def test_every_tab_fits_a_narrow_column(lab, title, theme):
     lab.picture(f"narrow-{title.split()[0].lower()}-{theme.lower()}", lab.cell(1).locator(DASHBOARD))
 
 
+@pytest.mark.parametrize(("theme", "grey"), [("Light", "rgb(91, 79, 76)"), ("Dark", "rgb(118, 102, 98)")])
+def test_colours_are_those_of_the_theme_and_the_timeline_has_the_notebook_s_background(lab, theme, grey):
+    _look(lab, 1100, theme)
+    dashboard = lab.cell(1).locator(DASHBOARD)
+    bar = dashboard.locator(".gpuprof-bar .k-host_other").first
+    assert bar.evaluate("part => getComputedStyle(part).backgroundColor") == grey
+    dashboard.locator(".lm-TabBar-tab", has_text="Timeline").click()
+    timeline = dashboard.locator(".gp-timeline")
+    timeline.wait_for()
+    corner = timeline.locator("canvas").evaluate(
+        "c => [...c.getContext('2d').getImageData(1, 1, 1, 1).data].slice(0, 3)"
+    )
+    behind = dashboard.locator(".widget-tab-contents").evaluate("box => getComputedStyle(box).backgroundColor")
+    assert f"rgb({', '.join(map(str, corner))})" == behind
+    lab.picture(f"timeline-{theme.lower()}", dashboard)
+
+
 def test_plots_show_offline_and_bokeh_stands_in_the_notebook_once(lab):
     _look(lab, 1100, "Light")
     lab.run(4)

@@ -37,13 +37,9 @@ addEventListener("message", async ({ data, source }) => {
       // in a hidden tab nothing has a size: the last one stays
       const measure = () => innerWidth > 0 && tell({ gpuprof: "height", height: chart.scrollHeight });
       new ResizeObserver(measure).observe(chart);
-      paint(data.colour, data.scheme);
-      // a legend knows its size once it was drawn; the first layout has it over the chart
-      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-      for (const view of views.roots || views) for (const inner of [view, ...(view.child_views || [])])
-        if (inner.invalidate_layout) inner.invalidate_layout();
-      tell({ gpuprof: "drawn" });
-    } else paint(data.colour, data.scheme);
+    }
+    paint(data.colour, data.scheme);
+    if (data.library) tell({ gpuprof: "drawn" });
   } catch (error) { fail(error); }
 });
 tell({ gpuprof: "ready" });

@@ -78,6 +78,9 @@ def quiet(plot: Any, element: Any) -> None:
         legend.background_fill_alpha = 0
         legend.border_line_color = None
         legend.label_text_color = FOREGROUND
+        # a place in pixels, HoloViews' choice, is taken before the legend has its height: it would lie over the chart
+        legend.location, legend.margin, legend.padding = "top_left", 2, 2
+        legend.spacing = 14
 
 
 def bare(plot: Any, element: Any) -> None:

@@ -12,7 +12,7 @@ from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_US, plural, rate, size
 from gpuprof.views.charts.chart import Chart
-from gpuprof.views.charts.style import FOREGROUND, MOST_POINTS, byte_ticks, decade_ticks, frame, words
+from gpuprof.views.charts.style import FOREGROUND, MOST_POINTS, byte_ticks, decade_ticks, frame, quiet, words
 from gpuprof.views.copy_words import DIRECTIONS
 from gpuprof.views.theme import BUDGET
 
@@ -59,6 +59,7 @@ def draw(copies: Copies, trace: Trace) -> Any:
         legend_position="top",
         legend_cols=3,
         height=320,
+        hooks=[quiet, _roomy],
         default_tools=["wheel_zoom", "pan", "reset", "save"],
     )
 
@@ -110,6 +111,11 @@ def _link_limits(trace: Trace) -> list[float]:
 def _around(values: Array) -> tuple[float, float]:
     """Bounds of a logarithmic axis with a little room at both ends."""
     return float(values.min()) / 1.6, float(values.max()) * 1.6
+
+
+def _roomy(plot: Any, element: Any) -> None:
+    """A Bokeh hook: room for the last label of the axis."""
+    plot.state.min_border_right = 34
 
 
 def _round(figure: str) -> str:
