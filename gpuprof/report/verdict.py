@@ -65,7 +65,8 @@ def _headline(trace: Trace, results: Results) -> str:
     told = _Told.of(budget, results.get(StepTime))
     spends = f"spends {_list(told.named)}" if told.named else "shows nothing that stands out"
     if budget.device is None and _without_torch(trace):
-        return f"No torch operator ran in {told.whole}."
+        # torch records this thread alone, and those of autograd that go on for it
+        return f"No torch operator ran on the cell’s own thread in {told.whole}."
     if budget.device is None:
         known = "Device activity was not captured." if trace.device_recorded is False else "No GPU in this run."
         return f"{known} Of {told.whole} the main thread {spends}{told.rest}."

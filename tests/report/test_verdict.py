@@ -75,6 +75,12 @@ def test_a_large_loss_without_a_rule_is_not_called_clean():
     assert "No pattern that gpuprof knows explains it" in advice
 
 
+def test_nothing_is_said_of_threads_that_are_not_recorded():
+    # GIVEN a cell whose own thread ran nothing of torch's
+    verdict = str(Report.of(TraceBuilder().span("work", 0, 30_000).build()).verdict)
+    assert verdict.startswith("No torch operator ran on the cell’s own thread in the recorded 30.0 ms.")
+
+
 def test_a_minor_point_is_not_called_unknown():
     # GIVEN steps of which nine tenths are Python, and each of which reads a value
     builder = TraceBuilder()
