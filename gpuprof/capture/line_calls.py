@@ -18,6 +18,7 @@ from gpuprof.capture.tracebacks import leave_out
 
 METHODS = (
     "item", "tolist", "cpu", "cuda", "numpy", "nonzero", "to", "backward", "__bool__", "__float__", "__int__",
+    "__index__",
 )  # fmt: skip
 _CALL_NS = 4_000  # 2 to 4 µs measured, most of it for the stack
 _FREE_NS = 25_000_000

@@ -42,6 +42,16 @@ def test_waiting_methods_have_their_lines_and_the_line_of_the_cell(calls: LineCa
     assert table["line"][-1] == -1
 
 
+def test_a_tensor_that_is_an_index_is_read_on_its_line(calls: LineCalls) -> None:
+    calls.begin()
+    run("rows = []\nrows += x[at:at + 2]\nlast = [4, 5][at]\n", {"x": torch.arange(4), "at": torch.tensor(1)})
+    calls.remove()
+
+    table = calls.log.table()
+    assert set(table.take(table["begins"])["line"]) == {2, 3}
+    assert [7, 8][torch.tensor(1)] == 8
+
+
 def test_torch_has_its_own_methods_back() -> None:
     before = {name: torch.Tensor.__dict__.get(name) for name in METHODS}
     calls = LineCalls(LineLog(CELL))
