@@ -89,7 +89,7 @@ def test_copies_that_touch_the_range_are_counted_whole(module_page):
     copies = sum_up(module_page, trace, 50_000, 320_000)["copies"]
     assert [(c["label"], c["count"], c["bytes"], c["ns"], c["known"]) for c in copies] == [
         ("host to device, pinned", 2, 3_000_000, 200_000, 2),
-        ("D2H, pageable", 1, 0, 50_000, 0),
+        ("device to host, pageable", 1, 0, 50_000, 0),
     ]
 
 
