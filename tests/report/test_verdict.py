@@ -77,7 +77,8 @@ def test_a_large_loss_without_a_rule_is_not_called_clean():
 
 def test_nothing_is_said_of_threads_that_are_not_recorded():
     # GIVEN a cell whose own thread ran nothing of torch's
-    verdict = str(Report.of(TraceBuilder().span("work", 0, 30_000).build()).verdict)
+    trace = TraceBuilder().span("work", 0, 9).trace(span_start_ns=0, span_end_ns=30_000_000).build()
+    verdict = str(Report.of(trace).verdict)
     assert verdict.startswith("No torch operator ran on the cell’s own thread in the recorded 30.0 ms.")
 
 
