@@ -14,6 +14,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "img": ["src", "alt", "width", "height"],
+    "table": ["cellpadding"],
     "th": ["scope", "colspan", "align"],
     "td": ["colspan", "align"],
     "details": ["open"],

@@ -86,5 +86,5 @@ def _main_thread(trace: Trace, results: Results) -> Lane:
 
 
 def _lane(label: str, whole: Intervals, claims: list[tuple[str, Intervals]]) -> Lane:
-    parts = {key: part for key, part in intervals.partition(whole, claims).items() if key}
+    parts = {key: part for key, part in intervals.partition(whole, claims).items() if key and part.total_ns}
     return Lane(label, parts, {key: EVENTS[key].light for key in parts})

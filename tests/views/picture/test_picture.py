@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gpuprof.analyses.result import Results
 from gpuprof.views.picture.draw import WIDTH, render_picture
 from gpuprof.views.picture.lanes import lanes
 from gpuprof.views.theme import BUDGET
 from tests.support.reports import device_report, empty_report, host_report
+from tests.support.trace_builder import TraceBuilder
 
 
 def pixels(report):
@@ -44,14 +46,27 @@ def test_lanes_are_the_budget_the_streams_and_the_main_thread():
     assert {"input_wait", "sync", "operator"} <= set(thread.parts)
 
 
+def test_a_colour_of_which_there_is_little_stays_what_it_is():
+    # GIVEN a run that hardly waits for the device, beside much else
+    report = device_report()
+    image = pixels(report)
+    for kind in (BUDGET["idle_sync"], BUDGET["idle_input"], BUDGET["exposed_copy"]):
+        exact = np.array([int(kind.light[i : i + 2], 16) for i in (1, 3, 5)])
+        assert (image == exact).all(axis=2).sum() > 50, kind.key
+
+
+def test_the_legend_names_only_what_is_drawn():
+    trace = TraceBuilder().operator("aten::mm", 0, 50).kernel("sgemm", 50, 30, launch_at_us=40).build()
+    thread = lanes(trace, Results(trace))[-1]
+    assert thread.label == "main thread" and set(thread.parts) == {"operator"}
+
+
 def test_nothing_recorded_gives_no_picture():
     report = empty_report()
     assert render_picture(report.trace, report.results) is None
 
 
 def test_every_shared_trace_is_drawn_small(any_shared_trace):
-    from gpuprof.analyses.result import Results
-
     png = render_picture(any_shared_trace, Results(any_shared_trace))
     assert png is not None
     assert len(png) < 80_000
@@ -65,6 +80,7 @@ matplotlib.rcParams["font.size"] = 33
 matplotlib.rcParams["axes.facecolor"] = "red"
 before = matplotlib.rcParams.copy()
 from tests.support.reports import device_report
+from gpuprof.analyses.result import Results
 from gpuprof.views.picture.draw import render_picture
 report = device_report()
 one = render_picture(report.trace, report.results)
