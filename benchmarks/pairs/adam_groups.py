@@ -16,7 +16,7 @@ larger = 512
 accumulate = 8
 
 [sizes.cpu]
-steps = 192
+steps = 224
 blocks = 32
 width = 48
 batch = 64

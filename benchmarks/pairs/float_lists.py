@@ -20,7 +20,7 @@ records = 2048
 batch = 64
 readings = 1000
 width = 512
-epochs = 6
+epochs = 7
 
 [sizes.host_bound]
 records = 4096

@@ -14,7 +14,7 @@ width = 64
 ways = 5
 
 [sizes.cpu]
-batches = 72
+batches = 84
 batch = 24
 width = 1024
 ways = 5

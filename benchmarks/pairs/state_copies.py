@@ -16,8 +16,8 @@ layers = 4
 
 [sizes.cpu]
 epochs = 4
-batches = 30
-batch = 48
+batches = 36
+batch = 32
 width = 1024
 layers = 4
 

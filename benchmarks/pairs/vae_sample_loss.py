@@ -14,7 +14,7 @@ hidden = 128
 latent = 8
 
 [sizes.cpu]
-images = 7680
+images = 9216
 batch = 48
 hidden = 1024
 latent = 20
