@@ -46,6 +46,9 @@ class SavedRun(RunOnDisk):
     counts from 1970, `cell_ns` is the wall-clock time of the whole cell.
     """
 
+    def __repr__(self) -> str:
+        return f"<gpuprof.SavedRun {self.describe()}>"
+
     def load(self) -> Run:
         """Read it wholly; RecordingError or TraceError where it cannot be."""
         return _load(self.folder)

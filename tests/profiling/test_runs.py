@@ -50,6 +50,7 @@ def test_history_is_oldest_first_and_says_what_each_run_was(folder: Path) -> Non
     first, second = repr(known).splitlines()
     assert first.startswith("a  2023-11-1") and first.endswith("In [4]  3.00 s")
     assert second.endswith("In [4]  “later”  3.00 s  raised KeyError")
+    assert repr(known[0]) == f"<gpuprof.SavedRun {first}>"
     assert type(known[:1]).__name__ == "History" and len(known[:1]) == 1
 
 
