@@ -46,7 +46,8 @@ def _recipe(pair: Pair) -> str:
         difflib.unified_diff(_lines(pair.bad.source), _lines(pair.good.source), n=3, lineterm=""),
     )[2:]
     diff = "\n".join(line for line in lines if not line.startswith("@@"))
-    return f"### {pair.name}\n\nFound by {rules}. Published gain: {pair.published}.\n\n```diff\n{diff}\n```\n"
+    found = f"Found by {rules}" if rules else "No rule finds it"
+    return f"### {pair.name}\n\n{found}. Published gain: {pair.published}.\n\n```diff\n{diff}\n```\n"
 
 
 def _lines(source: str) -> list[str]:
