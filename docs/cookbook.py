@@ -1,4 +1,4 @@
-"""The cookbook's text: every labelled pair as a change of a cell, by family."""
+"""The cookbook's text: every labelled pair as a change of a cell, by what it is about."""
 
 from __future__ import annotations
 
@@ -7,36 +7,44 @@ from collections import defaultdict
 
 from benchmarks.proving.pair import Pair, all_pairs
 
-_FAMILIES = {  # in the order in which a cell is best looked at
-    "input_pipeline": "Input pipeline",
-    "transfers": "Transfers",
-    "host_syncs": "Waits for the device",
-    "host": "Python on the host",
-    "python_loops": "Python loops",
-    "launches": "Launches",
-    "optimizer": "Optimizer",
-    "precision": "Precision",
-    "compute": "Compute",
-    "memory": "Memory",
+_SECTIONS = {  # in the order in which a cell is best looked at
+    "Input pipeline": ("input_pipeline decoding_pictures worker_processes tables texts audio records augmenting"),
+    "Transfers": "transfers transfers_made transfers_wide small_copies",
+    "Waits for the device": "host_syncs host_syncs_masks host_syncs_checks host_syncs_timers",
+    "Python on the host": (
+        "host_work debug_modes python_loops latent_models metric_learning segmenting reinforcement position_tables "
+        "weight_averages checkpoints"
+    ),
+    "Launches and compiling": "launching decoding compiling pointwise batch_size",
+    "Optimizer": "optimizers parameter_groups gradients",
+    "Precision": "precision precision_amp precision_fp64 precision_tables",
+    "Compute": "convolution_layout convolution_choice convolution_bias attention shapes sequences generating",
+    "Memory": (
+        "memory_activations memory_logits memory_growth memory_shapes allocator inference adversarial predictions "
+        "host_memory"
+    ),
 }
+_OTHERS = "Others"
+_UNPUBLISHED = "nobody"
 _LABEL = "  # <- "
 
 
 def cookbook() -> str:
-    """Markdown: one section a family, one diff a pair."""
-    by_family: dict[str, list[Pair]] = defaultdict(list)
+    """Markdown: one diff a pair, in sections."""
+    sections = {family: title for title, families in _SECTIONS.items() for family in families.split()}
+    by_section: dict[str, list[Pair]] = defaultdict(list)
     for pair in all_pairs():
-        by_family[pair.family].append(pair)
+        by_section[sections.get(pair.family, _OTHERS)].append(pair)
     parts = [
         "# Cookbook\n",
         "Common faults of training cells, each with its cure. They are the labelled pairs on which gpuprof’s rules and "
         "predictions are scored ([evidence](evidence/index.md)); the files are in `benchmarks/pairs/`. The published "
         "gains were measured by others, on their machines.\n",
     ]
-    order = {family: place for place, family in enumerate(_FAMILIES)}
-    for family in sorted(by_family, key=lambda name: (order.get(name, len(order)), name)):
-        parts.append(f"## {_FAMILIES.get(family, family.replace('_', ' ').capitalize())}\n")
-        parts.extend(_recipe(pair) for pair in by_family[family])
+    for title in (*_SECTIONS, _OTHERS):
+        if title in by_section:
+            parts.append(f"## {title}\n")
+            parts.extend(_recipe(pair) for pair in by_section[title])
     return "\n".join(parts)
 
 
@@ -47,7 +55,8 @@ def _recipe(pair: Pair) -> str:
     )[2:]
     diff = "\n".join(line for line in lines if not line.startswith("@@"))
     found = f"Found by {rules}" if rules else "No rule finds it"
-    return f"### {pair.name}\n\n{found}. Published gain: {pair.published}.\n\n```diff\n{diff}\n```\n"
+    known = "none known" if pair.published.startswith(_UNPUBLISHED) else pair.published
+    return f"### {pair.name}\n\n{found}. Published gain: {known}.\n\n```diff\n{diff}\n```\n"
 
 
 def _lines(source: str) -> list[str]:
