@@ -118,6 +118,8 @@ def history(folder: Path | str | None = None) -> History:
             f"the working directory has been deleted, and saved runs are looked for in it; change to one that exists, "
             f"or set {FOLDER_VARIABLE}"
         ) from None
+    if folder is not None and not where.is_dir():
+        raise GpuprofError(f"{folder}: there is no such folder; expected one that holds saved runs, as .gpuprof does")
     try:
         runs, unreadable = SavedRun.all_in(where)
     except OSError as error:
@@ -156,7 +158,7 @@ def find_run(text: str) -> Run | Path:
 def _beside_last(searched: Path) -> History:
     """The runs saved where the last one was: the working directory may have changed since."""
     saved_at = _last if isinstance(_last, Path) or _last is None else _last.folder
-    if saved_at is None or saved_at.parent == searched:
+    if saved_at is None or saved_at.parent == searched or not saved_at.parent.is_dir():
         return History(searched, ())
     return history(saved_at.parent)
 

@@ -86,6 +86,13 @@ def test_a_path_is_found_and_nonsense_is_refused_with_the_names_there_are(folder
         find_run("yours")
 
 
+def test_a_folder_that_is_named_has_to_be_there(folder: Path) -> None:
+    save(folder, "a")
+    with pytest.raises(GpuprofError, match=r"elsewhere: there is no such folder; expected one that holds saved runs"):
+        history(folder / "elsewhere")
+    assert len(history(folder)) == 1
+
+
 def test_a_run_without_a_name_is_named_by_its_number(folder: Path) -> None:
     save(folder, "20231114-221320-aaaaaa", number=7)
     with pytest.raises(UsageError, match=r"there is no run '99'; saved runs: 7$"):
