@@ -56,7 +56,7 @@ def _recipe(pair: Pair) -> str:
     diff = "\n".join(line for line in lines if not line.startswith("@@"))
     found = f"Found by {rules}" if rules else "No rule finds it"
     known = "none known" if pair.published.startswith(_UNPUBLISHED) else pair.published
-    return f"### {pair.name}\n\n{found}. Published gain: {known}.\n\n```diff\n{diff}\n```\n"
+    return f"### {pair.title}\n\n`{pair.name}`. {found}. Published gain: {known}.\n\n```diff\n{diff}\n```\n"
 
 
 def _lines(source: str) -> list[str]:

@@ -1,5 +1,6 @@
 """
 number = 61
+title = "The fused optimizer, with parameter groups"
 family = "parameter_groups"
 rule = "unfused_optimizer"
 guard = "exact"

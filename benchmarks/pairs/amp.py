@@ -1,5 +1,6 @@
 """
 number = 20
+title = "Mixed precision"
 family = "precision_amp"
 rule = "fp32_matmul"
 guard = "numerics"

@@ -1,5 +1,6 @@
 """
 number = 15
+title = "Weigh by a mask instead of selecting with it"
 family = "host_syncs_masks"
 rule = "sync_in_step"
 guard = "numerics"

@@ -1,5 +1,6 @@
 """
 number = 64
+title = "Join tensors once"
 family = "predictions"
 rule = []
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 30
+title = "Channels last for convolutions"
 family = "convolution_layout"
 rule = "nchw_convolution"
 guard = "numerics"

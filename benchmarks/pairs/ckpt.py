@@ -1,5 +1,6 @@
 """
 number = 44
+title = "Recompute activations"
 family = "memory_activations"
 rule = "activations_dominate_peak"
 guard = "exact"

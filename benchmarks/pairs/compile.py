@@ -1,5 +1,6 @@
 """
 number = 22
+title = "Compile the model"
 family = "compiling"
 rule = ["launch_bound", "unfused_pointwise"]
 guard = "numerics"

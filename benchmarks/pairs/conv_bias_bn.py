@@ -1,5 +1,6 @@
 """
 number = 32
+title = "No bias before a batch norm"
 family = "convolution_bias"
 rule = "conv_bias_before_norm"
 guard = "numerics"

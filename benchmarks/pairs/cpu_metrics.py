@@ -1,5 +1,6 @@
 """
 number = 17
+title = "Count on the device, score once"
 family = "host_work"
 rule = ["host_cpu_bound", "sync_in_step"]
 guard = "exact"

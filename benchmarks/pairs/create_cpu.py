@@ -1,5 +1,6 @@
 """
 number = 18
+title = "Make random tensors where they are used"
 family = "transfers_made"
 rule = "host_filled_then_copied"
 guard = "training"

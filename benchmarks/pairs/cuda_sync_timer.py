@@ -1,5 +1,6 @@
 """
 number = 16
+title = "Time the whole loop, and wait once"
 family = "host_syncs_timers"
 rule = "explicit_synchronize"
 guard = "exact"

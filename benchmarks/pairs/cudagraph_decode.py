@@ -1,5 +1,6 @@
 """
 number = 28
+title = "Replay the decoding step as a graph"
 family = "decoding"
 rule = "launch_bound"
 guard = "numerics"

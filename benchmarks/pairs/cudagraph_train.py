@@ -1,5 +1,6 @@
 """
 number = 27
+title = "Replay the training step as a graph"
 family = "launching"
 rule = "launch_bound"
 guard = "numerics"

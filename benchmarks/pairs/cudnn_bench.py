@@ -1,5 +1,6 @@
 """
 number = 31
+title = "Let cuDNN choose for fixed shapes"
 family = "convolution_choice"
 rule = "conv_autotune_off"
 guard = "numerics"

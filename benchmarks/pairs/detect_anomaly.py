@@ -1,5 +1,6 @@
 """
 number = 34
+title = "Leave anomaly detection off"
 family = "debug_modes"
 rule = "debug_mode_on"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 60
+title = "All classes at once"
 family = "segmenting"
 rule = []
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 68
+title = "Regress in float32"
 family = "precision_tables"
 rule = "float64_compute"
 guard = "numerics"

@@ -1,5 +1,6 @@
 """
 number = 62
+title = "Average all weights in one call"
 family = "weight_averages"
 rule = []
 guard = "exact"

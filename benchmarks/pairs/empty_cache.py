@@ -1,5 +1,6 @@
 """
 number = 40
+title = "Leave the allocator’s cache alone"
 family = "allocator"
 rule = "empty_cache_in_step"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 23
+title = "Fused attention"
 family = "attention"
 rule = "eager_attention"
 guard = "numerics"

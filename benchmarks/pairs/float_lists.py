@@ -1,5 +1,6 @@
 """
 number = 56
+title = "Keep records as arrays, not as lists of floats"
 family = "records"
 rule = "input_stall"
 guard = "exact"

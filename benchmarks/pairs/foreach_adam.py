@@ -1,5 +1,6 @@
 """
 number = 26
+title = "Update all parameters together"
 family = "optimizers"
 rule = "unfused_optimizer"
 guard = "exact"

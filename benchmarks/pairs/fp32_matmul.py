@@ -1,5 +1,6 @@
 """
 number = 19
+title = "Allow TF32 for products"
 family = "precision"
 rule = "fp32_matmul"
 guard = "numerics"

@@ -1,5 +1,6 @@
 """
 number = 21
+title = "Keep NumPy’s float64 out of the model"
 family = "precision_fp64"
 rule = "float64_compute"
 guard = "numerics"

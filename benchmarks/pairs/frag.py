@@ -1,5 +1,6 @@
 """
 number = 41
+title = "The longest shapes first"
 family = "memory_shapes"
 rule = ["fragmented_memory", "allocator_calls_in_step"]
 guard = "training"

@@ -1,5 +1,6 @@
 """
 number = 53
+title = "Turn a data frame into tensors once"
 family = "tables"
 rule = "input_stall"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 25
+title = "The fused optimizer"
 family = "optimizers"
 rule = "unfused_optimizer"
 guard = "exact"

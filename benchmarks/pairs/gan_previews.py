@@ -1,5 +1,6 @@
 """
 number = 63
+title = "Keep previews without their graph"
 family = "adversarial"
 rule = "memory_grows_per_step"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 52
+title = "Leave the garbage collector alone"
 family = "host_work"
 rule = "gc_pauses"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 3
+title = "Fetch a whole batch in one request"
 family = "input_pipeline"
 rule = ["per_sample_fetch", "input_stall"]
 guard = "exact"

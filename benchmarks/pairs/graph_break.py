@@ -1,5 +1,6 @@
 """
 number = 49
+title = "Keep Python out of the compiled function"
 family = "compiling"
 rule = ["graph_breaks", "sync_in_step"]
 guard = "numerics"

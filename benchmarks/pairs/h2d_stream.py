@@ -1,5 +1,6 @@
 """
 number = 6
+title = "Copy the next batch on a stream of its own"
 family = "transfers"
 rule = "exposed_h2d_copy"
 guard = "exact"

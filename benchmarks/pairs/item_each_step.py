@@ -1,5 +1,6 @@
 """
 number = 12
+title = "Read the loss now and then"
 family = "host_syncs"
 rule = "sync_in_step"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 9
+title = "Decode pictures a batch at a time, on the device"
 family = "decoding_pictures"
 rule = ["slow_transform", "input_stall"]
 guard = "numerics"

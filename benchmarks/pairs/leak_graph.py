@@ -1,5 +1,6 @@
 """
 number = 42
+title = "Add up numbers, not graphs"
 family = "memory_growth"
 rule = "memory_grows_per_step"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 43
+title = "An array instead of Python objects in the dataset"
 family = "host_memory"
 rule = []
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 45
+title = "The loss in pieces"
 family = "memory_logits"
 rule = "logits_dominate_peak"
 guard = "numerics"

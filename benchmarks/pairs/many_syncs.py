@@ -1,5 +1,6 @@
 """
 number = 13
+title = "Look for broken gradients on the device"
 family = "host_syncs_checks"
 rule = "sync_in_step"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 55
+title = "Make constant tables once"
 family = "audio"
 rule = ["slow_transform", "input_stall"]
 guard = "exact"

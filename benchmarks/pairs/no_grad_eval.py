@@ -1,5 +1,6 @@
 """
 number = 35
+title = "Evaluate without gradients"
 family = "inference"
 rule = "grad_in_inference"
 guard = "exact"

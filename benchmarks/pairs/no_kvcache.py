@@ -1,5 +1,6 @@
 """
 number = 29
+title = "Keep keys and values"
 family = "generating"
 rule = "weights_bound_inference"
 guard = "numerics"

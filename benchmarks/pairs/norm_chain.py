@@ -1,5 +1,6 @@
 """
 number = 46
+title = "Fuse chains of pointwise operators"
 family = "pointwise"
 rule = ["unfused_pointwise", "launch_bound"]
 guard = "numerics"

@@ -1,5 +1,6 @@
 """
 number = 14
+title = "Keep the optimizer’s numbers in tensors"
 family = "host_syncs"
 rule = "sync_in_step"
 guard = "exact"

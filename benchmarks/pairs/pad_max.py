@@ -1,5 +1,6 @@
 """
 number = 38
+title = "Batches of sentences of like length"
 family = "sequences"
 rule = "padding_waste"
 guard = "training"

@@ -1,5 +1,6 @@
 """
 number = 59
+title = "All distances by broadcasting"
 family = "metric_learning"
 rule = "python_loop_over_batch"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 2
+title = "Keep the workers from one pass to the next"
 family = "input_pipeline"
 rule = "workers_restarted"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 5
+title = "Let the loader pin, not the loop"
 family = "transfers"
 rule = ["host_cpu_bound", "exposed_h2d_copy"]
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 4
+title = "Copy from pinned memory, without waiting"
 family = "transfers"
 rule = "pageable_h2d_copy"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 67
+title = "Make the position table once"
 family = "position_tables"
 rule = ["host_cpu_bound", "host_filled_then_copied"]
 guard = "exact"

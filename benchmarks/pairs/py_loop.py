@@ -1,5 +1,6 @@
 """
 number = 36
+title = "Give the whole batch to each operator"
 family = "python_loops"
 rule = "python_loop_over_batch"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 50
+title = "Compile for changing shapes"
 family = "compiling"
 rule = "recompiles_in_steady_state"
 guard = "numerics"

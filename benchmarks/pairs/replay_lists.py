@@ -1,5 +1,6 @@
 """
 number = 65
+title = "Keep the replay memory in tensors"
 family = "reinforcement"
 rule = "host_cpu_bound"
 guard = "exact"

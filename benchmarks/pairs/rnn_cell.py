@@ -1,5 +1,6 @@
 """
 number = 37
+title = "Let the recurrent layer loop over time"
 family = "python_loops"
 rule = "launch_bound"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 57
+title = "Augment the batch instead of each sample"
 family = "augmenting"
 rule = ["slow_transform", "input_stall"]
 guard = "training"

@@ -1,5 +1,6 @@
 """
 number = 51
+title = "Do once what gives the same in every epoch"
 family = "input_pipeline"
 rule = ["slow_transform", "input_stall"]
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 39
+title = "A larger batch"
 family = "batch_size"
 rule = ["small_batch", "launch_bound"]
 guard = "training"

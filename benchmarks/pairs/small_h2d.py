@@ -1,5 +1,6 @@
 """
 number = 7
+title = "One copy instead of many small ones"
 family = "small_copies"
 rule = "small_h2d_copies"
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 66
+title = "Copy the weights once an epoch"
 family = "checkpoints"
 rule = []
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 54
+title = "Tokenise before the loop"
 family = "texts"
 rule = ["slow_transform", "input_stall"]
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 10
+title = "No more workers than cores"
 family = "worker_processes"
 rule = ["workers_oversubscribed", "input_stall"]
 guard = "exact"

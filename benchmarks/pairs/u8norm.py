@@ -1,5 +1,6 @@
 """
 number = 8
+title = "Copy bytes, make floats on the device"
 family = "transfers_wide"
 rule = ["widened_before_copy", "pageable_h2d_copy", "host_cpu_bound"]
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 58
+title = "Compute the loss of all samples at once"
 family = "latent_models"
 rule = "python_loop_over_batch"
 guard = "exact"

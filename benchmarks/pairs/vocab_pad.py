@@ -1,5 +1,6 @@
 """
 number = 24
+title = "Pad the vocabulary to a multiple of 64"
 family = "shapes"
 rule = "unaligned_gemm_shape"
 guard = "training"

@@ -1,5 +1,6 @@
 """
 number = 11
+title = "One thread in each worker"
 family = "worker_processes"
 rule = ["workers_oversubscribed", "input_stall"]
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 1
+title = "Read samples in worker processes"
 family = "input_pipeline"
 rule = ["input_stall", "per_sample_fetch"]
 guard = "exact"

@@ -1,5 +1,6 @@
 """
 number = 33
+title = "Drop gradients instead of filling them with zeros"
 family = "gradients"
 rule = "gradients_zeroed_in_place"
 guard = "exact"

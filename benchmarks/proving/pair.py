@@ -1,12 +1,12 @@
 """A labelled pair: the cell with one known fault, the same cell cured, and the label, read from one small file.
 
 The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
-number, family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad` and `good`,
-`[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored on a CPU
-instead of the mini size, which tests the code. `held_out = true`: nothing was changed for what was said of this pair.
-`whole_cell = true` where the gain lies outside the steps; `gain = "memory"` where the cure frees memory rather than
-time. `[besides]` names, by size, rules that are right about the workload itself whatever the variant (a tiny net is
-launch-bound, cured or not). A line that ends in `# <- rule` is a label.
+number, title (of the cure), family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad`
+and `good`, `[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored
+on a CPU instead of the mini size, which tests the code. `held_out = true`: nothing was changed for what was said of
+this pair. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"` where the cure frees memory
+rather than time. `[besides]` names, by size, rules that are right about the workload itself whatever the variant (a
+tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is a label.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXTRA_VARIANTS = ("negative", "masked", "double")
 
 GAINS = ("time", "memory")
 
-_KEYS = {"number", "family", "rule", "guard", "shows_on", "published", "sizes"}
+_KEYS = {"number", "title", "family", "rule", "guard", "shows_on", "published", "sizes"}
 _OPTIONAL = {"variants", "whole_cell", "gain", "besides", "held_out"}
 _MARKER = re.compile(r"^# %% *(\w+) *$")
 _LABEL = re.compile(r"# <- (\w+)\s*$")
@@ -66,6 +66,7 @@ class Pair:
     that may fire there on every variant."""
 
     name: str
+    title: str
     path: Path
     number: int
     family: str
@@ -145,6 +146,7 @@ def load_pair(path: Path) -> Pair:
     }
     pair = Pair(
         name=path.stem,
+        title=label["title"],
         path=path,
         number=int(label["number"]),
         family=label["family"],

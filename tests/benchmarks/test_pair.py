@@ -9,6 +9,7 @@ from benchmarks.proving.pair import FOLDER, Label, PairError, load_pair, named_p
 SIZES = "\n".join(f"[sizes.{name}]\nsteps = 1\n" for name in ("mini", "host_bound", "balanced", "device_bound"))
 HEAD = f'''"""
 number = 12
+title = "Made"
 family = "host_syncs"
 rule = "sync_in_step"
 guard = "exact"
