@@ -13,12 +13,8 @@ from tests.support.jupyter import jupyterlab
 pytestmark = pytest.mark.browser
 
 CELLS = (
-    "%load_ext gpuprof",
+    "%load_ext gpuprof\nimport time\nimport torch\nfrom torch.utils.data import DataLoader, Dataset",
     '''%%gpuprofile --name "train one epoch" --memory
-import time
-import torch
-from torch.utils.data import DataLoader, Dataset
-
 class Slow(Dataset):
     def __len__(self):
         return 640
@@ -99,12 +95,21 @@ def _picture(lab, name: str, selector: str | None = None) -> None:
     (lab.page.locator(selector).first if selector else lab.page).screenshot(path=path)
 
 
+def _picture_of_cell_and_dashboard(lab) -> None:
+    cell, dashboard = (
+        lab.page.locator(each).last.bounding_box() for each in (".jp-CodeCell:has(.gpuprof-dashboard)", DASHBOARD)
+    )
+    clip = {**cell, "height": dashboard["y"] + dashboard["height"] + 8 - cell["y"]}
+    lab.page.screenshot(path=str(lab.pictures / "lab-profiled.png"), clip=clip)
+
+
 def test_the_value_of_the_cell_and_the_dashboard_appear(lab):
     assert lab.page.get_by_text("'total above zero: True'", exact=True).count() == 1
     assert "waiting for data" in lab.page.locator(f"{DASHBOARD} .gpuprof-key").inner_text()
     lab.page.wait_for_selector(f"{PANEL} canvas")
     time.sleep(0.5)  # the first frame of the timeline
     _picture(lab, "cell")
+    _picture_of_cell_and_dashboard(lab)
     assert lab.page.locator(f"{PANEL} canvas").first.evaluate(CORNER) == [255, 255, 255, 255]
     _picture(lab, "dashboard-timeline", DASHBOARD)
 

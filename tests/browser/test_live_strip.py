@@ -60,7 +60,7 @@ def test_the_strip_shows_the_running_cell_and_becomes_the_dashboard(page, screen
     # THEN the strip tells device, step and progress, and moves on
     for words in ("gpuprof · ", "of 120", "Fake Device A", "memory", "power", "temperature"):
         assert words in before.replace("\u00a0", " "), before
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(3000)
     assert strip.inner_text() != before
     assert strip.locator("canvas").first.evaluate("c => c.getContext('2d').getImageData(0, 0, 1, 1).data[3]") > 0
     strip.screenshot(path=str(screenshots / "lab-live-strip.png"))

@@ -17,12 +17,12 @@ from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US, duration, plural, size
 from gpuprof.views.picture.bar import SIZE, draw_bar, draw_swatches, key_items, rows_of_swatches
 from gpuprof.views.picture.columns import blend, shares
 from gpuprof.views.picture.lanes import Lane, lanes
-from gpuprof.views.theme import BUDGET, EVENTS, INK, PAPER
+from gpuprof.views.picture.palette import flattened
+from gpuprof.views.theme import EVENTS, INK, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from PIL.Image import Image
 
 WIDTH, DPI = 1200, 100
 MARGIN, LABELS = 20, 190
@@ -91,7 +91,7 @@ class _Picture:
         self.figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=used)
         # a palette makes it a third as large, and notebooks keep every picture
         with opened(drawn) as picture:
-            _flattened(picture.convert("RGB")).save(small, "png", optimize=True)
+            flattened(picture.convert("RGB")).save(small, "png", optimize=True)
         return small.getvalue()
 
     def _axes(self, height: int, left: int, width: int) -> Axes:
@@ -148,22 +148,6 @@ def _draw_lane(axes: Axes, lane: Lane, trace: Trace, width: int) -> None:
         interpolation="nearest",
     )
     axes.set_ylim(-0.12, 1.12)
-
-
-def _flattened(picture: Image) -> Image:
-    """With a palette of 256 colours; those that stand for a kind of time stay exact, however little there is of one."""
-    from PIL.Image import Dither, fromarray
-
-    exact = sorted({kind.light for kind in (*EVENTS.values(), *BUDGET.values())} | {INK, PAPER})
-    kept = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in exact]
-    others = picture.quantize(256 - len(exact), dither=Dither.NONE)
-    palette = (others.getpalette() or [])[: 3 * (256 - len(exact))]
-    pixels, index = np.asarray(picture), np.array(others)
-    for number, colour in enumerate(kept, len(palette) // 3):
-        index[(pixels == colour).all(axis=2)] = number
-    flat = fromarray(index)
-    flat.putpalette([*palette, *(part for colour in kept for part in colour)])
-    return flat
 
 
 def _draw_steps(axes: Axes, trace: Trace, width: int) -> None:

@@ -83,7 +83,7 @@ def host_samples(trace: Trace, origin_ns: int, span_ns: int) -> list[CurveLane]:
     table = trace.host_samples
     time = table["time_ns"] - origin_ns
     lanes = (
-        _sample_lane("process CPU", "% of one core", time, table["cpu_percent"].astype(np.float64), span_ns, None),
+        _sample_lane("process CPU", "% of a core", time, table["cpu_percent"].astype(np.float64), span_ns, None),
         _sample_lane("process memory", "bytes", time, table["resident_bytes"].astype(np.float64), span_ns, None),
     )
     return [lane for lane in lanes if lane]

@@ -131,7 +131,7 @@ function drawLabels(tl) {
     context.fillStyle = palette.ink;
     lines.forEach((line, i) => context.fillText(fitText(tl, line, layout.gutter - 14), 5, top + 14 * i + 0.5));
     context.fillStyle = palette.muted;
-    if (curves) context.fillText(fitText(tl, rangeText(place.lane), layout.gutter - 10), 5, top + 14 * lines.length + 1);
+    if (curves) context.fillText(fitText(tl, rangeText(place.lane), layout.gutter - 6), 5, top + 14 * lines.length + 1);
     if (place.hiddenRows && place.rows.length > 1) {
       const more = `+${place.hiddenRows} level${place.hiddenRows > 1 ? "s" : ""}`;
       context.fillText(more, 17, place.rows[1].y + place.rows[1].height / 2);
