@@ -64,6 +64,9 @@ def test_compiled_functions_are_compiled_as_they_would_be(tmp_path: Path) -> Non
         g = torch.compile(f, backend="eager")
         for _ in range(3):
             g(torch.ones(4))
+        def h(x, at):
+            return [1.0, 2.0][at] * x[at:]
+        torch.compile(h, backend="eager")(torch.ones(4), torch.tensor(1))
         '''
         name = "ipykernel_1/100.py"
         options = CaptureOptions(folder=Path(sys.argv[1]), no_nvml=True, no_lines=sys.argv[2] == "off")
