@@ -96,7 +96,8 @@ def parse(line: str) -> CellOptions:
     try:
         given: Namespace = _arguments.parser.parse_argstring(line)  # type: ignore[attr-defined]
     except (IPythonUsageError, ValueError) as error:
-        raise UsageError(f"{error}; %%gpuprofile? lists the options") from error
+        hint = "write --name 'my run' to name this run; " if _words_left(str(error)) else ""
+        raise UsageError(f"{error}; {hint}%%gpuprofile? lists the options") from error
     return CellOptions(
         capture=_capture_options(given),
         compare=given.compare,
@@ -106,6 +107,11 @@ def parse(line: str) -> CellOptions:
         quiet=given.quiet,
         into=_variable(given.into),
     )
+
+
+def _words_left(error: str) -> bool:
+    _, unknown, rest = error.partition("unrecognized arguments: ")
+    return bool(unknown) and not rest.startswith("-")
 
 
 def _capture_options(given: Namespace) -> CaptureOptions:

@@ -40,6 +40,13 @@ def test_nonsense_is_a_usage_error(line: str) -> None:
         parse(line)
 
 
+@pytest.mark.parametrize(("line", "hinted"), [("--name my run", True), ("baseline", True), ("--stepz 3", False)])
+def test_loose_words_are_taken_for_a_name_that_was_meant(line: str, hinted: bool) -> None:
+    with pytest.raises(UsageError, match="unrecognized arguments") as caught:
+        parse(line)
+    assert ("--name 'my run'" in str(caught.value)) == hinted
+
+
 def test_the_report_may_not_be_a_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a file"):
         parse(f"--report '{tmp_path}'")
