@@ -60,7 +60,7 @@ class Run:
 
     @cached_property
     def details(self) -> Report:
-        """The Report: results, findings, budget, verdict, trust."""
+        """The Report, with its results, findings, budget, verdict and trust line."""
         ranks = sorted(trace.source.rank for trace in self.traces if trace.source.rank is not None)
         measured = read_measured(self.folder) if self.folder is not None else ()
         return Report.of(self.trace, tuple(ranks), others=self.traces[1:], measured=measured)
@@ -148,7 +148,7 @@ class Run:
 
     @property
     def plots(self) -> Plots:
-        """HoloViews pictures: `run.plots.memory()`, `.transfers()`, `.device()`, …"""
+        """Pictures as HoloViews objects, to be composed further, as `run.plots.memory()` and `run.plots.transfers()`."""
         from gpuprof.views.charts import Plots
 
         return Plots(self.details)
