@@ -148,7 +148,7 @@ class Run:
 
     @property
     def plots(self) -> Plots:
-        """Pictures as HoloViews objects, to be composed further, as `run.plots.memory()` and `run.plots.transfers()`."""
+        """Pictures as HoloViews objects, to be composed further, as `run.plots.memory()` and others."""
         from gpuprof.views.charts import Plots
 
         return Plots(self.details)
