@@ -11,6 +11,8 @@ from gpuprof.report.saved import SavedRun
 
 # Alike in so much of its code, a cell is the same one although its id differs (a copy) or is not known.
 _ALIKE = 0.8
+# A few lines with another call in the middle, as `train(small)` and `train(large)`, are alike and not the same.
+_SHARED_LINES = 0.6
 # With the same id it is the same unless next to nothing of its code is left.
 _REWRITTEN = 0.3
 _MAGIC_LINE = "# %%gpuprofile"
@@ -32,7 +34,7 @@ def previous_among(runs: Iterable[Saved], cell: Cell, before_ns: int) -> Saved |
         alike = _likeness(cell, saved.cell)
         if cell.cell_id is not None and cell.cell_id == saved.cell.cell_id and alike >= _REWRITTEN:
             return saved
-        if alike >= _ALIKE:
+        if alike >= _ALIKE and _shared(_code(cell), _code(saved.cell)) >= _SHARED_LINES:
             copies.append(saved)
     return copies[0] if copies else None
 
@@ -42,6 +44,11 @@ def _likeness(one: Cell, other: Cell) -> float:
     ours, theirs = _code(one), _code(other)
     if min(len(ours), len(theirs)) < _COMPARED_BY_LINE:
         return SequenceMatcher(None, "\n".join(ours), "\n".join(theirs), autojunk=False).ratio()
+    return _shared(ours, theirs)
+
+
+def _shared(ours: list[str], theirs: list[str]) -> float:
+    """0..1: how many of their lines the two have in common."""
     return SequenceMatcher(None, ours, theirs, autojunk=False).ratio()
 
 
