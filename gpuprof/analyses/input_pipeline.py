@@ -107,7 +107,7 @@ class InputPipeline(Result):
             first_ns=int(waits["duration_ns"][first].sum()) if any_wait else None,
             ended_ns=int(waits["duration_ns"][ended].sum()) if any_wait else None,
             device_idle_in_wait_ns=None if idle_ns is None or not any_wait else min(idle_ns, wait_ns),
-            median_ns=max(float(np.median(batch["duration_ns"])) - own_each_ns, 0.0) if any_batch else None,
+            median_ns=_median(batch["duration_ns"], own_ns, own_each_ns) if any_batch else None,
             p95_ns=float(np.percentile(batch["duration_ns"], 95)) if any_batch else None,
             work_ns=_work(waits, ordinary),
             own_each_ns=own_each_ns,
@@ -186,6 +186,15 @@ def _own(trace: Trace, batches: int) -> tuple[int, float]:
     timed = sum(each.batches for each in trace.context.loadings)
     own_ns = sum(each.own_ns for each in trace.context.loadings) * min(batches / timed, 1.0) if timed else 0.0
     return int(own_ns), own_ns / timed if 2 * timed > batches else 0.0
+
+
+def _median(waits_ns: Array, own_ns: int, own_each_ns: float) -> float:
+    """The median wait without that timing, which took no larger part of it than of all waits.
+
+    Where others hold the cores a few timings last long, and their mean may exceed the median wait.
+    """
+    median, total = float(np.median(waits_ns)), float(waits_ns.sum())
+    return max(median - min(own_each_ns, median * own_ns / total), 0.0) if total else median
 
 
 def _device_idle(inside: intervals.Intervals, results: Results) -> int | None:

@@ -113,6 +113,18 @@ def test_what_timing_a_batch_takes_is_no_wait() -> None:
     assert (found.wait_ns, found.median_ns, found.wait_share, found.own_each_ns) == (170_000, 17_000, 0.17, 3_000)
 
 
+def test_a_few_timings_that_last_long_do_not_take_the_median_wait_away():
+    # GIVEN nine waits of 20 µs and one of 820, of whose 1,000 µs the timing took 400: 40 a batch
+    builder = TraceBuilder()
+    for i in range(10):
+        builder.step(i * 1000, 1000).data_wait(i * 1000, 820 if i == 9 else 20)
+        builder.operator("aten::mm", i * 1000 + 900, 9)
+    timed = {"dataset_samples": 40, "batches": 10, "samples": 40, "processes": 1, "own_ns": 400_000}
+    loading = Loading(dataset="Rows", source="Rows", sample_ns=0, collate_ns=0, cpu_ns=0, **timed)
+    # THEN it took its part of the median wait, not all of it
+    assert pipeline(builder.context(loadings=(loading,)).build()).median_ns == 12_000
+
+
 def test_what_handing_over_takes_of_the_waits_for_workers():
     def share(waits_ms: tuple[float, ...], workers: int) -> float | None:
         builder = TraceBuilder()
