@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gpuprof.capture.heap import SmallPieces
 from gpuprof.capture.options import CaptureOptions
 from gpuprof.capture.stderr_capture import Heard, stderr_captured
 
@@ -35,7 +34,6 @@ class KinetoRecording:
         self._profiler: Any = None
         self._results: Any = None
         self._heard = Heard()
-        self._pieces = SmallPieces()
         self.problems: list[str] = []
         self.with_device = False
         self.saved_at: Path | None = None
@@ -66,7 +64,6 @@ class KinetoRecording:
             warnings.simplefilter("ignore")
             profiler = self._make()
             profiler._prepare_trace()
-            self._pieces.lay_out()
             profiler._start_trace()
             _add_metadata(self._options)
         self._profiler = profiler
@@ -82,7 +79,6 @@ class KinetoRecording:
         with stderr_captured(self._heard):
             self._finish_device_work()
             self._results = self._disable()
-        self._pieces.take_up()
         self._profiler = None
         self.stop_cost_ns += time.perf_counter_ns() - began
 
