@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from gpuprof.analyses.kernels import Kernels
+from gpuprof.model.kernel_names import KernelCategory
 from gpuprof.model.trace import Trace
 from gpuprof.units import count, duration, percent, plural
 from gpuprof.views.charts.chart import Chart
@@ -38,25 +39,28 @@ def draw(kernels: Kernels, trace: Trace) -> Any:
             duration(total),
             count(int(number)),
             percent(total / kernels.total_ns),
+            EVENTS["collective" if category == KernelCategory.COLLECTIVE else "kernel"].light,
         )
-        for label, name, total, number in zip(labels, names, table["total_ns"], table["count"], strict=False)
+        for label, name, total, number, category in zip(
+            labels, names, table["total_ns"], table["count"], table["category"], strict=False
+        )
     ]
     bars = hv.Bars(
         data[::-1],
         "kernel",
-        [hv.Dimension("total", unit=unit_name), "name", "time", "number", "share"],
+        [hv.Dimension("total", unit=unit_name), "name", "time", "number", "share", "colour"],
     )
     tips = [("", "@name"), ("total", "@time"), ("kernels", "@number"), ("of kernel time", "@share")]
     rest = max(0, len(table) - MOST_NAMES)
     return frame(
         bars,
         invert_axes=True,
-        color=EVENTS["kernel"].light,
+        color=hv.dim("colour"),
         line_alpha=0,
         height=90 + 24 * len(data),
         xlabel="",
-        title=f"{plural(kernels.count, 'kernel')}, {duration(kernels.total_ns)}"
-        + (f"; the {MOST_NAMES} names with the most time of {len(table)}" if rest else ""),
+        ylabel=f"total time ({unit_name})" + (f", {MOST_NAMES} of {len(table)} names" if rest else ""),
+        title=f"{plural(kernels.count, 'kernel')}, {duration(kernels.total_ns)}",
         tools=["hover"],
         hover_tooltips=tips,
         default_tools=["save"],

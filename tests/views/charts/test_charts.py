@@ -12,7 +12,9 @@ from gpuprof.report import Report
 from gpuprof.views.charts import Plots, style
 from gpuprof.views.charts.frame import bokeh_item
 from gpuprof.views.charts.plots import all_charts, chart_of, draw
+from gpuprof.views.theme import EVENTS
 from tests.support.reports import device_report, empty_report, host_report
+from tests.support.trace_builder import TraceBuilder
 
 NAMES = ["device", "kernels", "memory", "steps", "transfers"]
 
@@ -94,6 +96,13 @@ def test_bars_of_kernels_name_the_function_without_its_arguments():
     report = device_report(name="void at::native::(anonymous namespace)::f<4, Add<float> >(int, float*)")
     (label,) = draw(report, "kernels").dimension_values("kernel")
     assert label == "1. f<4, Add<float> >"
+
+
+def test_collectives_have_their_own_colour_among_the_kernels():
+    trace = TraceBuilder().device(0).kernel("ncclKernel_AllReduce(int)", 0, 50).kernel("volta_sgemm", 60, 20).build()
+    bars = draw(Report.of(trace), "kernels")
+    colours = dict(zip(bars.dimension_values("name"), bars.dimension_values("colour"), strict=True))
+    assert colours == {"ncclKernel_AllReduce(int)": EVENTS["collective"].light, "volta_sgemm": EVENTS["kernel"].light}
 
 
 def test_plots_are_reached_by_name_and_a_wrong_one_is_named():
