@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
 from typing import TypeVar
 
 from gpuprof.model.context import Cell
@@ -11,8 +11,8 @@ from gpuprof.report.saved import SavedRun
 
 # Alike in so much of its code, a cell is the same one although its id differs (a copy) or is not known.
 _ALIKE = 0.8
-# A few lines with another call in the middle, as `train(small)` and `train(large)`, are alike and not the same.
-_SHARED_LINES = 0.6
+# One long line in common makes a few lines alike that do something else: so many need to have a counterpart.
+_MATCHED_LINES = 0.6
 # With the same id it is the same unless next to nothing of its code is left.
 _REWRITTEN = 0.3
 _MAGIC_LINE = "# %%gpuprofile"
@@ -34,7 +34,7 @@ def previous_among(runs: Iterable[Saved], cell: Cell, before_ns: int) -> Saved |
         alike = _likeness(cell, saved.cell)
         if cell.cell_id is not None and cell.cell_id == saved.cell.cell_id and alike >= _REWRITTEN:
             return saved
-        if alike >= _ALIKE and _shared(_code(cell), _code(saved.cell)) >= _SHARED_LINES:
+        if alike >= _ALIKE and _matched(_code(cell), _code(saved.cell)) >= _MATCHED_LINES:
             copies.append(saved)
     return copies[0] if copies else None
 
@@ -44,12 +44,16 @@ def _likeness(one: Cell, other: Cell) -> float:
     ours, theirs = _code(one), _code(other)
     if min(len(ours), len(theirs)) < _COMPARED_BY_LINE:
         return SequenceMatcher(None, "\n".join(ours), "\n".join(theirs), autojunk=False).ratio()
-    return _shared(ours, theirs)
-
-
-def _shared(ours: list[str], theirs: list[str]) -> float:
-    """0..1: how many of their lines the two have in common."""
     return SequenceMatcher(None, ours, theirs, autojunk=False).ratio()
+
+
+def _matched(ours: list[str], theirs: list[str]) -> float:
+    """0..1: how many of their lines the other cell has too, or changed a little; 1 where lines were compared."""
+    if min(len(ours), len(theirs)) >= _COMPARED_BY_LINE:
+        return 1.0
+    pairs = ((ours, theirs), (theirs, ours))
+    found = sum(bool(get_close_matches(line, others, 1, _ALIKE)) for lines, others in pairs for line in lines)
+    return found / ((len(ours) + len(theirs)) or 1)
 
 
 def _code(cell: Cell) -> list[str]:
