@@ -25,7 +25,7 @@ from gpuprof.views.html import kernels as kernels_section
 from gpuprof.views.html import lanes_table, lines_tab
 from gpuprof.views.html import memory as memory_section
 from gpuprof.views.html import transfers as transfers_section
-from gpuprof.views.html.blocks import Block, CurveBlock, Section
+from gpuprof.views.html.blocks import Block, CurveBlock, Section, Sentence
 from gpuprof.views.tables.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ def has_samples(report: Report) -> bool:
 
 
 def _charted(chart: ipywidgets.Widget, section: Section) -> ipywidgets.Widget:
-    return ipywidgets.VBox([chart, _sheet(section.blocks)])
+    """A chart and its tables; the section alone where both would only say that nothing was recorded."""
+    nothing = isinstance(chart, Sheet) and all(isinstance(block, Sentence) for block in section.blocks)
+    return _sheet(section.blocks) if nothing else ipywidgets.VBox([chart, _sheet(section.blocks)])
 
 
 def _sheet(blocks: Iterable[Block]) -> Sheet:

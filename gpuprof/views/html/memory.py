@@ -24,9 +24,15 @@ def section(results: Results) -> Section:
         blocks.append(_table(uses, results.trace))
         blocks += [block for use in uses if (block := _curve(use, results.trace)) is not None]
     else:
-        blocks.append(Sentence("Allocations were not recorded in this run; profile with --memory to see the peak."))
+        blocks.append(Sentence(_why_none(results.trace)))
     blocks += _held(results)
     return Section("memory", "Memory", tuple(blocks))
+
+
+def _why_none(trace: Trace) -> str:
+    if trace.source.kind == "kineto" and trace.context.cell is None:
+        return "This trace holds no allocations: torch.profiler records them with profile_memory=True."
+    return "Allocations were not recorded in this run; profile with --memory to see the peak."
 
 
 def _composition(parts: PeakParts) -> list[Block]:

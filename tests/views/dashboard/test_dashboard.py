@@ -13,6 +13,7 @@ from gpuprof.views.dashboard.chart_frame import ChartFrame
 from gpuprof.views.tables.sheet import Sheet
 from gpuprof.views.timeline.widget import TimelineWidget
 from tests.support.reports import NASTY, device_report, empty_report, host_report, with_findings
+from tests.support.trace_builder import TraceBuilder
 
 
 def inside(widget):
@@ -94,6 +95,12 @@ def test_a_tab_without_data_says_so_in_words():
     page = opened(Dashboard(host_report()), "Transfers")
     assert "copies between host and device are unknown" in html(page)
     assert not any(isinstance(widget, ChartFrame) for widget in inside(page))
+
+
+def test_that_nothing_was_recorded_is_said_once():
+    trace = TraceBuilder().device(0).kernel("sgemm", 0, 50).build()
+    page = html(opened(Dashboard(Report.of(trace)), "Memory"))
+    assert page.count("<p") == 1 and "profile_memory=True" in page
 
 
 def test_names_are_data():
