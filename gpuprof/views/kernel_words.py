@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+
+_NAMESPACES = re.compile(r"\b(?:at|c10)::(?:native::|detail::)?|\(anonymous namespace\)::")
 
 
 def short_name(name: str) -> str:
@@ -18,8 +21,8 @@ def short_name(name: str) -> str:
     return name
 
 
-def short_names(names: Sequence[str]) -> list[str]:
-    """The short name of each, but the whole one where two would read the same."""
-    short = [short_name(name) for name in names]
+def brief_names(names: Sequence[str]) -> list[str]:
+    """The short name of each without torch's namespaces, but the whole name where two would read the same."""
+    short = [_NAMESPACES.sub("", short_name(name)) for name in names]
     found = Counter(short)
     return [name if found[words] > 1 else words for name, words in zip(names, short, strict=True)]

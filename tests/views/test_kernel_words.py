@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuprof.views.kernel_words import short_name, short_names
+from gpuprof.views.kernel_words import brief_names, short_name
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,9 @@ def test_a_kernel_loses_its_arguments(name, expected):
 
 def test_names_that_would_read_the_same_stay_whole():
     names = ["void f<1>(int)", "void f<1>(float)", "void f<2>(int)"]
-    assert short_names(names) == ["void f<1>(int)", "void f<1>(float)", "f<2>"]
+    assert brief_names(names) == ["void f<1>(int)", "void f<1>(float)", "f<2>"]
+
+
+def test_torch_s_own_namespaces_are_left_out():
+    name = "void at::native::(anonymous namespace)::f<at::native::Add<float>, at::detail::Array<char*, 3> >(int)"
+    assert brief_names([name]) == ["f<Add<float>, Array<char*, 3> >"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from gpuprof.analyses.kernels import Kernels
@@ -11,11 +10,10 @@ from gpuprof.model.trace import Trace
 from gpuprof.units import count, duration, percent, plural
 from gpuprof.views.charts.chart import Chart
 from gpuprof.views.charts.style import frame, quiet, time_unit, words
-from gpuprof.views.kernel_words import short_names
+from gpuprof.views.kernel_words import brief_names
 from gpuprof.views.theme import EVENTS
 
 MOST_NAMES, LONGEST_NAME = 15, 48
-_NAMESPACES = re.compile(r"\b(?:at|native|cuda|c10|cudnn|detail|cub|thrust|cutlass)::|\(anonymous namespace\)::")
 
 
 def draw(kernels: Kernels, trace: Trace) -> Any:
@@ -30,7 +28,7 @@ def draw(kernels: Kernels, trace: Trace) -> Any:
     table = kernels.table
     unit_ns, unit_name = time_unit(int(table["total_ns"].max()))
     names = [trace.names[i] for i in table["name"][:MOST_NAMES]]
-    labels = [_label(rank, name) for rank, name in enumerate(short_names(names), 1)]
+    labels = [_label(rank, name) for rank, name in enumerate(brief_names(names), 1)]
     data = [
         (
             label,
@@ -70,8 +68,7 @@ def draw(kernels: Kernels, trace: Trace) -> Any:
 
 def _label(rank: int, name: str) -> str:
     """Numbered, because two long names may be cut to the same words; the whole name is in the hover card."""
-    bare = _NAMESPACES.sub("", name)
-    return f"{rank}. {bare if len(bare) <= LONGEST_NAME else f'{bare[:LONGEST_NAME]}…'}"
+    return f"{rank}. {name if len(name) <= LONGEST_NAME else f'{name[:LONGEST_NAME]}…'}"
 
 
 def _only_upright(plot: Any, element: Any) -> None:

@@ -12,7 +12,7 @@ from gpuprof.analyses.operators import Operators
 from gpuprof.analyses.result import Results
 from gpuprof.model.kernel_names import KernelCategory, Precision
 from gpuprof.views.html.blocks import Block, Cell, Name, Section, Sentence, TableBlock
-from gpuprof.views.kernel_words import short_names
+from gpuprof.views.kernel_words import brief_names
 
 MOST_ROWS = 100
 _HEADS = ("kernel", "kind", "precision", "count", "total time", "share", "median", "occupancy")
@@ -40,7 +40,7 @@ def _kernels(results: Results, kernels: Kernels) -> TableBlock:
     known = bool(np.isfinite(table["occupancy_percent"]).any())
     shown = len(_HEADS) if known else len(_HEADS) - 1
     whole = [results.trace.names[name] for name in table["name"][:MOST_ROWS].tolist()]
-    names = [Name(text, name) if text != name else name for text, name in zip(short_names(whole), whole, strict=True)]
+    names = [Name(text, name) if text != name else name for text, name in zip(brief_names(whole), whole, strict=True)]
     rows = tuple((name, *_kernel_row(kernels, row))[:shown] for row, name in enumerate(names))
     note = "Share is of the sum of kernel durations. "
     note += "Occupancy is the profiler's estimate, weighted by time." if known else "Occupancy was not recorded."
