@@ -27,6 +27,7 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
+from gpuprof.model.trace import Trace
 from gpuprof.rules.cell_change import cell_diff
 from gpuprof.rules.cell_lines import lines_calling
 from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
@@ -87,7 +88,7 @@ class DebugModeOn(Rule):
             if blocking
             else ""
         )
-        lines = lines_calling(results.trace, "set_detect_anomaly", "detect_anomaly", "use_deterministic_algorithms")
+        lines = _switching_on(results.trace)
         return Finding(
             rule=self.name,
             severity=max(mode.severity for mode in modes),
@@ -105,6 +106,13 @@ class DebugModeOn(Rule):
             leave_it="Leave it while the fault is being looked for, or when the result has to be reproducible to the "
             "bit (deterministic algorithms).",
         )
+
+
+def _switching_on(trace: Trace) -> tuple[int, ...]:
+    """Not the lines that switch a mode off."""
+    named = lines_calling(trace, "set_detect_anomaly", "detect_anomaly", "use_deterministic_algorithms")
+    text = trace.context.cell.source.splitlines() if trace.context.cell else []
+    return tuple(line for line in named if "False" not in text[line - 1])
 
 
 def _flagged(environment: Environment | None, on_device: bool) -> list[_Mode]:

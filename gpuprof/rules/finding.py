@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from gpuprof.model.intervals import Intervals
 from gpuprof.whatif.predict import Range
 
 
@@ -29,7 +30,7 @@ class Saving:
     "upper bound: all of the wait". Grades A to C carry numbers (whatif.md); D has none, so there is no Saving.
     `calibrated`: of that span as it would be without the recording, which slows the host. `spread`: by how much the
     rest of another run of the cell may be shorter or longer, of itself; it widens the shares, not the times, which are
-    of this run.
+    of this run. `within`: the union of the time that the saving is a part of, where the rule knows it.
     """
 
     low_ns: float
@@ -40,6 +41,7 @@ class Saving:
     basis: str
     calibrated: bool = False
     spread: float = 0.0
+    within: Intervals | None = field(default=None, repr=False, compare=False)
 
     @property
     def whole(self) -> str:

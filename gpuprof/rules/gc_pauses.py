@@ -62,7 +62,7 @@ class GcPauses(Rule):
             )
         lost_ns = found.pauses.total_ns if found.idle_ns is None else found.idle_ns
         share = scope.share(lost_ns)
-        if share < self.pause_share or found.count < self.collections:
+        if not scope.steps or share < self.pause_share or found.count < self.collections:
             return None
         idle = "" if found.idle_ns is None else f"; the device was idle in {units.duration(found.idle_ns)} of it"
         finding = Finding(

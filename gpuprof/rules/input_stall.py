@@ -40,6 +40,7 @@ from gpuprof.analyses.core_waits import CoreWaits
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.input_pipeline import InputPipeline
 from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.model import intervals
@@ -57,6 +58,9 @@ from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.whatif.changes import batches_from_workers, host_time_scaled, unchanged
 from gpuprof.whatif.loading import PREFETCH_FACTOR
 from gpuprof.whatif.predict import Range
+
+# Their code is not the user's; they take many indices at once.
+_TORCHS_OWN = ("TensorDataset",)
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class InputStall(Rule):
         handed_over = plan.handover_dominates or only_handed_over(results)
         if idle_ns is None and handed_over and share < self.high_share:
             return None  # more workers would not help, and a batch made or handed over that fast is part of the work
-        who = "The training loop waits" if idle_ns is None else "The device waits"
+        who = f"The {_loop(results)} waits" if idle_ns is None else "The device waits"
         ranges = Intervals(pipeline.start_ns[batch], (pipeline.start_ns + pipeline.duration_ns)[batch])
         found = Finding(
             rule=self.name,
@@ -155,12 +159,12 @@ def _evidence(pipeline: InputPipeline, plan: WorkerPlan, share: float) -> dict[s
     }
 
 
+def _loop(results: Results) -> str:
+    return "training loop" if results.get(Phases).backward.total_ns else "loop"
+
+
 def _change(plan: WorkerPlan, *, on_device: bool) -> str:
-    of = f"the batches of `{plan.loader.dataset}`" if plan.loader and plan.loader.dataset else "the batches"
-    cheaper = (
-        f"Make {of} cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations)"
-        f"{', move transforms to the device' if on_device else ''}, or precompute what does not change"
-    )
+    cheaper = _cheaper(plan, on_device=on_device)
     if plan.handover_dominates and on_device:
         cheaper += ", or keep the data on the device if they fit and take batches by index"
     if plan.suggested is None or plan.needed is None:
@@ -185,6 +189,23 @@ def _change(plan: WorkerPlan, *, on_device: bool) -> str:
             f"free (take at most the cores of this process less one).{repeats}"
         )
     return f"Use {arguments}: so many make a batch in the time of the work between two waits.{repeats}"
+
+
+def _cheaper(plan: WorkerPlan, *, on_device: bool) -> str:
+    name = plan.loader.dataset if plan.loader else None
+    of = f"the batches of `{name}`" if name else "the batches"
+    if name in _TORCHS_OWN:
+        return (
+            f"Make {of} cheaper: with `batch_size=None, sampler=BatchSampler(RandomSampler(dataset), N, "
+            "drop_last=False)` the loader indexes the tensors once a batch, instead of once a sample; so does slicing "
+            "them in the loop"
+        )
+    iterable = plan.loader is not None and plan.loader.iterable
+    how = "yield whole batches, with `batch_size=None`" if iterable else "`__getitems__`, tensor operations"
+    return (
+        f"Make {of} cheaper: transform whole batches instead of single samples ({how})"
+        f"{', move transforms to the device' if on_device else ''}, or precompute what does not change"
+    )
 
 
 def _besides(plan: WorkerPlan) -> str:

@@ -63,6 +63,8 @@ class PythonLoopOverBatch(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest loop over slices."""
         scope = Scope.of(results)
+        if not scope.steps:
+            return None  # printing a tensor walks over it as well
         sizes = {loader.batch_size for loader in results.trace.context.loaders if loader.batch_size}
         for loop in results.get(PythonLoops).loops:
             ranges = Intervals(

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from gpuprof import rules
 from gpuprof.analyses.result import Results
 from gpuprof.errors import UsageError
-from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.next_run import spread_between_runs
 from gpuprof.rules.rule import Rule
 from gpuprof.rules.unrecorded import without_recording
+from gpuprof.whatif.predict import MINOR_SHARE
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def _foreseen(results: Results, found: Finding) -> Finding:
     if found.saving is None:
         return found
     plain = without_recording(results, found.saving, found.where.ranges_ns)
-    return replace(found, saving=replace(plain, spread=spread_between_runs(results)))
+    severity = Severity.LOW if plain.calibrated and 0 < plain.most_share < MINOR_SHARE else found.severity
+    return replace(found, severity=severity, saving=replace(plain, spread=spread_between_runs(results)))
 
 
 def _rank(found: Finding) -> tuple[int, float, str]:

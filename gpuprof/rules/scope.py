@@ -45,12 +45,24 @@ class Scope:
         """`the steps' time` or `the recorded time`."""
         return "the steps’ time" if self.steps else "the recorded time"
 
-    def saving(self, low_ns: float, central_ns: float, high_ns: float, basis: str, grade: str = "C") -> Saving:
-        """A saving with its share of the recorded span; each bound lies in 0..span and they are in order."""
+    def saving(
+        self,
+        low_ns: float,
+        central_ns: float,
+        high_ns: float,
+        basis: str,
+        grade: str = "C",
+        *,
+        part_of: Intervals | None = None,
+    ) -> Saving:
+        """A saving with its share of the recorded span; each bound lies in 0..span and they are in order.
+
+        `part_of`: the union of the time that it is saved of.
+        """
         high = min(max(high_ns, 0.0), float(self.span_ns))
         central = min(max(central_ns, 0.0), high)
         low = min(max(low_ns, 0.0), central)
-        return Saving(low, central, high, central / self.span_ns if self.span_ns else 0.0, grade, basis)
+        return Saving(low, central, high, central / self.span_ns if self.span_ns else 0.0, grade, basis, within=part_of)
 
 
 def worst(ranges: Intervals) -> tuple[tuple[int, int], ...]:

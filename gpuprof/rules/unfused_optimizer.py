@@ -154,6 +154,7 @@ class UnfusedOptimizer(Rule):
                 cost.total_ns * (1 - least),
                 f"estimate: such a step takes {100 * least:.0f} to {units.percent(most)} of this time; many small "
                 "tensors gain most",
+                part_of=cost,
             ),
             leave_it="Leave it when the optimizer needs what fused steps lack (`differentiable=True`, sparse "
             "gradients), or when its tensors are few and large.",

@@ -71,14 +71,16 @@ class RecordingCost:
 def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[int, int], ...]) -> Saving:
     """The saving as a share of the run as it is without the recording; as it is where a device was recorded.
 
-    `ranges_ns`: where the time lies that is saved. It holds operators as densely as these, and shrinks with them; as
-    densely as the whole run where none are given. Low and high are the least and the most for any cost of recording,
-    and, where that is measured, whether it goes with the operators' number or with their time.
+    `ranges_ns`: where the time lies that is saved, unless the saving itself says `within` what. It holds operators as
+    densely as these, and shrinks with them; as densely as the whole run where none are given. Low and high are least
+    and most for any cost of recording, and, where that is measured, whether it goes with the operators' number or
+    with their time.
     """
     span_ns = results.trace.span_ns
     if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns:
         return saving
-    of_number, of_time = _parts(results, ranges_ns)
+    named = Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T) if ranges_ns else intervals.EMPTY
+    of_number, of_time = _parts(results, intervals.union(saving.within or named))
     if of_number is None or of_time is None:
         return saving
     cost, own_ns = RecordingCost.of(results), _timing(results)
@@ -117,17 +119,17 @@ def _timing(results: Results) -> float:
     return pipeline.own_each_ns * int(pipeline.batch.sum())
 
 
-def _parts(results: Results, ranges_ns: tuple[tuple[int, int], ...]) -> tuple[float | None, float | None]:
-    """Which part of all operators of the main thread, by number and by time, a ns of the ranges holds; None without."""
+def _parts(results: Results, within: Intervals) -> tuple[float | None, float | None]:
+    """Which part of all operators of the main thread, by number and by time, a ns of the union holds; None without.
+
+    A ns of the whole run where the union is empty.
+    """
     trace, main = results.trace, _operators(results)
     covered = intervals.union(intervals.of(main))
     if not len(main) or not covered.total_ns:
         return None, None
-    if not ranges_ns:
-        return 1 / trace.span_ns, 1 / trace.span_ns
-    within = intervals.union(Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T))
     if not within.total_ns:
-        return 0.0, 0.0
+        return 1 / trace.span_ns, 1 / trace.span_ns
     number = float(intervals.contains(within, main["start_ns"]).sum()) / len(main)
     time = intervals.intersect(covered, within).total_ns / covered.total_ns
     return number / within.total_ns, time / within.total_ns

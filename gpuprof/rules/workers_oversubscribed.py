@@ -52,6 +52,7 @@ class WorkersOversubscribed(Rule):
     """See the module."""
 
     guard = Guard.EXACT
+    whole_cell = True
 
     wanted_per_core: float = threshold(1.5, "threads that compute: a few more than cores even out uneven samples")
     wait_ratio: float = threshold(0.5, "of the workers’ computing: less is the ordinary taking of turns")

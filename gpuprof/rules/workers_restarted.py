@@ -41,6 +41,7 @@ class WorkersRestarted(Rule):
     """See the module."""
 
     guard = Guard.EXACT
+    whole_cell = True
 
     restart_share: float = threshold(0.03, "of the cell: less is hardly measurable")
     high_share: float = threshold(0.20, "of the cell: then it is the first thing to mend")

@@ -75,10 +75,32 @@ def test_workers_are_advised_only_as_far_as_they_help(
 
 def test_without_a_device_a_cheaper_batch_comes_first() -> None:
     found = finding("input_stall", _loading(30_000, workers=0, cores=4, device=False, dataset="Digits").build())
-    assert found.title.startswith("The training loop waits")
+    assert found.title.startswith("The loop waits")
     assert found.change.startswith("Make the batches of `Digits` cheaper")
     assert "device_idle_in_wait_ms" not in found.evidence
     assert found.saving is not None and found.saving.low_ns == 0
+
+
+def test_a_loop_with_a_backward_pass_is_a_training_loop() -> None:
+    loading = _loading(30_000, workers=0, cores=4, device=False)
+    loading.operator("autograd::engine::evaluate_function: MmBackward0", 31_000, 10)
+    assert finding("input_stall", loading.build()).title.startswith("The training loop waits")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "iterable", "advice"),
+    [
+        ("TensorDataset", False, "sampler=BatchSampler("),
+        ("Digits", True, "yield whole batches"),
+        ("Digits", False, "`__getitems__`"),
+    ],
+)
+def test_what_is_advised_can_be_done_with_that_kind_of_dataset(dataset: str, iterable: bool, advice: str) -> None:
+    built = _loading(30_000, workers=0, cores=4, device=False, dataset=dataset, iterable=iterable).build()
+    change = finding("input_stall", built).change
+    assert [said for said in ("BatchSampler(", "yield whole", "`__getitems__`") if said in change] == [
+        said for said in ("BatchSampler(", "yield whole", "`__getitems__`") if said in advice
+    ]
 
 
 @pytest.mark.parametrize("device", [False, True])

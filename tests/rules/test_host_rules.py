@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
-from gpuprof.model.context import Environment, Garbage
+from gpuprof.model.context import Cell, Environment, Garbage
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Abstention, Finding, Severity
@@ -226,6 +226,19 @@ def test_a_collection_or_two_are_no_habit() -> None:
 
     assert pausing(2) is None
     assert isinstance(pausing(3), Finding)
+
+
+def test_pauses_of_a_cell_without_steps_stop_no_loop() -> None:
+    garbage = Garbage(collections=3, start_ns=(0, 200_000, 400_000), duration_ns=(100_000,) * 3, generation=(1,) * 3)
+    built = TraceBuilder().operator("aten::mm", 0, 1000).context(garbage=garbage).build()
+    assert rule("gc_pauses").check(Results(built)) is None
+
+
+def test_a_line_that_switches_anomaly_detection_off_is_not_named() -> None:
+    source = "torch.autograd.set_detect_anomaly(True)\ntrain()\ntorch.autograd.set_detect_anomaly(False)"
+    flags = {"environment": Environment(anomaly_mode=True), "cell": Cell(source=source, filename="cell")}
+    found = finding("debug_mode_on", TraceBuilder().operator("aten::mm", 0, 100).context(**flags).build())
+    assert found.where.lines == (1,)
 
 
 @pytest.mark.parametrize(("later", "severity"), [(8, Severity.LOW), (9, Severity.MEDIUM)])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Window
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Saving
 from gpuprof.rules.scope import Scope
@@ -52,6 +54,14 @@ def test_operators_are_a_smaller_part() -> None:
     saving = of_the_operators(run())
     assert saving.share == pytest.approx(480 / 880)
     assert saving.most_share == pytest.approx(0.6)
+
+
+def test_a_saving_that_says_what_it_is_part_of_is_judged_by_that() -> None:
+    """Not by the ranges that are shown, which are the longest and hold more or fewer operators than the rest."""
+    trace = run()
+    waits = Intervals(*(np.array([at * 1_000_000 + ns for at in range(10)], np.int64) for ns in (300_000, 700_000)))
+    saving = Scope.of(Results(trace)).saving(0, 4e6, 4e6, "upper bound", part_of=waits)
+    assert without_recording(Results(trace), saving, ((0, 300_000),)).share == pytest.approx(400 / 880)
 
 
 def test_the_steps_after_the_window_tell_what_recording_costs() -> None:
