@@ -64,6 +64,10 @@ _ADVICE = {
     "aten::copy_": "copy what is needed once, after the loop, or into pinned memory with `non_blocking=True`",
 }
 _READS = {"aten::item", "aten::_local_scalar_dense"}
+_MANY_READS = (
+    " Indices and lengths are better Python’s own numbers than tensors; distributions check their values unless they "
+    "are made with `validate_args=False`."
+)
 _LEAVE_IT = "Leave it when the value decides what runs next, or when it is read rarely."
 
 
@@ -158,7 +162,7 @@ class SyncInStep(Rule):
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(ranges), ranges_ns=worst(ranges)),
             change="Before moving to a GPU: keep the value as a tensor (`total += loss.detach()`) and call `.item()` "
-            "once at the end, or every hundred steps.",
+            f"once at the end, or every hundred steps.{_MANY_READS if (reads.per_step or 0) > 1 else ''}",
             diff=_diff(results, reads.per_step or 0.0) if _on_cpu(results) else None,
             leave_it="Leave it as long as there is no GPU, or when the value decides what runs next.",
         )

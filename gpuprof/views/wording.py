@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.model.intervals import Intervals, intersect, union
-from gpuprof.rules.finding import Abstention, Finding, Saving
+from gpuprof.rules.finding import Abstention, Finding, Saving, Severity
 from gpuprof.units import NS_PER_MS, NS_PER_US, count, duration, percent, plural, rate, size
 from gpuprof.views.theme import BUDGET, Kind
 
@@ -122,7 +122,9 @@ def where_words(report: Report, finding: Finding) -> str:
 
 def commands(number: int, finding: Finding) -> list[str]:
     """The magics that go on from a finding: its changed cell and what that gains, where there is a diff; its page."""
-    changes = [f"%gpufix {number}", f"%gputry {number}"] if finding.diff else []
+    changes = [f"%gpufix {number}"] if finding.diff else []
+    if finding.diff and (finding.saving or finding.severity > Severity.LOW):
+        changes.append(f"%gputry {number}")  # a minor point without a saving has nothing to measure
     return [*changes, f"%gpuexplain {finding.rule}"]
 
 
