@@ -248,6 +248,17 @@ def test_on_the_cpu_those_that_gain_are_fused(name: str) -> None:
     assert found.saving is not None and found.saving.low_ns > 0.2 * 500_000
 
 
+def test_less_is_promised_of_a_few_tensors() -> None:
+    """What a step takes besides them stays."""
+
+    def saved(parameters: int) -> float:
+        saving = finding("unfused_optimizer", _optimizer("Adam", 50, parameters=parameters)).saving
+        assert saving is not None
+        return saving.central_ns
+
+    assert saved(7) < saved(8) == saved(20)
+
+
 @pytest.mark.parametrize("name", ["RMSprop", "NAdam", "Adamax", "ASGD", "Rprop", "MySGD", "SGD"])
 def test_on_the_cpu_others_are_left_in_peace(name: str) -> None:
     """With foreach ASGD took 128 to 177 % of the time; SGD may be without momentum where its tensors are unknown."""
