@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from types import SimpleNamespace
 
@@ -13,7 +14,8 @@ from tests.support.jupyter import jupyterlab
 pytestmark = pytest.mark.browser
 
 CELLS = (
-    "%load_ext gpuprof\nimport time\nimport torch\nfrom torch.utils.data import DataLoader, Dataset",
+    "%load_ext gpuprof\nimport time, torch\nfrom torch.utils.data import DataLoader, Dataset\n"
+    "import torch._dynamo  # which the first optimizer would import, for a second",
     '''%%gpuprofile --name "train one epoch" --memory
 class Slow(Dataset):
     def __len__(self):
@@ -36,6 +38,8 @@ for inputs, targets in DataLoader(Slow(), batch_size=32):
 f"total above zero: {total > 0}"''',
     "import gpuprof\ngpuprof.last().plots.memory()",
 )
+# the second where the processor is idle meanwhile, as on a machine without other work
+FOUND = re.compile("The training loop waits for data|Samples are fetched one by one")
 DASHBOARD = ".gpuprof-dashboard"
 TABS = f"{DASHBOARD} .lm-TabBar-tab"
 PANEL = f"{DASHBOARD} .widget-tab-contents > :not(.lm-mod-hidden)"
@@ -117,7 +121,7 @@ def test_the_value_of_the_cell_and_the_dashboard_appear(lab):
 @pytest.mark.parametrize(
     ("title", "words", "drawn"),
     [
-        ("Findings", "waits for data", False),
+        ("Findings", FOUND, False),
         ("Transfers", "copies between host and device are unknown", False),
         ("Memory", "peak allocated", True),
         ("Kernels & operators", "aten::", False),
@@ -201,7 +205,7 @@ def test_reopened_without_its_kernel_the_report_is_whole(lab):
     report = page.locator(REPORT)
     report.wait_for()
     words = report.inner_text().replace("\u00a0", " ")
-    assert "The training loop waits for data" in words
+    assert FOUND.search(words)
     assert "Where the time went" in words
     assert report.locator("img").evaluate("image => image.complete && image.naturalWidth") == 1200
     time.sleep(1)
@@ -223,7 +227,7 @@ def test_untrusted_the_report_is_legible(lab):
     lab.page.goto(lab.server.url("lab/tree/stranger.ipynb"))
     report = lab.page.locator(REPORT)
     report.wait_for()
-    assert "The training loop waits for data" in report.inner_text().replace("\u00a0", " ")
+    assert FOUND.search(report.inner_text().replace("\u00a0", " "))
     assert report.locator("iframe").count() == 0
     assert report.locator("img").count() == 1
     assert lab.page.locator("text='Error displaying widget'").count() == 0

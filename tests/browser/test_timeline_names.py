@@ -47,3 +47,30 @@ def test_a_name_is_shortened_before_it_is_cut_and_dropped_before_it_says_nothing
 )
 def test_a_kernel_is_called_the_same_in_tables_and_on_the_timeline(module_page, name):
     assert module_page.evaluate("name => shortName(name)", name) == short_name(name)
+
+
+NAMES = """(durations) => {
+    const drawn = [];
+    const numbers = durations.map((_, i) => i);
+    const context = { measureText: (text) => ({ width: 6 * text.length }), fillText: (text) => drawn.push(text) };
+    const data = { names: durations.map((each, i) => `step ${i} · ${each} ms`), kinds: [{ key: "step" }] };
+    const start = durations.map((_, i) => durations.slice(0, i).reduce((sum, each) => sum + each, 0));
+    const scale = { left: 0, width: 10000, t0: 0, nsPerPixel: 1 };
+    const tl = { context, data, scale, palette: { kinds: [{ ink: "" }] }, textWidths: new Map() };
+    drawNames(tl, { kind: 0, start, duration: durations, name: numbers }, 0, durations.length, 0, 20, null);
+    return drawn;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("durations", "expected"),
+    [
+        ([200, 200, 200], ["step 0 · 200 ms", "step 1 · 200 ms", "step 2 · 200 ms"]),
+        ([60, 60, 300], ["step 0", "step 1", "step 2"]),
+        ([24, 90, 25], ["0", "1", "2"]),
+        ([60, 60, 20], ["step 0", "step 1"]),
+        ([9, 9, 300], []),
+    ],
+)
+def test_steps_are_all_named_in_one_form(module_page, durations, expected):
+    assert module_page.evaluate(NAMES, durations) == expected

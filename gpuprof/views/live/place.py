@@ -8,9 +8,7 @@ import ipywidgets
 
 from gpuprof.views.closing import close_all
 
-NO_WIDGETS = (
-    "gpuprof dashboard: it needs a live kernel and a front end with widgets; the report below holds its figures."
-)
+NO_WIDGETS = "gpuprof dashboard: needs a live kernel and widgets; see the report below."  # one line of a notebook
 _standing: dict[str, Place] = {}
 
 

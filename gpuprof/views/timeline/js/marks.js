@@ -76,6 +76,7 @@ function drawNames(tl, series, from, to, y, height, dim) {
   const { context, scale, data, palette } = tl;
   const perNs = 1 / scale.nsPerPixel;
   const right = scale.left + scale.width;
+  const form = data.kinds[series.kind].key === "step" ? commonForm(tl, series, from, to) : null;
   context.textBaseline = "middle";
   context.textAlign = "left";
   for (let i = from; i < to; i++) {
@@ -83,7 +84,8 @@ function drawNames(tl, series, from, to, y, height, dim) {
     const x0 = Math.max(begin, scale.left);
     const room = Math.min(begin + series.duration[i] * perNs, right) - x0 - 8;
     if (room < 12) continue;
-    const text = fitName(tl, data.names[series.name[i]], room);
+    const name = data.names[series.name[i]];
+    const text = form === null ? fitName(tl, name, room) : nameInForm(tl, name, form, room);
     context.fillStyle = dim && !dim[series.name[i]] ? palette.muted : palette.kinds[series.kind].ink;
     if (text) context.fillText(text, x0 + 4, y + height / 2 + 0.5);
   }
@@ -104,6 +106,19 @@ function shorterNames(text) {
   if (step) return [step[1], step[2]];
   if (/^enumerate\(DataLoader\)#.*__next__$/.test(text)) return ["DataLoader.__next__", "DataLoader"];
   return [shortName(text).replace(/^(aten::|void )/, "")];
+}
+
+// Steps are all named alike: the longest form that fits the middle one of those in view.
+function commonForm(tl, series, from, to) {
+  const durations = Array.from(series.duration.slice(from, to)).sort((a, b) => a - b);
+  const room = durations[durations.length >> 1] / tl.scale.nsPerPixel - 8;
+  const name = tl.data.names[series.name[from]];
+  return [name, ...shorterNames(name)].findIndex((form) => widthOf(tl, form) <= room);
+}
+
+function nameInForm(tl, name, form, room) {
+  const text = [name, ...shorterNames(name)][form] ?? "";
+  return widthOf(tl, text) <= room ? text : "";
 }
 
 // The name of an event where it fits, else the longest of its shorter forms that does, else its beginning, else nothing.
