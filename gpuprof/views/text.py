@@ -125,5 +125,7 @@ def _labelled(label: str, words: str) -> str:
 
 def _wrap(words: str, first: str = "", rest: str | None = None) -> str:
     indent = first if rest is None else rest
-    # names of kernels and files may be longer than a line: broken rather than left to overflow
-    return textwrap.fill(words, WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False)
+    # a number stays with its unit; names of kernels and files may be longer than a line, and are broken
+    kept = wording.unbroken(words)
+    filled = textwrap.fill(kept, WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False)
+    return filled.replace("\u00a0", " ")

@@ -30,6 +30,14 @@ def test_everything_the_report_says_is_there(make):
     assert all(note in rendered for note in report.trust.notes)
 
 
+@pytest.mark.parametrize("spaces", range(6))
+def test_a_number_stays_on_the_line_of_its_unit(spaces):
+    words = " ".join(["x" * (20 + spaces), *["wait 17.5 ms for 832 B at 44 % of it"] * 9])
+    for line in text._wrap(words, "  ").splitlines():
+        assert not line.rstrip().endswith(("17.5", "832", "44"))
+        assert "\u00a0" not in line and len(line) <= text.WIDTH
+
+
 def test_the_diff_keeps_its_lines():
     rendered = text.render_text(with_findings(device_report())).splitlines()
     assert all(f"      {line}".rstrip() in rendered for line in DIFF.splitlines())
