@@ -32,7 +32,8 @@ def tables_page() -> str:
         "Unknown is -1 in integer columns and NaN in float ones.\n",
     ]
     for table in TABLES.values():
-        parts.append(f"## {table.name}\n\nOne row: {table.row}.\n")
+        row = table.row.replace("__", r"\_\_")  # else it is bold
+        parts.append(f"## {table.name}\n\nOne row: {row}.\n")
         parts.append("| column | type | unit | meaning |\n|---|---|---|---|")
         parts.extend(f"| `{c.name}` | {c.dtype} | {c.unit or '–'} | {c.meaning} |" for c in table.columns)
         parts.append("")
