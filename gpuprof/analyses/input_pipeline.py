@@ -12,6 +12,7 @@ from gpuprof.analyses.phases import INPUT
 from gpuprof.analyses.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.context import Loader
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -65,6 +66,11 @@ class InputPipeline(Result):
     def batch(self) -> Array:
         """Boolean mask of shape `(waits,)`: ordinary waits for one batch."""
         return ~(self.first | self.ended | self.outside)
+
+    @property
+    def waits(self) -> Intervals:
+        """When those were, by start; they do not overlap."""
+        return Intervals(self.start_ns[self.batch], (self.start_ns + self.duration_ns)[self.batch])
 
     @property
     def handover_share(self) -> float | None:

@@ -91,6 +91,7 @@ class GcPauses(Rule):
                 lost_ns,
                 lost_ns + found.full * _COLD_CACHES_NS,
                 "estimate: no collection inside the steps",
+                part_of=found.pauses,
             ),
             leave_it="Leave it when the loop makes reference cycles that hold tensors; then collect every hundred "
             "steps.",

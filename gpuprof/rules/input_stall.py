@@ -88,12 +88,12 @@ class InputStall(Rule):
             return None
         if activity.recorded is False:
             return without_device(self.name, results, "the device’s activity during the waits for data")
-        plan, batch = results.get(WorkerPlan), pipeline.batch
+        plan = results.get(WorkerPlan)
         handed_over = plan.handover_dominates or only_handed_over(results)
         if idle_ns is None and handed_over and share < self.high_share:
             return None  # more workers would not help, and a batch made or handed over that fast is part of the work
         who = f"The {_loop(results)} waits" if idle_ns is None else "The device waits"
-        ranges = Intervals(pipeline.start_ns[batch], (pipeline.start_ns + pipeline.duration_ns)[batch])
+        ranges = pipeline.waits
         found = Finding(
             rule=self.name,
             severity=Severity.LOW if self._held_by_others(results) else graded(share, self.high_share),
@@ -287,7 +287,7 @@ def _forks(environment: Environment | None) -> bool:
 def _saving(results: Results, stall_ns: int) -> Saving:
     scope, pipeline, plan = Scope.of(results), results.get(InputPipeline), results.get(WorkerPlan)
     if plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
-        return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait")
+        return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait", part_of=pipeline.waits)
     hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
     workers = units.plural(plan.suggested or 0, "worker")
     return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")

@@ -47,13 +47,13 @@ def loading_saving(results: Results, share: float, basis: str) -> Saving | None:
 
     design/whatif.md, formula 1. None where the making of a batch is unknown.
     """
-    plan, stall_ns = results.get(WorkerPlan), results.get(SampleCost).stall_ns
+    plan, stall_ns, pipeline = results.get(WorkerPlan), results.get(SampleCost).stall_ns, results.get(InputPipeline)
     if plan.load_ns is None or stall_ns is None:
         return None
-    batches = int(results.get(InputPipeline).batch.sum())
+    batches = int(pipeline.batch.sum())
     made = plan.load_ns / plan.workers * batches if plan.workers else float(stall_ns)  # in-process, the wait is it
     saved = min(share * made, stall_ns)
-    return Scope.of(results).saving(0, saved, saved, basis)
+    return Scope.of(results).saving(0, saved, saved, basis, part_of=pipeline.waits)
 
 
 def loading_evidence(results: Results) -> dict[str, float | int | str]:

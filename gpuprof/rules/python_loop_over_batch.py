@@ -130,13 +130,14 @@ class PythonLoopOverBatch(Rule):
             where=Where(lines=lines, ranges_ns=worst(inside)),
             change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
             "`torch.vmap(f)(x)`, `torch.bmm` for products or `torch.where` for branches.",
-            saving=_saving(results, inside.total_ns, turns),
+            saving=_saving(results, inside, turns),
             leave_it="Leave it when each turn depends on the one before, or when the samples differ in shape.",
         )
 
 
-def _saving(results: Results, spent_ns: int, turns: float) -> Saving:
-    scope, bound = Scope.of(results), spent_ns * (1 - 1 / turns)
+def _saving(results: Results, spent: Intervals, turns: float) -> Saving:
+    spent_ns, scope = spent.total_ns, Scope.of(results)
+    bound = spent_ns * (1 - 1 / turns)
     if results.get(DeviceActivity).recorded is not None:
         basis = "upper bound: the whole batch takes as long as one sample now"
         return scope.saving(bound * 0.3, bound, bound, basis)
@@ -146,6 +147,7 @@ def _saving(results: Results, spent_ns: int, turns: float) -> Saving:
         min(spent_ns * (1 - usual), bound),
         bound,
         f"estimate: the whole batch takes {units.percent(usual)} of the loop’s time, {units.percent(most)} at most",
+        part_of=spent,
     )
 
 

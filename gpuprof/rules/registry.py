@@ -11,7 +11,7 @@ from gpuprof import rules
 from gpuprof.analyses.result import Results
 from gpuprof.errors import UsageError
 from gpuprof.rules.finding import Abstention, Finding, Severity
-from gpuprof.rules.next_run import spread_between_runs
+from gpuprof.rules.next_run import spread_of_the_rest
 from gpuprof.rules.rule import Rule
 from gpuprof.rules.unrecorded import without_recording
 from gpuprof.whatif.predict import MINOR_SHARE
@@ -78,7 +78,7 @@ def _foreseen(results: Results, found: Finding) -> Finding:
         return found
     plain = without_recording(results, found.saving, found.where.ranges_ns)
     severity = Severity.LOW if plain.calibrated and 0 < plain.most_share < MINOR_SHARE else found.severity
-    return replace(found, severity=severity, saving=replace(plain, spread=spread_between_runs(results)))
+    return replace(found, severity=severity, saving=replace(plain, spread=spread_of_the_rest(results)))
 
 
 def _rank(found: Finding) -> tuple[int, float, str]:

@@ -98,8 +98,8 @@ def saving_words(saving: Saving) -> str:
 
 
 def grade_words(saving: Saving) -> str:
-    """`grade C: upper bound: all of the wait; another run may differ by ±10 %`."""
-    differs = f"; another run may differ by ±{percent(saving.spread)}"
+    """`grade C: upper bound: all of the wait; what remains may take 30 % more or less`."""
+    differs = f"; what remains may take {percent(saving.spread)} more or less"
     return f"grade {saving.grade}: {saving.basis or GRADES.get(saving.grade, '')}{differs if saving.spread else ''}"
 
 
