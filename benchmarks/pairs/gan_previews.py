@@ -5,7 +5,6 @@ family = "adversarial"
 rule = "memory_grows_per_step"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 gain = "memory"
 published = "nobody: measure"
 

@@ -24,10 +24,10 @@ class MemoryGrowth(Result):
     """One level of memory a step, on the device with the highest peak, else on the host (`device` None).
 
     Warm-up is left out: the first two steps, and in longer runs their whole first half, in which caches and states
-    fill up. `levels` is how many are left; what follows is None with fewer than two. `per_step_bytes`: median growth
-    from one step to the next; `grown_bytes`: from the first to the last level; `rising_share` (0..1) of the
-    differences that are above 0. `from_ns` to `to_ns`: the time that they span. `free_bytes` is the limit less the
-    peak; on the host what was available when the run began.
+    fill up. `levels` is how many are left; what follows is None with fewer than two. `per_step_bytes`: median growth a
+    step, from one turn of the loop to the next (of several optimizers each makes a step in a turn); `grown_bytes`: from
+    the first to the last level; `rising_share` (0..1) of the differences that are above 0. `from_ns` to `to_ns`: the
+    time that they span. `free_bytes` is the limit less the peak; on the host what was available when the run began.
     """
 
     device: int | None
@@ -61,7 +61,8 @@ class MemoryGrowth(Result):
         device = use.device if use else None
         if len(level) < 2:
             return cls(device, source, len(level), None, None, None, None, None, None)
-        each = np.diff(level) / np.maximum(np.diff(step), 1)
+        turn = _steps_of_a_turn(trace, len(level))
+        each = (level[turn:] - level[:-turn]) / np.maximum(step[turn:] - step[:-turn], 1)
         return cls(
             device=device,
             source=source,
@@ -86,6 +87,13 @@ def _levels(trace: Trace, use: MemoryUse | None, readings: StepMemory | None) ->
         return empty, empty, empty, None
     level = np.array(use.lowest_by_step_bytes, np.int64)
     return np.arange(len(level)), np.sort(trace.steps["start_ns"])[-len(level) :], level, FROM_ROWS
+
+
+def _steps_of_a_turn(trace: Trace, levels: int) -> int:
+    """As many as there are optimizers that step equally often; 1 where that is unknown or too few levels are left."""
+    counts = [optimizer.steps for optimizer in trace.context.optimizers if optimizer.steps > 1]
+    alike = len(counts) > 1 and max(counts) - min(counts) <= 1
+    return len(counts) if alike and levels > 2 * len(counts) else 1
 
 
 def _free(trace: Trace, use: MemoryUse | None) -> int | None:

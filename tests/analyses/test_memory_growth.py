@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.analyses.memory_growth import FROM_READINGS, FROM_ROWS, MemoryGrowth
 from gpuprof.analyses.result import Results
-from gpuprof.model.context import Allocator, StepMemory
+from gpuprof.model.context import Allocator, Optimizer, StepMemory
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -84,6 +84,16 @@ def test_a_plateau_after_a_long_warm_up_does_not_grow() -> None:
 def test_a_sawtooth_rises_in_some_steps_only() -> None:
     found = growth(readings([0, 0, 100, 200, 300, 0, 100, 200, 300, 0]).build())
     assert found.rising_share == pytest.approx(5 / 7)
+
+
+def test_two_optimizers_make_two_steps_a_turn() -> None:
+    """GIVEN what stays grows in every second step WHEN two optimizers step in turns THEN every turn leaves more."""
+    levels = [1000 * (number // 2) for number in range(24)]
+    alone = growth(rows(levels).build())
+    both = tuple(Optimizer(name="SGD", parameters=1, elements=1, steps=12) for _ in range(2))
+    together = growth(rows(levels).context(optimizers=both).build())
+    assert (alone.rising_share or 0) < 0.6
+    assert (together.rising_share, together.per_step_bytes) == (1.0, 500.0)
 
 
 def test_too_few_steps_tell_nothing(empty_trace: Trace) -> None:
