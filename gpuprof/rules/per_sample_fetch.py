@@ -66,7 +66,7 @@ class PerSampleFetch(Rule):
         return Finding(
             rule=self.name,
             severity=graded(stall, self.high_share),
-            title=f"Samples are fetched one by one, and wait {units.percent(waits)} of that time",
+            title=f"Samples are fetched one by one; {units.percent(waits)} of the fetching is waiting",
             explanation=(
                 f"Reading a sample of `{loading.source}` takes {units.duration(loading.sample_ns / loading.samples)} "
                 f"and waits {cost.blocked_per_sample:.1f} times in it (mean of "
