@@ -7,7 +7,7 @@ from tests.rules.expected import Expected
 
 EXPECTED = Expected(
     Severity.HIGH,
-    "Samples are fetched one by one, and wait 90 % of that time",
+    "Samples are fetched one by one; 90 % of the fetching is waiting",
     {"waits_per_sample": 2, "processors_used": 0.1, "sample_ms": 3.9, "workers": 2},
     lines=(3,),
     saving_share=0.6,
