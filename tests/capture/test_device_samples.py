@@ -34,9 +34,9 @@ def sampled(seconds: float = 0.25, hz: float = 40.0, devices: list[str | int] | 
     return sampler.stop()
 
 
-def wait_for_rows(sampler: DeviceSampler, seconds: float = 5.0) -> None:
+def wait_for_rows(sampler: DeviceSampler, seconds: float = 5.0, devices: int = 1) -> None:
     until = time.monotonic() + seconds
-    while not sampler.latest() and time.monotonic() < until:
+    while len(sampler.latest()) < devices and time.monotonic() < until:
         time.sleep(0.005)
 
 
@@ -158,7 +158,7 @@ def test_mig_takes_away_some_metrics_of_one_device_only(nvml: FakeNvml) -> None:
 def test_a_lost_device_leaves_the_other_running(nvml: FakeNvml) -> None:
     sampler = DeviceSampler(hz=40)
     sampler.start()
-    wait_for_rows(sampler)
+    wait_for_rows(sampler, devices=2)
     nvml.order("fail * 1 15")
     time.sleep(0.2)
     lost_by = time.time_ns()
