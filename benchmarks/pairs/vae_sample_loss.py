@@ -5,7 +5,6 @@ family = "latent_models"
 rule = "python_loop_over_batch"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
 
 [sizes.mini]

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.phases import Phases, backward_mask
+from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.slice_walks import Walk, slice_walks, unbound_walk
 from gpuprof.model import intervals
@@ -73,18 +73,6 @@ class PythonLoops(Result):
             found.setdefault(turn, []).append((first, count, period))
         loops = [_loop(trace, rows, turn, places) for turn, places in found.items()]
         return cls(tuple(sorted(loops, key=lambda loop: -loop.total_ns)))
-
-
-def backward_of(trace: Trace, forward: Intervals) -> Intervals:
-    """Union of host time, on any thread, in which autograd runs what the operators begun in `forward` left it.
-
-    Joined by the sequence numbers that torch gives to both; what sums up gradients for a parameter has none.
-    """
-    operators, nodes = trace.operators, backward_mask(trace)
-    made = (operators["thread"] == trace.main_thread) & ~nodes & (operators["sequence"] >= 0)
-    rows = np.flatnonzero(made)
-    numbers = np.unique(operators["sequence"][rows[intervals.contains(forward, operators["start_ns"][rows])]])
-    return intervals.union(intervals.of(operators.take(nodes & np.isin(operators["sequence"], numbers))))
 
 
 def _sequence(trace: Trace, phases: Phases) -> tuple[Array, Array]:

@@ -26,9 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.backward_work import backward_of
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.python_loops import Loop, PythonLoops, Run, backward_of
+from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals

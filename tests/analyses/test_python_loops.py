@@ -7,10 +7,9 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from gpuprof.analyses.python_loops import LEAST_TURNS, PythonLoops, backward_of
+from gpuprof.analyses.python_loops import LEAST_TURNS, PythonLoops
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.slice_walks import Walk
-from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -84,18 +83,3 @@ def test_every_shared_trace_is_read(any_shared_trace: Any) -> None:
     for loop in loops(any_shared_trace).loops:
         assert loop.turns >= LEAST_TURNS
         assert 0 < loop.total_ns <= any_shared_trace.span_ns
-
-
-def test_backward_work_is_joined_by_sequence_numbers() -> None:
-    """GIVEN two operators of a loop and one after it; torch gives the same number to what runs backward for each."""
-    builder = TraceBuilder().step(0, 100)
-    for number, at in ((1, 0), (2, 10), (3, 30)):
-        builder.operator("aten::mm", at, 10, sequence=number)
-    for number, at in ((3, 50), (2, 60), (1, 70)):
-        builder.operator("autograd::engine::evaluate_function: MmBackward0", at, 10, sequence=number)
-        builder.operator("MmBackward0", at + 1, 8, sequence=number)
-    builder.operator("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 80, 5)
-    trace = builder.build()
-    found = backward_of(trace, intervals.single(0, 20_000))
-    assert (found.starts.tolist(), found.ends.tolist()) == ([60_000], [80_000])
-    assert backward_of(trace, intervals.single(40_000, 45_000)).total_ns == 0
