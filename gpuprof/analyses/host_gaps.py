@@ -1,4 +1,4 @@
-"""Long stretches in which the device has nothing to do because the host is at something else."""
+"""Long stretches in which training waits because the host is at something else."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 
 from gpuprof.analyses.allocator_calls import AllocatorCalls
 from gpuprof.analyses.compile_events import CompileEvents
+from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.device_idle import DeviceIdle
 from gpuprof.analyses.gc_pauses import GcPauses
 from gpuprof.analyses.host_marks import autograd_threads, main_operators
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.training_passes import TrainingPasses
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
@@ -29,7 +31,8 @@ class HostGaps(Result):
     """Idle time of the first device for which the host is the cause (`idle_host`), in pieces of at least LONG_NS.
 
     Over the steady steps (see StepTime), the first left out; all empty without steps or device activity. Time that has
-    a cause of its own is taken out first: memory calls of the driver, garbage collection, compiling.
+    a cause of its own is taken out first: memory calls of the driver, garbage collection, compiling. Where the run has
+    no device at all: the pieces of the time beside training (see TrainingPasses).
 
     `within`: the union of those `steps`. `gaps`: the union of the pieces, in `steps_with` of the steps, of which the
     main thread spends `python_ns` outside every operator and `operators_ns` inside (the backward pass on autograd's
@@ -53,6 +56,9 @@ class HostGaps(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the idle time by cause, the operators, the Python frames and the host's samples."""
+        if results.get(DeviceActivity).recorded is None:
+            training = results.get(TrainingPasses)
+            return cls._over(trace, training.within, training.steps, training.beside)
         time = results.get(StepTime)
         steady = time.steady & (np.arange(time.count) > 0)
         within = intervals.union(intervals.of(trace.steps.take(steady)))
@@ -60,13 +66,17 @@ class HostGaps(Result):
         others = (results.get(AllocatorCalls).host, results.get(CompileEvents).compiles, results.get(GcPauses).pauses)
         for other in others:
             idle = intervals.subtract(idle, other)
+        return cls._over(trace, within, int(steady.sum()), idle)
+
+    @classmethod
+    def _over(cls, trace: Trace, within: Intervals, steps: int, idle: Intervals) -> Self:
         long = idle.ends - idle.starts >= LONG_NS
         gaps = Intervals(idle.starts[long], idle.ends[long])
         working = intervals.union(_both(main_operators(trace), autograd_threads(trace))) if long.any() else gaps
         inside = intervals.intersect(gaps, working)
         return cls(
             within=within,
-            steps=int(steady.sum()),
+            steps=steps,
             steps_with=len(np.unique(np.searchsorted(trace.steps["start_ns"], gaps.starts, side="right"))),
             gaps=gaps,
             python_ns=gaps.total_ns - inside.total_ns,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
+from gpuprof.analyses.training_passes import TrainingPasses
 from gpuprof.rules.finding import Abstention
 
 
@@ -32,3 +33,14 @@ def without_other_ranks(rule: str) -> Abstention:
         "the traces of the other ranks",
         "Save every rank’s trace, with its rank in the file name, to one folder; `gpuprof.load(folder)`.",
     )
+
+
+def without_training(rule: str, results: Results) -> Abstention:
+    """For a run in which no steps of training were recognised."""
+    if results.get(TrainingPasses).unlinked:
+        return Abstention(
+            rule,
+            "autograd’s numbers, which join the backward pass to the operators it is of",
+            "Profile the cell with `%%gpuprofile`; this trace does not hold them.",
+        )
+    return Abstention(rule, "steps of training", "Let the cell make some steps with `backward()` and an optimizer.")

@@ -1,16 +1,19 @@
-"""The device waits while the host does something else than launching work.
+"""Training waits while the host does something else: the device has nothing to do, or a CPU run does not train.
 
 What it finds
     Stretches of at least 1 ms, in most steps, in which the device has nothing to do and the host is the cause: it runs
-    Python, or operators on the CPU. Waits for a DataLoader, for the device, garbage collection, compiling and memory
-    calls have rules of their own and do not count; nor does the first step.
+    Python, or operators on the CPU. In a run without a device: such stretches beside forward, loss, backward and
+    optimizer. Waits for a DataLoader, for the device, garbage collection, compiling and memory calls have rules of
+    their own and do not count, nor do passes without gradients on a CPU; nor does the first step.
 
 Why it costs
-    What the host does between two launches is free only while the device still has work in its queue.
+    What the host does between two launches is free only while the device still has work in its queue. On a CPU nothing
+    hides it.
 
 What to do
-    Take the work out of the step, or make it rare: metrics, logging, drawing, checks, building batches by hand. Move
-    what it computes to the device, or to a DataLoader's workers. A profile with `--stacks` names the functions.
+    Take the work out of the step, or make it rare: metrics, logging, drawing, checks, copies of the weights. What is
+    the same in each step, make once before the loop. Keep data in tensors rather than in lists of arrays or numbers,
+    and let a DataLoader's workers build the batches. A profile with `--stacks` names the functions.
 
 When to leave it
     When the work belongs to the step (an environment of reinforcement learning, a simulation): then make it faster, or
@@ -26,7 +29,7 @@ from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.host_gaps import HostGaps
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
-from gpuprof.rules.absence import without_device
+from gpuprof.rules.absence import without_device, without_training
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
@@ -46,31 +49,39 @@ class HostCpuBound(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the long gaps."""
-        if results.get(DeviceActivity).primary is None:
+        device = results.get(DeviceActivity)
+        if device.recorded is not None and device.primary is None:
             return without_device(self.name, results, "the device’s idle time")
         found = results.get(HostGaps)
+        if device.recorded is None and not found.steps:
+            return without_training(self.name, results)
         share = found.gaps.total_ns / found.within.total_ns if found.within.total_ns else 0.0
         if share < self.gap_share or found.steps < self.steps or found.steps_with < self.steps_share * found.steps:
             return None
         if found.cpu_percent is None:
             return Abstention(
                 self.name,
-                "the CPU use of this process in the device’s long idle stretches",
+                "the CPU use of this process in these stretches",
                 "Profile the cell with `%%gpuprofile`; a trace file does not hold it.",
             )
         return self._finding(results, found, share, found.cpu_percent)
 
     def _finding(self, results: Results, found: HostGaps, share: float, cpu_percent: float) -> Finding:
-        waiting = cpu_percent < self.waiting_percent
+        waiting, on_device = cpu_percent < self.waiting_percent, results.get(DeviceActivity).recorded is not None
         functions = ", ".join(f"`{name}`" for name, _ in found.functions)
         operators = ", ".join(f"{name} ({units.duration(ns)})" for name, ns in found.operators)
         mostly_python = found.python_ns >= found.operators_ns
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"The device waits for the host’s own work {units.percent(share)} of the steps’ time",
+            title=(
+                f"The device waits for the host’s own work {units.percent(share)} of the steps’ time"
+                if on_device
+                else f"Work beside training takes {units.percent(share)} of the steps’ time"
+            ),
             explanation=(
-                f"In {found.steps_with} of {units.plural(found.steps, 'steady step')} the device had nothing to do for "
+                f"In {found.steps_with} of {units.plural(found.steps, 'steady step')} "
+                f"{'the device had nothing to do' if on_device else 'forward, backward and optimizer waited'} for "
                 f"at least 1 ms, {units.duration(found.gaps.total_ns)} in all. The main thread spent "
                 f"{units.duration(found.python_ns)} of it outside every operator and "
                 f"{units.duration(found.operators_ns)} inside{f': {operators}' if operators else ''}. This process "
@@ -88,7 +99,7 @@ class HostCpuBound(Rule):
                 **({"functions": functions.replace("`", "")} if functions else {}),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(found.gaps), ranges_ns=worst(found.gaps)),
-            change=_change(mostly_python, waiting, bool(functions)),
+            change=_change(on_device, mostly_python, waiting, bool(functions)),
             saving=Scope.of(results).saving(
                 0, found.gaps.total_ns, found.gaps.total_ns, "upper bound: none of this work inside the step"
             ),
@@ -98,9 +109,15 @@ class HostCpuBound(Rule):
         return retimed(results, finding, gone, "upper bound: re-timed without this work inside the step")
 
 
-def _change(mostly_python: bool, waiting: bool, named: bool) -> str:
+def _change(on_device: bool, mostly_python: bool, waiting: bool, named: bool) -> str:
     if waiting:
         text = "Let another process or thread read ahead what the step waits for (a DataLoader with workers does)"
+    elif not on_device:
+        text = (
+            "Take this work out of the step: make once before the loop what is the same in each step (tensors of lists "
+            "and arrays, tables, masks), make metrics, logging and copies rare (every hundred steps), or give it to a "
+            "DataLoader’s workers"
+        )
     elif mostly_python:
         text = (
             "Take Python’s work between the launches out of the step or make it rare (metrics, logging, checks: every "

@@ -28,6 +28,7 @@ STALLS = (
     "pageable_h2d_copy",
     "per_sample_fetch",
     "python_loop_over_batch",
+    "python_loop_over_weights",
     "rank_straggler",
     "recompiles_in_steady_state",
     "slow_transform",
@@ -51,6 +52,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "explicit_synchronize": ("debug_mode_on",),
     "host_cpu_bound": (
         "python_loop_over_batch",
+        "python_loop_over_weights",
         "workers_oversubscribed",
     ),
     "input_stall": (
@@ -60,6 +62,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "launch_bound": (
         "python_loop_over_batch",
+        "python_loop_over_weights",
         "allocator_calls_in_step",
         "empty_cache_in_step",
     ),

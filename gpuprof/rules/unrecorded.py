@@ -41,8 +41,8 @@ MEASURED = "without recording, by the steps that ran after it"
 class RecordingCost:
     """What recording adds to the main thread, ns of the whole run: `least` ≤ `usual` ≤ `most`.
 
-    `measured`: by the run's own steps with and without it; otherwise assumed. `by_number`: it goes with the number of
-    operators; otherwise with their time.
+    `measured`: by the run's own steps with and without it; otherwise assumed. `by_number`: it may go with the number of
+    operators; otherwise it goes with their time.
     """
 
     least: float
@@ -71,6 +71,8 @@ class RecordingCost:
 def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[int, int], ...]) -> Saving:
     """The saving as a share of the run as it is without the recording; as it is where a device was recorded.
 
+    The central share lies midway between a cost that goes with the number of operators and one that goes with their
+    time, where it is measured and could be either; foreseen so, the labelled cells came closest to what was measured.
     `ranges_ns`: where the time lies that is saved, unless the saving itself says `within` what. It holds operators as
     densely as these, and shrinks with them; as densely as the whole run where none are given. Low and high are least
     and most for any cost of recording, and, where that is measured, whether it goes with the operators' number or
@@ -84,15 +86,16 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     if of_number is None or of_time is None:
         return saving
     cost, own_ns = RecordingCost.of(results), _timing(results)
-    usual_part = of_number if cost.by_number else of_time
-    parts = (of_number, of_time) if cost.measured else (usual_part,)
+    parts = (of_number, of_time) if cost.measured else (of_number,)
+    # which of the two it goes with shows only where it is too much for the operators' number
+    usual = parts if cost.by_number else (of_time,)
 
     def share(saved_ns: float, cost_ns: float, part: float) -> float:
         left = max(saved_ns * (1 - cost_ns * part), 0.0)
         return min(left / max(span_ns - cost_ns - own_ns, 1.0), 1.0)
 
     plain_ns = max(span_ns - cost.usual - own_ns, 1.0)
-    central = share(saving.central_ns, cost.usual, usual_part)
+    central = float(np.mean([share(saving.central_ns, cost.usual, part) for part in usual]))
     ends = [(each, part) for each in (cost.least, cost.most) for part in parts]
     low = min(central, *(share(saving.low_ns, *end) for end in ends))
     high = max(central, *(share(saving.high_ns, *end) for end in ends))

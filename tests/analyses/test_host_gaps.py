@@ -48,3 +48,15 @@ def test_readings_of_the_process_count_inside_the_steps() -> None:
 def test_nothing_recorded_gives_nothing(empty_trace: Trace) -> None:
     gaps = Results(empty_trace).get(HostGaps)
     assert (gaps.steps, gaps.gaps.total_ns, gaps.cpu_percent) == (0, 0, None)
+
+
+def test_without_a_device_gaps_lie_beside_training() -> None:
+    """Steps of 10 ms: forward and backward until 4 ms, then Python for 5 ms and an operator for 1 ms."""
+    builder = TraceBuilder().operator("aten::empty", 0, 1)
+    for number, at in enumerate(range(0, 30_000, 10_000)):
+        builder.step(at, 10_000).operator("aten::linear", at, 2000, sequence=number)
+        builder.operator("autograd::engine::evaluate_function: AddmmBackward0", at + 2000, 2000, sequence=number)
+        builder.operator("aten::sort", at + 9000, 1000)
+    gaps = Results(builder.build()).get(HostGaps)
+    assert (gaps.steps, gaps.steps_with, gaps.gaps.total_ns) == (2, 2, 12_000_000)
+    assert (gaps.python_ns, gaps.operators_ns) == (10_000_000, 2_000_000)
