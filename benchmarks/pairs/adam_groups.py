@@ -5,7 +5,6 @@ family = "parameter_groups"
 rule = "unfused_optimizer"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
 
 [sizes.mini]

@@ -2,10 +2,9 @@
 number = 62
 title = "Average all weights in one call"
 family = "weight_averages"
-rule = []
+rule = "python_loop_over_weights"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
 
 [sizes.mini]
@@ -69,9 +68,9 @@ for step in range(size.steps):
     loss = torch.nn.functional.mse_loss(model(x), y)
     loss.backward()
     optimizer.step()
-    for name, weight in model.named_parameters():
-        average = 0.999 * shadow[name] + (1 - 0.999) * weight.data
-        shadow[name] = average.clone()
+    for name, weight in model.named_parameters():  # <- python_loop_over_weights
+        average = 0.999 * shadow[name] + (1 - 0.999) * weight.data  # <- python_loop_over_weights
+        shadow[name] = average.clone()  # <- python_loop_over_weights
 
 # %% good
 weights = [weight.detach() for weight in model.parameters()]

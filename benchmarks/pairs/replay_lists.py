@@ -5,7 +5,6 @@ family = "reinforcement"
 rule = "host_cpu_bound"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
 
 [sizes.mini]

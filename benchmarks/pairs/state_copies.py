@@ -2,10 +2,9 @@
 number = 66
 title = "Copy the weights once an epoch"
 family = "checkpoints"
-rule = []
+rule = "python_loop_over_weights"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
 
 [sizes.mini]
@@ -73,7 +72,7 @@ for epoch in range(size.epochs):
         loss.backward()
         optimizer.step()
         # to go back to, should the next step give NaN
-        last_state = copy.deepcopy(model.state_dict())
+        last_state = copy.deepcopy(model.state_dict())  # <- python_loop_over_weights
 
 # %% good
 for epoch in range(size.epochs):

@@ -43,4 +43,6 @@ def without_training(rule: str, results: Results) -> Abstention:
             "autograd’s numbers, which join the backward pass to the operators it is of",
             "Profile the cell with `%%gpuprofile`; this trace does not hold them.",
         )
-    return Abstention(rule, "steps of training", "Let the cell make some steps with `backward()` and an optimizer.")
+    return Abstention(
+        rule, "steps of training, or a GPU in the run", "On a CPU it judges what is done beside forward and backward."
+    )

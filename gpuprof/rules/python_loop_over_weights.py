@@ -66,7 +66,7 @@ class PythonLoopOverWeights(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the loops beside training that have as many turns as there are weights."""
         training = results.get(TrainingPasses)
-        if not training.steps:
+        if training.unlinked:
             return without_training(self.name, results)
         if not training.parameters or training.steps < self.steps:
             return None

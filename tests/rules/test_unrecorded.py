@@ -71,6 +71,22 @@ def test_the_steps_after_the_window_tell_what_recording_costs() -> None:
     assert "taken" not in saving.basis
 
 
+def test_what_records_may_cost_lies_midway_between_going_with_number_and_with_time() -> None:
+    """Of 100 operators that take 600 µs a step, the first half of a step holds 50, but only a quarter of the time."""
+    builder = TraceBuilder().context(window=Window(recorded_step_ns=1e6, plain_step_ns=8e5))
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000)
+        for place in range(50):
+            builder.operator("aten::add", at + 10 * place, 3).operator("aten::mm", at + 500 + 10 * place, 9)
+    trace = builder.operator("aten::add", 9_999, 1).build()
+    halves = tuple((at * 1_000_000, at * 1_000_000 + 500_000) for at in range(10))
+    saving = Scope.of(Results(trace)).saving(0, 5e6, 5e6, "upper bound")
+    by_number, by_time = (500 - 100) / 800, (500 - 50) / 800
+    found = without_recording(Results(trace), saving, halves)
+    assert found.share == pytest.approx((by_number + by_time) / 2, rel=0.001)
+    assert found.most_share > by_time > found.share
+
+
 def test_what_is_more_than_records_can_cost_goes_with_the_operators_time() -> None:
     """Six operators of 100 µs a step, of which recording them is 50 µs each."""
     trace = run(operators=6, window=Window(recorded_step_ns=1e6, plain_step_ns=7e5))
