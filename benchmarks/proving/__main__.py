@@ -33,10 +33,10 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="record and measure anew what is there")
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: .gpuprof/proving")
     chosen = parser.parse_args()
-    if chosen.command == "others":
-        ask_all(chosen.output, site=chosen.gpuprof_at, plugin=chosen.plugin_at, again=chosen.again)
-        return
     pairs = named_pairs(tuple(chosen.pairs))
+    if chosen.command == "others":
+        ask_all(chosen.output, pairs, site=chosen.gpuprof_at, plugin=chosen.plugin_at, again=chosen.again)
+        return
     if chosen.open:
         measure_open(pairs, chosen.output, budget_s=chosen.budget)
     collect(

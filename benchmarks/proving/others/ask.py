@@ -10,9 +10,9 @@ from typing import Any
 from benchmarks.proving.collect import results_in
 from benchmarks.proving.fresh import in_fresh_process, write_json
 from benchmarks.proving.others import pypi_gpuprof, tensorboard_plugin
-from benchmarks.proving.pair import Pair, all_pairs
+from benchmarks.proving.pair import SMALLEST, Pair
 
-TIMEOUT_S = 180.0
+TIMEOUT_S = 60.0
 _ABSENT = {"error": "it was not installed"}
 TOOLS = {
     "torchtidy": "TorchTidy (in torch)",
@@ -22,13 +22,19 @@ TOOLS = {
 
 
 def ask_all(
-    folder: Path, *, site: Path | None, plugin: Path | None, again: bool = False, say: Callable[[str], None] = print
+    folder: Path,
+    asked: Iterable[Pair],
+    *,
+    site: Path | None,
+    plugin: Path | None,
+    again: bool = False,
+    say: Callable[[str], None] = print,
 ) -> None:
-    """For every result below `folder` ask each tool about its variants.
+    """For every result below `folder` of the pairs `asked` about, ask each tool about its variants.
 
     `site`, `plugin`: where PyPI's gpuprof and the TensorBoard plugin were installed to, if they were.
     """
-    pairs = {pair.name: pair for pair in all_pairs()}
+    pairs = {pair.name: pair for pair in asked}
     for result in results_in(folder):
         path = folder / "others" / f"{result['pair']}.{result['size']}.{result['device']}.json"
         if (path.exists() and not again) or result["pair"] not in pairs:
@@ -56,7 +62,8 @@ def _asked(
     plugin: Path | None,
 ) -> dict[str, Any]:
     size, device = result["size"], result["device"]
-    chosen = [pair.name, "--variant", variant, "--size", size]
+    # its patterns count events, not time, and on longer cells it takes minutes
+    chosen = [pair.name, "--variant", variant, "--size", SMALLEST if device == "cpu" else size]
     return {
         "torchtidy": in_fresh_process(
             "benchmarks.proving.others.torchtidy", chosen, device=device, timeout_s=TIMEOUT_S
