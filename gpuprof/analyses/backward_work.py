@@ -40,15 +40,15 @@ def _around(trace: Trace, nodes: Array, chosen: Array) -> tuple[Intervals, Inter
     rows = rows[np.lexsort((operators["start_ns"][rows], operators["thread"][rows]))]
     node, mine, starts = nodes[rows], chosen[rows], operators["start_ns"][rows]
     ends = starts + operators["duration_ns"][rows]
-    near = (np.diff(operators["thread"][rows]) == 0) & (np.diff(operators["step"][rows]) == 0)
-    both = np.flatnonzero(near & mine[:-1] & mine[1:])
-    first = np.flatnonzero(node & ~np.append(False, near & node[:-1]))
+    near = np.append(False, (np.diff(operators["thread"][rows]) == 0) & (np.diff(operators["step"][rows]) == 0))
+    near = near[: len(rows)]  # each to the one before
+    both = np.flatnonzero(near & mine & np.roll(mine, 1))
+    between = Intervals(ends[both - 1], starts[both])
+    first = np.flatnonzero(node & ~(near & np.roll(node, 1)))
     if not len(first):
-        return Intervals(ends[both], starts[both + 1]), intervals.EMPTY
+        return between, intervals.EMPTY
     share = np.add.reduceat(mine.astype(float), first) / np.add.reduceat(node.astype(float), first)
-    begins = np.maximum(first - 1, 0)
-    walked = near[begins] & (trace.names_of(operators.take(rows[begins])) == _BEGINS) & (first > 0)
-    first, share, begins = first[walked], share[walked], begins[walked]
-    lengths = np.maximum(starts[first] - ends[begins], 0)
-    walk = Intervals(starts[first] - np.rint(lengths * share).astype(np.int64), starts[first])
-    return Intervals(ends[both], starts[both + 1]), walk
+    walked = near[first] & (np.roll(trace.names_of(operators.take(rows)), 1)[first] == _BEGINS)
+    first, share = first[walked], share[walked]
+    lengths = np.maximum(starts[first] - ends[first - 1], 0)
+    return between, Intervals(starts[first] - np.rint(lengths * share).astype(np.int64), starts[first])

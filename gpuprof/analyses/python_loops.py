@@ -7,11 +7,10 @@ from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.loop_operators import loop_operators
 from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.slice_walks import Walk, slice_walks, unbound_walk
-from gpuprof.model import intervals
-from gpuprof.model.intervals import Intervals
 from gpuprof.model.slices import NARROW, SELECT, SLICE, UNBIND
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -65,7 +64,7 @@ class PythonLoops(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the order of top-level operators."""
-        rows, section = _sequence(trace, results.get(Phases))
+        rows, section = loop_operators(trace, results.get(Phases))
         found: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
         names = trace.operators["name"][rows]
         for first, count, period in _repetitions(names, section):
@@ -73,23 +72,6 @@ class PythonLoops(Result):
             found.setdefault(turn, []).append((first, count, period))
         loops = [_loop(trace, rows, turn, places) for turn, places in found.items()]
         return cls(tuple(sorted(loops, key=lambda loop: -loop.total_ns)))
-
-
-def _sequence(trace: Trace, phases: Phases) -> tuple[Array, Array]:
-    """Rows of the top-level operators in order, and for each the number of its uninterrupted section."""
-    operators = trace.operators
-    rows = np.flatnonzero((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
-    rows = rows[np.argsort(operators["start_ns"][rows], kind="stable")]
-    starts = operators["start_ns"][rows]
-    covered = intervals.union(_joined(phases.input, phases.optimizer, phases.backward))
-    outside = ~intervals.contains(covered, starts)
-    section = np.searchsorted(covered.starts, starts, side="right").astype(np.int64)
-    rows, section = rows[outside], section[outside]
-    return rows, section * (len(trace.steps) + 1) + operators["step"][rows] + 1
-
-
-def _joined(*several: Intervals) -> Intervals:
-    return Intervals(np.concatenate([each.starts for each in several]), np.concatenate([each.ends for each in several]))
 
 
 def _repetitions(names: Array, section: Array) -> list[tuple[int, int, int]]:

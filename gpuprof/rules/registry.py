@@ -7,9 +7,13 @@ import importlib
 import pkgutil
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gpuprof import rules
 from gpuprof.analyses.result import Results
 from gpuprof.errors import UsageError
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.next_run import spread_of_the_rest
 from gpuprof.rules.rule import Rule
@@ -91,7 +95,16 @@ def _yields(found: Finding, findings: list[Finding]) -> bool:
 
 
 def _same_time(left: Finding, right: Finding) -> bool:
-    """Whether their ranges meet; a finding without ranges speaks of the whole run."""
-    if not left.where.ranges_ns or not right.where.ranges_ns:
+    """Whether their times meet; a finding without any speaks of the whole run."""
+    first, second = _times(left), _times(right)
+    if not len(first.starts) or not len(second.starts):
         return True
-    return any(a < d and c < b for a, b in left.where.ranges_ns for c, d in right.where.ranges_ns)
+    return len(intervals.intersect(first, second).starts) > 0
+
+
+def _times(found: Finding) -> Intervals:
+    """A union: all that the saving is a part of, where that is known; the ranges that are shown are the longest."""
+    if found.saving is not None and found.saving.within is not None:
+        return found.saving.within
+    shown = np.array(found.where.ranges_ns, np.int64).reshape(-1, 2)
+    return intervals.union(Intervals(shown[:, 0], shown[:, 1]))

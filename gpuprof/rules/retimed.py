@@ -43,7 +43,8 @@ def retimed(
     found = predict(replay, edit, basis=basis, assumed=assumed)
     if found.low_ns is None or found.central_ns is None or found.high_ns is None:
         return _saying(finding, f"What the change saves cannot be said: {found.reasons[0]}.")
-    saving = scope.saving(found.low_ns, found.central_ns, found.high_ns, basis, found.grade)
+    whole = finding.saving.within if finding.saving else None
+    saving = scope.saving(found.low_ns, found.central_ns, found.high_ns, basis, found.grade, part_of=whole)
     scaled = 1.0
     if replay.calibration is not None and replay.run_ns:
         # The finding's own figures are of the run as recorded, which is longer.

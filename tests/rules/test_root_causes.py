@@ -59,3 +59,16 @@ def test_a_stall_keeps_the_energy_of_its_idle_time_out_of_the_findings(case: obj
     assert case.__name__.rpartition(".")[2] in rules  # type: ignore[attr-defined]
     assert alone.check(results) is not None
     assert "energy_idle" not in rules
+
+
+def test_a_cause_is_known_by_all_of_its_time_not_by_what_is_shown_of_it() -> None:
+    """GIVEN reads number by number, of which the longest runs and the longest reads lie in different steps."""
+    builder = TraceBuilder().operator("aten::zeros", 0, 1)
+    for number in range(12):
+        at, slow = 1000 * number, 30 if number < 6 else 0
+        builder.step(at, 1000)
+        for access in range(110 if slow else 200):
+            last = slow if access == 109 else 0
+            builder.operator("aten::select", at + 4 * access, 1).operator("aten::item", at + 4 * access + 1, 2 + last)
+    found = judge(Results(builder.operator("aten::mean", 11_999, 1).build()), strict=True).findings
+    assert [each.rule for each in found] == ["tensor_by_element"]
