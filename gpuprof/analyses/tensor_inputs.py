@@ -9,6 +9,8 @@ from math import prod
 
 from gpuprof.model.trace import Trace
 
+Shape = tuple[int, ...]
+
 _ELEMENT_BYTES = {
     "float": 4,
     "double": 8,
@@ -30,7 +32,7 @@ class TensorInput:
     """One input: `dims` is empty for scalars, absent tensors and lists; `type` is torch's name, such as
     `c10::BFloat16`, empty where unknown."""
 
-    dims: tuple[int, ...]
+    dims: Shape
     type: str
 
     @property
@@ -52,6 +54,29 @@ def inputs_of(trace: Trace, operator: int) -> tuple[TensorInput, ...]:
     return _read(trace.names[dims], trace.names[types] if types >= 0 else "[]")
 
 
+def shapes_of(trace: Trace, operator: int) -> tuple[Shape, ...]:
+    """The shapes of all tensors that this row of `operators` takes, those in lists (`aten::cat`) too, in order.
+
+    Without scalars and tensors of no dimensions; empty where no shapes were recorded.
+    """
+    dims = trace.operators["input_dims"][operator]
+    return _all_shapes(trace.names[dims]) if dims >= 0 else ()
+
+
+@lru_cache(maxsize=65_536)
+def _all_shapes(dims: str) -> tuple[Shape, ...]:
+    try:
+        given = json.loads(dims)
+    except ValueError:
+        return ()
+    flat = [
+        _sizes(shape)
+        for each in (given if isinstance(given, list) else [])
+        for shape in (each if isinstance(each, list) and each and isinstance(each[0], list) else [each])
+    ]
+    return tuple(shape for shape in flat if shape)
+
+
 @lru_cache(maxsize=65_536)
 def _read(dims: str, types: str) -> tuple[TensorInput, ...]:
     try:
@@ -67,7 +92,7 @@ def _read(dims: str, types: str) -> tuple[TensorInput, ...]:
     )
 
 
-def _sizes(shape: object) -> tuple[int, ...]:
+def _sizes(shape: object) -> Shape:
     if not isinstance(shape, list) or not all(isinstance(size, int) and size >= 0 for size in shape):
         return ()
     return tuple(shape)

@@ -35,6 +35,7 @@ STALLS = (
     "small_h2d_copies",
     "sync_in_step",
     "tensor_by_element",
+    "tensor_grown_by_cat",
     "unfused_optimizer",
     "widened_before_copy",
     "workers_oversubscribed",
@@ -56,6 +57,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "python_loop_over_batch",
         "python_loop_over_weights",
         "tensor_by_element",
+        "tensor_grown_by_cat",
         "workers_oversubscribed",
     ),
     "host_filled_then_copied": ("tensor_by_element",),
@@ -93,6 +95,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "small_batch": ("launch_bound",),
     "small_h2d_copies": ("tensor_by_element",),
     "sync_in_step": ("tensor_by_element",),
+    "tensor_grown_by_cat": ("python_loop_over_batch",),
     "unfused_pointwise": ("launch_bound",),
     "weights_bound_inference": ("launch_bound",),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.tensor_inputs import TensorInput, inputs_of
+from gpuprof.analyses.tensor_inputs import TensorInput, inputs_of, shapes_of
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -27,3 +27,20 @@ def test_what_cannot_be_read_is_empty(dims: str | None) -> None:
 def test_without_types_the_shapes_still_count() -> None:
     trace = TraceBuilder().operator("aten::mm", 0, 1, dims="[[2, 3]]").build()
     assert inputs_of(trace, 0) == (TensorInput((2, 3), ""),)
+
+
+@pytest.mark.parametrize(
+    ("dims", "shapes"),
+    [
+        ("[[[4, 3], [2, 3]], []]", ((4, 3), (2, 3))),
+        ("[[2, 3], [], [[5], [0]], []]", ((2, 3), (5,), (0,))),
+        ("[[], [[]]]", ()),
+        ("[7, [\"x\"], [-1]]", ()),
+        ("{}", ()),
+        ("[[", ()),
+        (None, ()),
+    ],
+)
+def test_tensors_in_lists_have_shapes_too(dims: str | None, shapes: tuple[tuple[int, ...], ...]) -> None:
+    trace = TraceBuilder().operator("aten::cat", 0, 1, dims=dims).build()
+    assert shapes_of(trace, 0) == shapes

@@ -14,6 +14,7 @@ from gpuprof.edits.biases import drop_bias_before_norm
 from gpuprof.edits.checkpoints import checkpoint_blocks, checkpoint_module
 from gpuprof.edits.evaluation import add_inference_mode
 from gpuprof.edits.host_work import make_on_device, widen_on_device
+from gpuprof.edits.joined_tensors import join_after_loop
 from gpuprof.edits.kept_losses import detach_kept
 from gpuprof.edits.loaders import copy_without_blocking, pin_batches, set_loader
 from gpuprof.edits.masks import Masked
@@ -25,6 +26,7 @@ from gpuprof.edits.switches import leave_anomaly_mode, try_out_convolutions
 from gpuprof.edits.tree import LONGEST_SOURCE
 from tests.edits import test_attention, test_biases, test_checkpoints, test_evaluation, test_host_work, test_modules
 from tests.edits.executed import TRAINING, assert_rest_is_kept, line_of, removed_and_added
+from tests.edits.test_joined_tensors import GROWN
 from tests.edits.test_kept_losses import KEPT
 from tests.edits.test_switches import ANOMALY
 
@@ -46,6 +48,10 @@ EDITS: dict[str, tuple[str, Edit]] = {
     "checkpoint_module": (test_checkpoints.CHECKPOINTED, lambda s: checkpoint_module(s, "self.block")),
     "checkpoint_blocks": (test_checkpoints.REPEATED, checkpoint_blocks),
     "detach_kept": (KEPT, lambda s: detach_kept(s, [line_of(s, "total += loss"), line_of(s, "losses.append")])),
+    "join_after_loop": (
+        GROWN,
+        lambda s: join_after_loop(s, [line_of(s, "# all of them"), line_of(s, "# theirs")]),
+    ),
     "drop_bias_before_norm": (test_biases.NORMED, drop_bias_before_norm),
     "fuse_attention": (test_attention.CLASS, fuse_attention),
     "leave_anomaly_mode": (ANOMALY, leave_anomaly_mode),

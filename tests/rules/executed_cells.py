@@ -12,6 +12,7 @@ from tests.edits.test_attention import ATTENTION
 from tests.edits.test_biases import NORMED
 from tests.edits.test_evaluation import CELL as EVALUATION
 from tests.edits.test_host_work import FILLED, WIDENED
+from tests.edits.test_joined_tensors import GROWN
 from tests.edits.test_kept_losses import KEPT
 from tests.edits.test_modules import DROPPING, IMAGES
 from tests.edits.test_switches import ANOMALY
@@ -120,6 +121,7 @@ EXECUTED = {
     "nchw_convolution": ExecutedCell(IMAGES, ("grad",), within=1e-4),
     "pageable_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,)}),
     "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),
+    "tensor_grown_by_cat": ExecutedCell(GROWN, ("scores", "kinds", "right")),
     "unfused_optimizer": ExecutedCell(TRAINING, SUMS, {"optimizers": (ADAM,)}, within=1e-4),
     "unfused_pointwise": ExecutedCell(
         TRAINING,
