@@ -2,7 +2,7 @@
 number = 13
 title = "Look for broken gradients on the device"
 family = "host_syncs_checks"
-rule = "sync_in_step"
+rule = ["sync_in_step", "python_loop_over_weights"]
 guard = "exact"
 shows_on = "cuda"
 published = "1.18× (151.2 → 127.9 ms, 276 of 348 waits gone; fairchem #2193)"
@@ -56,7 +56,7 @@ for _ in range(size.steps):
     optimizer.zero_grad()
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
-    for parameter in parameters:
+    for parameter in parameters:  # <- python_loop_over_weights
         if not torch.isfinite(parameter.grad).all():  # <- sync_in_step
             broken += 1
     optimizer.step()

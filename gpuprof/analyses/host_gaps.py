@@ -32,7 +32,7 @@ class HostGaps(Result):
 
     Over the steady steps (see StepTime), the first left out; all empty without steps or device activity. Time that has
     a cause of its own is taken out first: memory calls of the driver, garbage collection, compiling. Where the run has
-    no device at all: the pieces of the time beside training (see TrainingPasses).
+    no device at all: the pieces of the time beside training, and between its operators (see TrainingPasses).
 
     `within`: the union of those `steps`. `gaps`: the union of the pieces, in `steps_with` of the steps, of which the
     main thread spends `python_ns` outside every operator and `operators_ns` inside (the backward pass on autograd's
@@ -58,7 +58,8 @@ class HostGaps(Result):
         """From the idle time by cause, the operators, the Python frames and the host's samples."""
         if results.get(DeviceActivity).recorded is None:
             training = results.get(TrainingPasses)
-            return cls._over(trace, training.within, training.steps, training.beside)
+            other = intervals.union(_both(training.beside, training.between))
+            return cls._over(trace, training.within, training.steps, other)
         time = results.get(StepTime)
         steady = time.steady & (np.arange(time.count) > 0)
         within = intervals.union(intervals.of(trace.steps.take(steady)))

@@ -11,7 +11,7 @@ import numpy as np
 from gpuprof.analyses.allocator_calls import AllocatorCalls
 from gpuprof.analyses.compile_events import CompileEvents
 from gpuprof.analyses.gc_pauses import GcPauses
-from gpuprof.analyses.host_marks import autograd_threads
+from gpuprof.analyses.host_marks import autograd_threads, main_operators
 from gpuprof.analyses.phases import Phases, backward_mask, matching
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.step_time import StepTime
@@ -37,6 +37,7 @@ class TrainingPasses(Result):
     those `steps`. `beside`: the union of what of them lies outside the passes, the optimizers' ranges, waits for
     batches, garbage collection, compiling, memory calls of the driver and passes without gradients (from the first to
     the last operator that models are made of): batches made by hand, metrics, logging, copies of the weights.
+    `between`: the union of what lies in the passes outside every operator: Python, and code that torch does not see.
     `parameters`: how many gradients a step accumulates (median), about the number of tensors trained. Without a
     backward pass all are empty, `parameters` None; so they are where there is one that cannot be joined to its forward
     pass, which `unlinked` says.
@@ -46,6 +47,7 @@ class TrainingPasses(Result):
     within: Intervals
     steps: int
     beside: Intervals
+    between: Intervals
     parameters: float | None
     unlinked: bool = False
 
@@ -57,10 +59,10 @@ class TrainingPasses(Result):
         steady = time.steady & (np.arange(time.count) > 0)
         if not len(passes.starts) or not steady.any():
             unlinked = not len(passes.starts) and bool(backward_mask(trace).any())
-            return cls(intervals.EMPTY, intervals.EMPTY, 0, intervals.EMPTY, None, unlinked)
+            return cls(intervals.EMPTY, intervals.EMPTY, 0, intervals.EMPTY, intervals.EMPTY, None, unlinked)
         within = intervals.union(intervals.of(trace.steps.take(steady)))
         at = results.get(Phases)
-        beside = intervals.subtract(within, passes)
+        rest = within
         for other in (
             at.optimizer,
             at.input,
@@ -70,9 +72,11 @@ class TrainingPasses(Result):
             results.get(CompileEvents).everywhere,
             results.get(AllocatorCalls).host,
         ):
-            beside = intervals.subtract(beside, other)
+            rest = intervals.subtract(rest, other)
+        beside = intervals.subtract(rest, passes)
         beside = intervals.subtract(beside, _without_gradients(trace, beside))
-        return cls(passes, within, int(steady.sum()), beside, _parameters(trace, steady))
+        between = intervals.subtract(intervals.intersect(rest, passes), main_operators(trace))
+        return cls(passes, within, int(steady.sum()), beside, between, _parameters(trace, steady))
 
     def steps_with(self, trace: Trace, ranges: Intervals) -> int:
         """In how many of the steps the ranges begin."""

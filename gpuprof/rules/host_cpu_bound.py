@@ -3,8 +3,9 @@
 What it finds
     Stretches of at least 1 ms, in most steps, in which the device has nothing to do and the host is the cause: it runs
     Python, or operators on the CPU. In a run without a device: such stretches beside forward, loss, backward and
-    optimizer. Waits for a DataLoader, for the device, garbage collection, compiling and memory calls have rules of
-    their own and do not count, nor do passes without gradients on a CPU; nor does the first step.
+    optimizer, or within them outside every operator (NumPy, SciPy, plain Python). Waits for a DataLoader, for the
+    device, garbage collection, compiling and memory calls have rules of their own and do not count, nor do passes
+    without gradients on a CPU; nor does the first step.
 
 Why it costs
     What the host does between two launches is free only while the device still has work in its queue. On a CPU nothing
@@ -44,6 +45,7 @@ class HostCpuBound(Rule):
     gap_share: float = threshold(0.10, "of the steady steps in such gaps: the cure is often some rewriting")
     high_share: float = threshold(0.30, "of the steady steps: then it is the first thing to mend")
     steps_share: float = threshold(0.5, "of the steady steps have one: a single stall is no habit")
+    cpu_steps_share: float = threshold(0.8, "of them on a CPU: what comes now and then may be other processes")
     steps: float = threshold(3, "steady steps: fewer do not show a habit")
     waiting_percent: float = threshold(50, "CPU use: under it the host itself waits more than it works")
 
@@ -56,7 +58,8 @@ class HostCpuBound(Rule):
         if device.recorded is None and not found.steps:
             return without_training(self.name, results)
         share = found.gaps.total_ns / found.within.total_ns if found.within.total_ns else 0.0
-        if share < self.gap_share or found.steps < self.steps or found.steps_with < self.steps_share * found.steps:
+        often = self.steps_share if device.recorded is not None else self.cpu_steps_share
+        if share < self.gap_share or found.steps < self.steps or found.steps_with < often * found.steps:
             return None
         if found.cpu_percent is None:
             return Abstention(

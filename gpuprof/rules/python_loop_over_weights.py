@@ -1,9 +1,10 @@
 """A Python loop goes over the weights one by one in each step, beside the optimizer.
 
 What it finds
-    In most steps the same few operators as often in a row as the optimizer has weights, outside forward, backward,
-    optimizer and input: a moving average of the weights, a copy of `state_dict()`, norms or checks of every gradient,
-    an update written by hand. On a device that is busy meanwhile it costs nothing and is not reported.
+    In most steps the same few operators as often in a row as the step trains weights, or as the `state_dict()` taken in
+    it has entries, outside forward, backward, optimizer and input: a moving average of the weights, a copy of
+    `state_dict()`, norms or checks of every gradient, an update written by hand. On a device that is busy meanwhile it
+    costs nothing and is not reported.
 
 Why it costs
     Each weight pays Python, dispatch and (on a GPU) a launch for every operator, though most weights are small; a copy
@@ -28,7 +29,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.python_loops import LEAST_TURNS, Loop, PythonLoops, Run
+from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.training_passes import TrainingPasses
 from gpuprof.model import intervals
@@ -44,6 +45,8 @@ _COPYING = frozenset(
     f"aten::{name}"
     for name in ("alias", "clone", "copy_", "detach", "empty", "empty_like", "new_empty", "set_", "to", "_to_copy")
 )
+# `state_dict()` detaches each of its entries
+_STATE_DICT = ("aten::detach",)
 # What one call leaves of the loop: averages, norms and updates of 12 and 100 weights of 16 to 1024² elements, written
 # out of place and in place, took 5 to 140 % in one `_foreach` call (CPU, one thread, torch 2.13); for weights of up to
 # 64² elements 5 to 19 %, norms apart, for large ones, whose bytes have to be moved either way, about as long.
@@ -60,7 +63,7 @@ class PythonLoopOverWeights(Rule):
     high_share: float = threshold(0.30, "of the steady steps: then it is the first thing to mend")
     steps_share: float = threshold(0.5, "of the steady steps have one: what is made rare is mended")
     steps: float = threshold(3, "steady steps: fewer do not show a habit")
-    weights_share: float = threshold(0.8, "of the weights that a step trains: some may be left out")
+    other_share: float = threshold(0.1, "more or fewer turns than weights: some may be left out, or come twice")
     busy_share: float = threshold(0.80, "of the loop: a device that is busy that long in it is not held up by it")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -70,10 +73,7 @@ class PythonLoopOverWeights(Rule):
             return without_training(self.name, results)
         if not training.parameters or training.steps < self.steps:
             return None
-        known = [each.parameters for each in results.trace.context.optimizers if each.parameters]
-        weights = max(self.weights_share * min([training.parameters, *known]), LEAST_TURNS)
-        found = [loop for loop in results.get(PythonLoops).loops if not loop.slices]
-        loops = [(loop, _beside(training, loop, weights)) for loop in found]
+        loops = [(loop, self._over_weights(results, loop)) for loop in results.get(PythonLoops).loops]
         loops = [(loop, runs) for loop, runs in loops if runs]
         inside = intervals.intersect(_ranges([run for _, runs in loops for run in runs]), training.beside)
         share = inside.total_ns / training.within.total_ns if training.within.total_ns else 0.0
@@ -82,6 +82,24 @@ class PythonLoopOverWeights(Rule):
             return None
         finding = self._finding(results, loops, inside, share)
         return retimed(results, finding, host_time_scaled(inside, _left(loops)[1]), f"re-timed with {_basis(loops)}")
+
+    def _over_weights(self, results: Results, loop: Loop) -> list[Run]:
+        """The runs beside training that have as many turns as there are weights, or entries of a `state_dict()`."""
+        training = results.get(TrainingPasses)
+        beside = intervals.contains(training.beside, np.array([run.start_ns for run in loop.runs], np.int64))
+        trained = [each.parameters for each in results.trace.context.optimizers] + [training.parameters or 0]
+        entries = {
+            (run.step, run.turns)
+            for other in results.get(PythonLoops).loops
+            if other.names == _STATE_DICT and other is not loop
+            for run in other.runs
+        }
+
+        def fits(run: Run) -> bool:
+            same = any(abs(run.turns - number) <= self.other_share * number for number in trained)
+            return same or (run.step, run.turns) in entries
+
+        return [run for run, out in zip(loop.runs, beside, strict=True) if out and not loop.slices and fits(run)]
 
     def _hidden(self, results: Results, loop: Intervals) -> bool:
         device = results.get(DeviceActivity).primary
@@ -116,12 +134,6 @@ class PythonLoopOverWeights(Rule):
             saving=_saving(results, loops, inside),
             leave_it="Leave it when each weight is treated in a way of its own, or the copy must be of every step.",
         )
-
-
-def _beside(training: TrainingPasses, loop: Loop, weights: float) -> list[Run]:
-    runs = [run for run in loop.runs if run.turns >= weights]
-    starts = np.array([run.start_ns for run in runs], np.int64)
-    return [run for run, beside in zip(runs, intervals.contains(training.beside, starts), strict=True) if beside]
 
 
 def _ranges(runs: list[Run]) -> Intervals:

@@ -47,6 +47,10 @@ def test_beside_is_the_rest_of_the_steady_steps() -> None:
     assert us(training_passes.beside) == [(1000, 1100), (1500, 2100), (2500, 3000)]
 
 
+def test_between_is_what_of_the_passes_no_operator_fills() -> None:
+    assert us(found(training()).between) == [(1200, 1300), (2200, 2300)]
+
+
 def test_waits_for_batches_and_collections_are_not_beside() -> None:
     garbage = Garbage(start_ns=(1_600_000,), duration_ns=(100_000,), generation=(2,))
     builder = training().data_wait(2000, 100).context(garbage=garbage)
