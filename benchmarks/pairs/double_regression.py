@@ -5,7 +5,6 @@ family = "precision_tables"
 rule = "float64_compute"
 guard = "numerics"
 shows_on = "cpu"
-held_out = true
 published = "half the bytes, half the vector lanes on a CPU (analytic)"
 
 [sizes.mini]
