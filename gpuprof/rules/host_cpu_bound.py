@@ -43,6 +43,7 @@ class HostCpuBound(Rule):
     """See the module."""
 
     gap_share: float = threshold(0.10, "of the steady steps in such gaps: the cure is often some rewriting")
+    cpu_gap_share: float = threshold(0.15, "of them on a CPU, where augmenting a batch or averaging weights counts too")
     high_share: float = threshold(0.30, "of the steady steps: then it is the first thing to mend")
     steps_share: float = threshold(0.5, "of the steady steps have one: a single stall is no habit")
     cpu_steps_share: float = threshold(0.8, "of them on a CPU: what comes now and then may be other processes")
@@ -54,12 +55,12 @@ class HostCpuBound(Rule):
         device = results.get(DeviceActivity)
         if device.recorded is not None and device.primary is None:
             return without_device(self.name, results, "the device’s idle time")
-        found = results.get(HostGaps)
-        if device.recorded is None and not found.steps:
+        found, on_cpu = results.get(HostGaps), device.recorded is None
+        if on_cpu and not found.steps:
             return without_training(self.name, results)
         share = found.gaps.total_ns / found.within.total_ns if found.within.total_ns else 0.0
-        often = self.steps_share if device.recorded is not None else self.cpu_steps_share
-        if share < self.gap_share or found.steps < self.steps or found.steps_with < often * found.steps:
+        much, often = (self.cpu_gap_share, self.cpu_steps_share) if on_cpu else (self.gap_share, self.steps_share)
+        if share < much or found.steps < self.steps or found.steps_with < often * found.steps:
             return None
         if found.cpu_percent is None:
             return Abstention(
