@@ -260,3 +260,30 @@ def test_the_range_of_a_recompiling_run_leaves_out_the_start_of_the_compiler() -
     saving = finding("recompiles_in_steady_state", builder.build()).saving
     assert saving is not None
     assert (saving.central_ns, saving.high_ns) == (2e6, pytest.approx(2e6 * 10 / (10 - (2 - 0.4))))
+
+
+def _on_a_cpu(beside_us: float, *, every: int = 1, cpu_percent: float = 100) -> Trace:
+    """Ten steps of 10 ms: forward and backward in the first 5 ms, then Python for `beside_us`, a wait for data."""
+    builder = TraceBuilder().operator("aten::empty", 0, 1)
+    for number, at in enumerate(range(0, 100_000, 10_000)):
+        builder.step(at, 10_000).operator("aten::linear", at, 2500, sequence=number)
+        builder.operator("autograd::engine::evaluate_function: AddmmBackward0", at + 2500, 2500, sequence=number)
+        beside = beside_us if number % every == 0 else 0
+        builder.data_wait(at + 5000 + beside, 5000 - beside).host_sample(at + 5000, cpu_percent=cpu_percent)
+    return builder.operator("aten::empty", 99_999, 1).build()
+
+
+def test_without_a_device_work_beside_training_is_named() -> None:
+    found = finding("host_cpu_bound", _on_a_cpu(2000))
+    assert found.title == "Work beside training takes 20 % of the steps’ time"
+    assert "forward, backward and optimizer waited for at least 1 ms, 18.0 ms in all" in found.explanation
+    assert "before the loop" in found.change and "--stacks" in found.change
+
+
+def test_a_process_that_waits_itself_is_advised_to_read_ahead() -> None:
+    assert "read ahead" in finding("host_cpu_bound", _on_a_cpu(2000, cpu_percent=10)).change
+
+
+@pytest.mark.parametrize("trace", [_on_a_cpu(1400), _on_a_cpu(4000, every=2)], ids=["little", "now and then"])
+def test_without_a_device_little_or_rare_work_is_none(trace: Trace) -> None:
+    assert rule("host_cpu_bound").check(Results(trace)) is None
