@@ -15,7 +15,9 @@ _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 _COLLECTS = {"append", "add", "insert", "appendleft"}
 _COMPUTES_LOSS = re.compile(r"(?:loss|loss_fn|criterion|cross_entropy(?:_with_logits)?)$", re.IGNORECASE)
 _WITHOUT_GRAPH = ("no_grad", "inference_mode")
+_FILLS = _COLLECTS | {"extend", "update", "setdefault", "put"}
 _FEW = 2
+_EACH_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,14 @@ class KeptGraphs(Result):
     what a function named for a loss (`cross_entropy`, `criterion`) returns. `containers`: their names.
 
     `holders` maps a name of the notebook to how many tensors with a graph it held at the end (two or more); those that
-    are not in `containers` are filled elsewhere. Empty where the source or the notebook is not known.
+    are not in `containers` are filled elsewhere. `filling`: the lines that put anything into a holder in a loop. Empty
+    where the source or the notebook is not known.
     """
 
     lines: tuple[int, ...]
     containers: tuple[str, ...]
     holders: dict[str, int]
+    filling: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -45,19 +49,43 @@ class KeptGraphs(Result):
             lines=tuple(line for line, _ in chosen),
             containers=tuple(dict.fromkeys(name for _, name in chosen)),
             holders=holders,
+            filling=tuple(sorted(set(_filling(cell.source, set(holders))))) if cell and holders else (),
         )
 
+    def keeping_each(self, steps: int) -> dict[str, int]:
+        """The holders with about as many tensors as there were steps (nine in ten), so that each step left one."""
+        return {name: number for name, number in self.holders.items() if steps and number >= _EACH_SHARE * steps}
 
-def _keepers(source: str) -> Iterator[tuple[int, str]]:
+
+def _loops(source: str) -> Iterator[list[ast.AST]]:
+    """For each loop what is inside it."""
     try:
         # magic lines are not Python, but lines must keep their numbers
         tree = ast.parse(_MAGIC.sub(r"\1pass", source))
     except (SyntaxError, ValueError, RecursionError):
         return
     for loop in ast.walk(tree):
-        if not isinstance(loop, ast.For | ast.While | ast.AsyncFor):
+        if isinstance(loop, ast.For | ast.While | ast.AsyncFor):
+            yield [node for statement in loop.body for node in ast.walk(statement)]
+
+
+def _filling(source: str, holders: set[str]) -> Iterator[int]:
+    """The lines of `held.append(x)`, `held += [x]` and `held[key] = x` in loops."""
+    for node in (node for inside in _loops(source) for node in inside):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+            target: ast.expr = node.func.value
+        elif isinstance(node, ast.AugAssign):
+            target = node.target
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            target = node.targets[0].value
+        else:
             continue
-        inside = [node for statement in loop.body for node in ast.walk(statement)]
+        if ast.unparse(target).partition(".")[0].partition("[")[0] in holders:
+            yield node.lineno
+
+
+def _keepers(source: str) -> Iterator[tuple[int, str]]:
+    for inside in _loops(source):
         losses = {name for node in inside for name in _goes_backward(node)}
         bare = {id(node) for outer in inside if _records_no_graph(outer) for node in ast.walk(outer)}
         fresh = {ast.unparse(each) for node in inside if isinstance(node, ast.Assign) for each in node.targets}

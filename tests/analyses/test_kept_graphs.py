@@ -82,6 +82,33 @@ def test_what_the_notebook_held_picks_the_container() -> None:
     assert (found.lines, found.holders) == ((7,), {"losses": 200})
 
 
+def holding(number: int) -> HeldTensors:
+    return HeldTensors(name="shown", kind="global", device="cpu", bytes=800, tensors=number, graphs=number)
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("shown.append(net(x)[:4])", (2,)),
+        ("shown.train.append(net(x))", (2,)),
+        ("shown['last'].append(net(x))", (2,)),
+        ("shown[step] = net(x)", (2,)),
+        ("shown += [net(x)]", (2,)),
+        ("other.append(net(x))", ()),
+        ("print(shown)", ()),
+    ],
+)
+def test_the_lines_that_fill_a_holder(line: str, lines: tuple[int, ...]) -> None:
+    source = f"for x in data:\n    {line}\nshown.append(last)\n"
+    assert kept(source, holding(40)).filling == lines
+    assert kept(source).filling == ()
+
+
+def test_about_as_many_graphs_as_steps_are_one_of_each() -> None:
+    found = kept(None, holding(90))
+    assert [found.keeping_each(steps) for steps in (100, 101, 0)] == [{"shown": 90}, {}, {}]
+
+
 @pytest.mark.parametrize("source", [None, "for x in", "x = 1", "!ls\n\x00"])
 def test_no_source_no_lines(source: str | None) -> None:
     assert kept(source).lines == ()
