@@ -98,11 +98,15 @@ def _piece(tree: CellTree, call: cst.Call, name: str) -> cst.BaseExpression | No
     named = dim.keyword.value if dim is not None and dim.keyword is not None else "dim"
     if tensors.keyword is not None or named not in ("dim", "axis") or (dim and not m.matches(dim.value, _NUMBER)):
         return None
-    pair = m.List(elements=[m.Element(m.Name(name)), m.Element()])
-    pair = pair | m.Tuple(elements=[m.Element(m.Name(name)), m.Element()])
-    if not m.matches(tensors.value, pair):
+    listed = tensors.value
+    elements = listed.elements if isinstance(listed, cst.List | cst.Tuple) else ()
+    if (
+        len(elements) != 2
+        or not m.matches(elements[0], m.Element(m.Name(name)))
+        or isinstance(elements[1], cst.StarredElement)
+    ):
         return None
-    piece: cst.BaseExpression = tensors.value.elements[1].value
+    piece = elements[1].value
     return None if any(each.value == name for each in tree.names(piece)) else piece
 
 
