@@ -2,10 +2,9 @@
 number = 60
 title = "All classes at once"
 family = "segmenting"
-rule = []
+rule = "python_loop_over_slices"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
 
 [sizes.mini]
@@ -68,11 +67,11 @@ for step in range(size.steps):
     optimizer.zero_grad()
     likely = model(x).softmax(dim=1)
     dice = 0
-    for kind in range(size.classes):
-        guessed = likely[:, kind]
-        mask = (target == kind).float()
-        shared = (guessed * mask).sum()
-        dice = dice + (2 * shared + 1) / (guessed.sum() + mask.sum() + 1)
+    for kind in range(size.classes):  # <- python_loop_over_slices
+        guessed = likely[:, kind]  # <- python_loop_over_slices
+        mask = (target == kind).float()  # <- python_loop_over_slices
+        shared = (guessed * mask).sum()  # <- python_loop_over_slices
+        dice = dice + (2 * shared + 1) / (guessed.sum() + mask.sum() + 1)  # <- python_loop_over_slices
     loss = 1 - dice / size.classes
     loss.backward()
     optimizer.step()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 
 from gpuprof.model.trace import Trace
 
@@ -21,22 +22,24 @@ def lines_calling(trace: Trace, *names: str) -> tuple[int, ...]:
     return tuple(number for number, line in enumerate(lines, 1) if called.search(line.partition("#")[0]))
 
 
-_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+# IPython's own lines, and what stands before them
+MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
 
 def loops_over_samples(source: str) -> tuple[int, ...]:
-    """The line of the one loop in a loop that takes `x[i]` by its own variable.
+    """The line of the one loop in a loop that takes `x[i]` by its own variable; of loops within one another, of each.
 
-    Empty where there is none or several, or where the cell is not plain Python but for magics.
+    Empty where there is none or several beside one another, or where the cell is not plain Python but for magics.
     """
     try:
-        tree = ast.parse(_MAGIC.sub(r"\1pass", source))
+        tree = ast.parse(MAGIC.sub(r"\1pass", source))
     except (SyntaxError, ValueError, RecursionError):
         return ()
     outer = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
     inner = {node for each in outer for node in ast.walk(each) if isinstance(node, ast.For) and node is not each}
-    found = sorted(node.lineno for node in inner if _takes_slices(node))
-    return tuple(found) if len(found) == 1 else ()
+    found = sorted((node for node in inner if _takes_slices(node)), key=lambda node: node.lineno)
+    nested = all(later in ast.walk(earlier) for earlier, later in pairwise(found))
+    return tuple(node.lineno for node in found) if nested else ()
 
 
 def _takes_slices(loop: ast.For) -> bool:

@@ -23,34 +23,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof import units
-from gpuprof.analyses.backward_work import backward_of
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
+from gpuprof.analyses.loop_cost import LoopCost, LoopCosts
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array
 from gpuprof.rules.cell_lines import loops_over_samples
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.looping import AT_ONCE, is_hidden, is_over_batch, named_operators, turns_at_once
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled, operations_lasting
-from gpuprof.whatif.edits import Edit, together
-from gpuprof.whatif.predict import Range
 
-# What a kernel takes however little it does.
-_LEAST_KERNEL_NS = 2_000
 # What the whole batch takes of the loop's time on the CPU: the most, the median of what was measured for elementwise
 # operators, norms, products and two linear layers of 16 to 512 features, for 16 to 64 samples, with and without
 # backward (one thread, torch 2.13: 2 to 31 %, nine in ten below 20 %). At best the batch takes as long as a sample.
 _LEFT_ON_CPU = (0.31, 0.1)
-_BASIS = "re-timed with the host's work of one turn for the whole batch"
-_MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -64,31 +54,25 @@ class PythonLoopOverBatch(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest loop over slices."""
         scope = Scope.of(results)
-        if not scope.steps:
-            return None  # printing a tensor walks over it as well
         sizes = {loader.batch_size for loader in results.trace.context.loaders if loader.batch_size}
-        for loop in results.get(PythonLoops).loops:
-            ranges = Intervals(
-                np.array([run.start_ns for run in loop.runs], np.int64),
-                np.array([run.end_ns for run in loop.runs], np.int64),
-            )
-            forward = intervals.union(ranges)
-            backward = intervals.subtract(backward_of(results.trace, forward), forward)
-            inside = intervals.intersect(_both(forward, backward), scope.within)
-            if not loop.slices or scope.share(inside.total_ns) < self.loop_share or self._hidden(results, inside):
+        for cost in results.get(LoopCosts).costs:
+            loop = cost.loop
+            if scope.share(cost.inside.total_ns) < self.loop_share:
                 continue
-            runs = [run for run in loop.runs if _is_over_batch(run, sizes)]
+            if is_hidden(results, cost.inside, self.busy_share):
+                continue
+            runs = [run for run in loop.runs if is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
-                lines = results.get(LinePlaces).cell_lines(forward) or _written(results)
-                found = self._finding(results, loop, (inside, backward), lines)
-                return retimed(results, found, _vectorised(results, loop, inside), _BASIS)
+                lines = results.get(LinePlaces).cell_lines(cost.forward) or _written(results)
+                found = self._finding(results, cost, lines)
+                return retimed(results, found, turns_at_once(results, loop, cost.inside), AT_ONCE)
             if all(run.walks is None for run in loop.runs):
                 return Abstention(
                     self.name,
                     "the shapes: a loop over slices was seen, but not whether it is over the batch",
                     "Record the shapes (`%%gpuprofile --shapes`, `record_shapes=True`).",
                 )
-            if not sizes and any(run.walks for run in loop.runs):
+            if not sizes and any(walk.dimension == 0 for run in loop.runs for walk in run.walks or ()):
                 return Abstention(
                     self.name,
                     "the batch size: a loop over slices was seen, but not whether it is over the batch",
@@ -96,27 +80,18 @@ class PythonLoopOverBatch(Rule):
                 )
         return None
 
-    def _hidden(self, results: Results, loop: Intervals) -> bool:
-        device = results.get(DeviceActivity).primary
-        return device is not None and (
-            intervals.intersect(device.busy, loop).total_ns >= self.busy_share * loop.total_ns
-        )
-
-    def _finding(
-        self, results: Results, loop: Loop, spent: tuple[Intervals, Intervals], lines: tuple[int, ...]
-    ) -> Finding:
-        scope, (inside, backward) = Scope.of(results), spent
-        share, behind = scope.share(inside.total_ns), intervals.intersect(backward, scope.within).total_ns
+    def _finding(self, results: Results, cost: LoopCost, lines: tuple[int, ...]) -> Finding:
+        scope, loop, inside = Scope.of(results), cost.loop, cost.inside
+        names = named_operators(loop)
+        share, behind = scope.share(inside.total_ns), intervals.intersect(cost.backward, scope.within).total_ns
         its = f", {units.duration(behind)} of it in what backward does for them" if behind else ""
-        names = ", ".join(dict.fromkeys(loop.names[:_MOST_NAMES]))
-        more = ", …" if len(loop.names) > _MOST_NAMES else ""
         turns = loop.turns / len(loop.runs)
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"A Python loop over the batch takes {units.percent(share)} of {scope.words}",
             explanation=(
-                f"The operators {names}{more} run {turns:.0f} times in a row, once a sample, in "
+                f"The operators {names} run {turns:.0f} times in a row, once a sample, in "
                 f"{units.plural(len(loop.runs), 'place')} of the run: {units.duration(inside.total_ns)} in all{its}."
             ),
             evidence={
@@ -126,7 +101,7 @@ class PythonLoopOverBatch(Rule):
                 "turns_per_loop": round(turns, 1),
                 "loops": len(loop.runs),
                 "operators_per_turn": len(loop.names),
-                "operators": f"{names}{more}",
+                "operators": names,
             },
             where=Where(lines=lines, ranges_ns=worst(inside)),
             change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
@@ -152,35 +127,6 @@ def _saving(results: Results, spent: Intervals, turns: float) -> Saving:
     )
 
 
-def _both(forward: Intervals, backward: Intervals) -> Intervals:
-    starts, ends = np.concatenate((forward.starts, backward.starts)), np.concatenate((forward.ends, backward.ends))
-    return intervals.union(Intervals(starts, ends))
-
-
 def _written(results: Results) -> tuple[int, ...]:
     cell = results.trace.context.cell
     return loops_over_samples(cell.source) if cell else ()
-
-
-def _vectorised(results: Results, loop: Loop, inside: Intervals) -> Range:
-    """One turn's work of the host for all. On the device at worst as now; else all turns pay _LEAST_KERNEL_NS once,
-    and at best the whole batch takes as long as one sample now."""
-    events, calls, turns = results.trace.device_events, results.trace.calls, loop.turns / len(loop.runs)
-    launched = np.flatnonzero(events["call"] >= 0)
-    rows = launched[intervals.contains(inside, calls["start_ns"][events["call"][launched]])]
-    now = events["duration_ns"][rows]
-    fixed = np.minimum(now, _LEAST_KERNEL_NS)
-    host = host_time_scaled(inside, 1 / turns)
-
-    def at(durations: Array) -> Edit:
-        return together(host, operations_lasting(rows, np.rint(durations).astype(np.int64)))
-
-    return Range(host, at(now - fixed * (1 - 1 / turns)), at(now / turns))
-
-
-def _is_over_batch(run: Run, sizes: set[int]) -> bool:
-    """The first or last turn may look different. What walks along another dimension, too, is no loop over samples."""
-    walks = run.walks or ()
-    return all(walk.dimension == 0 for walk in walks) and any(
-        walk.size in sizes and walk.size not in walk.rest and 0 <= walk.size - run.turns <= 1 for walk in walks
-    )

@@ -28,6 +28,7 @@ STALLS = (
     "pageable_h2d_copy",
     "per_sample_fetch",
     "python_loop_over_batch",
+    "python_loop_over_slices",
     "python_loop_over_weights",
     "rank_straggler",
     "recompiles_in_steady_state",
@@ -55,6 +56,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "explicit_synchronize": ("debug_mode_on",),
     "host_cpu_bound": (
         "python_loop_over_batch",
+        "python_loop_over_slices",
         "python_loop_over_weights",
         "tensor_by_element",
         "tensor_grown_by_cat",
@@ -68,6 +70,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "launch_bound": (
         "python_loop_over_batch",
+        "python_loop_over_slices",
         "python_loop_over_weights",
         "tensor_by_element",
         "allocator_calls_in_step",
@@ -91,6 +94,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "per_sample_fetch": ("workers_oversubscribed",),
     "power_capped": ("thermal_throttle",),
     "python_loop_over_batch": ("tensor_by_element",),
+    "python_loop_over_slices": ("tensor_by_element",),
     "slow_transform": ("workers_oversubscribed",),
     "small_batch": ("launch_bound",),
     "small_h2d_copies": ("tensor_by_element",),

@@ -40,12 +40,14 @@ WITHOUT_LINES = {
 }
 # these name the line that capture noted beside the loader or the optimizer; their evidence is no event
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
+# these read in the text whether it is so, and name the loop's line there
+BY_TEXT = ("python_loop_over_slices",)
 
 
-def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None) -> Trace:
+def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None, text: bool = False) -> Trace:
     """The same run, no lines known but these: each step (or the run) goes through `(µs from its begin, line)`.
 
-    `noted`: the line of each loader and optimizer.
+    `noted`: the line of each loader and optimizer; `text`: the cell's text stays known.
     """
     starts = trace.steps["start_ns"].tolist() or [trace.span_start_ns]
     rows = [(start + at * 1000, line) for start in starts for at, line in lines]
@@ -59,7 +61,7 @@ def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None) 
     context = trace.context
     context = msgspec.structs.replace(
         context,
-        cell=None,
+        cell=context.cell if text else None,
         lines=FollowedLines(how="monitoring", start_ns=0, end_ns=trace.span_end_ns),
         loaders=tuple(msgspec.structs.replace(each, line=noted) for each in context.loaders),
         optimizers=tuple(msgspec.structs.replace(each, line=noted) for each in context.optimizers),
@@ -85,7 +87,7 @@ def test_the_line_that_waits_or_loops_is_named(name: str, at_us: int) -> None:
 def test_a_finding_names_the_line_of_its_evidence(name: str) -> None:
     run = importlib.import_module(f"tests.rules.cases.{name}").fires()
     noted = 6 if name in NOTED else None
-    results = run if isinstance(run, Results) else Results(with_lines(run, (0, 6), noted=noted))
+    results = run if isinstance(run, Results) else Results(with_lines(run, (0, 6), noted=noted, text=name in BY_TEXT))
     found = rule(name).check(results)
 
     assert isinstance(found, Finding)
@@ -130,8 +132,9 @@ def test_a_collective_is_blamed_on_the_line_that_launched_it() -> None:
         ("for i in range(len(x)):\n        out.append(f(x[i]))", (3,)),
         ("for name in names:\n        print(name)", ()),
         ("for i in range(3):\n        f(x[i])\n    for j in range(3):\n        g(x[j])", ()),
+        ("for i in range(3):\n        for j in range(3):\n            g(x[i], x[j])", (3, 4)),
     ],
-    ids=["one", "no slice", "two"],
+    ids=["one", "no slice", "two", "two within one another"],
 )
 def test_the_loop_over_samples_is_found_in_the_text(body: str, lines: tuple[int, ...]) -> None:
     assert loops_over_samples(f"%matplotlib inline\nfor x in loader:\n    {body}\n") == lines

@@ -17,17 +17,17 @@ EXPECTED = Expected(
 )
 
 
-def filled(accesses: int, names: tuple[str, ...] = ACCESS, *, dims: str | None = None, steps: int = 5) -> Trace:
+def filled(accesses: int, names: tuple[str, ...] = ACCESS, *, dims: str | None = None) -> Trace:
     """Each access takes 4 µs, a quarter of them Python's; `dims` are recorded of its last operator."""
     builder = TraceBuilder().operator("aten::zeros", 0, 1)
-    for at in range(0, 1000 * steps, 1000):
+    for at in range(0, 5000, 1000):
         builder.step(at, 1000).operator("aten::linear", at + 20, 10)
         for access in range(accesses):
             for place, name in enumerate(names):
                 last = place == len(names) - 1
                 shown = {"dims": dims, "types": '["float", "float", "Scalar"]'} if last and dims else {}
                 builder.operator(name, at + 100 + 4 * access + place * 3 / len(names), 3 / len(names), **shown)
-    return builder.operator("aten::mean", 1000 * steps - 1, 1).build()
+    return builder.operator("aten::mean", 4999, 1).build()
 
 
 def fires() -> Trace:

@@ -1,0 +1,59 @@
+"""What the rules about Python loops over slices share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.python_loops import Loop, Run
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
+from gpuprof.whatif.changes import host_time_scaled, operations_lasting
+from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.predict import Range
+
+AT_ONCE = "re-timed with the host's work of one turn for all"
+# What a kernel takes however little it does.
+_LEAST_KERNEL_NS = 2_000
+_MOST_NAMES = 5
+
+
+def is_over_batch(run: Run, sizes: set[int]) -> bool:
+    """The first or last turn may look different. What walks along another dimension, too, is no loop over samples.
+
+    `sizes`: the batch sizes of the loaders.
+    """
+    walks = run.walks or ()
+    return all(walk.dimension == 0 for walk in walks) and any(
+        walk.size in sizes and walk.size not in walk.rest and 0 <= walk.size - run.turns <= 1 for walk in walks
+    )
+
+
+def is_hidden(results: Results, inside: Intervals, busy_share: float) -> bool:
+    """Whether a device is busy for that share of the union `inside`: it is not held up."""
+    device = results.get(DeviceActivity).primary
+    return device is not None and intervals.intersect(device.busy, inside).total_ns >= busy_share * inside.total_ns
+
+
+def named_operators(loop: Loop) -> str:
+    """The first few of a turn, in words."""
+    names = ", ".join(dict.fromkeys(loop.names[:_MOST_NAMES]))
+    return f"{names}, …" if len(loop.names) > _MOST_NAMES else names
+
+
+def turns_at_once(results: Results, loop: Loop, inside: Intervals) -> Range:
+    """One turn's work of the host for all. On the device at worst as now; else all turns pay _LEAST_KERNEL_NS once,
+    and at best all take as long as one turn now."""
+    events, calls, turns = results.trace.device_events, results.trace.calls, loop.turns / len(loop.runs)
+    launched = np.flatnonzero(events["call"] >= 0)
+    rows = launched[intervals.contains(inside, calls["start_ns"][events["call"][launched]])]
+    now = events["duration_ns"][rows]
+    fixed = np.minimum(now, _LEAST_KERNEL_NS)
+    host = host_time_scaled(inside, 1 / turns)
+
+    def at(durations: Array) -> Edit:
+        return together(host, operations_lasting(rows, np.rint(durations).astype(np.int64)))
+
+    return Range(host, at(now - fixed * (1 - 1 / turns)), at(now / turns))

@@ -1,0 +1,120 @@
+"""What the rules about Python loops and single numbers say in the cases that differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.result import Results
+from gpuprof.model.trace import Trace
+from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.registry import judge, rule
+from tests.rules.cases import python_loop_over_slices, tensor_by_element
+from tests.rules.cases.python_loop_over_slices import SOURCE
+from tests.rules.cases.python_loop_over_slices import loops as slice_loops
+from tests.rules.cases.tensor_by_element import ACCESS, filled
+from tests.support.trace_builder import TraceBuilder
+
+SLICES, ELEMENT = "python_loop_over_slices", "tensor_by_element"
+
+
+def finding(name: str, trace: Trace) -> Finding:
+    found = rule(name).check(Results(trace))
+    assert isinstance(found, Finding), found
+    return found
+
+
+def test_a_loop_over_the_batch_is_another_rules() -> None:
+    """GIVEN sixteen samples, one by one WHEN the text shows as well that no turn needs another."""
+    trace = slice_loops(sizes=(16, 8, 32), dimension=0, batch_size=16, source=SOURCE.replace("[:, kind]", "[kind]"))
+    assert rule(SLICES).check(Results(trace)) is None
+    assert finding("python_loop_over_batch", trace).evidence["turns_per_loop"] == 16
+
+
+def test_the_first_dimension_may_be_something_else() -> None:
+    trace = slice_loops(sizes=(16, 8, 32), dimension=0, batch_size=8, source=SOURCE.replace("[:, kind]", "[kind]"))
+    assert finding(SLICES, trace).evidence["dimension"] == 0
+
+
+@pytest.mark.parametrize(("size", "spoken_of"), [(16, True), (18, True), (19, False), (15, False), (64, False)])
+def test_the_whole_dimension_is_walked_along(size: int, spoken_of: bool) -> None:
+    answer = rule(SLICES).check(Results(slice_loops(sizes=(8, size, 32))))
+    assert isinstance(answer, Finding) == spoken_of
+    assert spoken_of or answer is None
+
+
+def test_without_the_text_nobody_knows_whether_turns_need_one_another() -> None:
+    answer = rule(SLICES).check(Results(slice_loops(source=None)))
+    assert isinstance(answer, Abstention)
+    assert "text" in answer.needs
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "loss = loss + score(likely[:, kind] * weights).sum()",
+        "loss = loss * 0.9 + (likely[:, kind] * weights).sum()",
+        "loss = loss + (likely[:, kind] * weights).sum()\n        if loss > 3:\n            break",
+    ],
+    ids=["unknown call", "discounted", "ends early"],
+)
+def test_what_may_be_a_recurrence_is_not_spoken_of(body: str) -> None:
+    source = SOURCE.replace("loss = loss + (likely[:, kind] * weights).sum()", body)
+    assert source != SOURCE
+    assert rule(SLICES).check(Results(slice_loops(source=source))) is None
+    assert rule(SLICES).check(Results(slice_loops(source=source, sizes=None))) is None
+
+
+def test_ranges_that_leave_out_a_class_are_loops_over_classes() -> None:
+    trace = slice_loops(15, sizes=(8, 16, 32))
+    assert finding(SLICES, trace).saving is not None
+
+
+def test_a_device_that_is_busy_all_the_while_is_not_held_up() -> None:
+    case = python_loop_over_slices.fires()
+    builder = TraceBuilder().operator("aten::stack", 0, 1)
+    for at in range(0, 5000, 1000):
+        builder.step(at, 1000).kernel("gemm", at + 5, 990, launch_at_us=at)
+    busy = builder.build()
+    operators = {name: case.tables[name] for name in ("operators", "threads")}
+    trace = Trace(
+        **{**vars(case), "tables": {**busy.tables, **operators, "steps": case.steps}, "device_recorded": True}
+    )
+    assert rule(SLICES).check(Results(trace)) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "done"),
+    [
+        (ACCESS, "written one"),
+        (("aten::select", "aten::item"), "read one"),
+        (("aten::select", "aten::item", *ACCESS), "written and read one"),
+    ],
+)
+def test_advice_differs_for_numbers_read_and_written(names: tuple[str, ...], done: str) -> None:
+    found = finding(ELEMENT, filled(125, names))
+    assert done in found.title
+    assert ("x.tolist()" in found.change) == ("read" in done)
+    assert ("torch.tensor(values)" in found.change) == ("written" in done)
+
+
+def test_rows_that_are_written_are_no_numbers() -> None:
+    names = ("aten::select", "aten::copy_")
+    assert rule(ELEMENT).check(Results(filled(125, names, dims="[[64], [64], []]"))) is None
+    assert finding(ELEMENT, filled(125, names, dims="[[], [], []]")).evidence["writes"] == 625
+
+
+def test_a_table_made_once_is_no_habit() -> None:
+    """GIVEN six steps of which one fills a table."""
+    builder = TraceBuilder()
+    for place in range(200):
+        for part, name in enumerate(ACCESS):
+            builder.operator(name, 100 + 4 * place + part, 1)
+    for at in range(0, 6000, 1000):
+        builder.step(at, 1000).operator("aten::linear", at + 20, 10)
+    assert rule(ELEMENT).check(Results(builder.operator("aten::mean", 5999, 1).build())) is None
+
+
+def test_numbers_are_the_cause_of_a_loop_over_slices() -> None:
+    """GIVEN sixteen turns that each fill eight numbers WHEN both rules find the same time THEN one of them speaks."""
+    found = {each.rule for each in judge(Results(tensor_by_element.fires()), strict=True).findings}
+    assert found == {ELEMENT}
