@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -45,11 +46,7 @@ def _chains(trace: Trace, rows: list[int]) -> list[CatChain]:
     chains: list[CatChain] = []
     # by the shape of its last result: a chain, the dimension that would have grown, and its length at that time
     waiting: dict[Shape, list[tuple[CatChain, int, int]]] = {}
-    for row in rows:
-        shapes = shapes_of(trace, row)
-        joined = _joined(shapes)
-        if not joined:
-            continue
+    for row, shapes, joined in _linked(trace, rows):
         chain = _continued(waiting, shapes, joined)
         if chain is None:
             chain = CatChain()
@@ -62,15 +59,31 @@ def _chains(trace: Trace, rows: list[int]) -> list[CatChain]:
     return chains
 
 
+def _linked(trace: Trace, rows: list[int]) -> Iterator[tuple[int, tuple[Shape, ...], dict[int, Shape]]]:
+    """Row, inputs and possible results of each cat but for those that can be in no chain, which are most in a model."""
+    kinds = trace.operators["input_dims"][rows].tolist()
+    inputs = {kind: shapes_of(trace, row) for kind, row in dict(zip(kinds, rows, strict=True)).items()}
+    joined = {kind: _joined(shapes) for kind, shapes in inputs.items()}
+    given = {shape for shapes in inputs.values() for shape in shapes}
+    made = {shape for results in joined.values() for shape in results.values()}
+    linked = {
+        kind
+        for kind, shapes in inputs.items()
+        if not given.isdisjoint(joined[kind].values()) or not made.isdisjoint(shapes)
+    }
+    for row, kind in zip(rows, kinds, strict=True):
+        if kind in linked and joined[kind]:
+            yield row, inputs[kind], joined[kind]
+
+
 def _continued(
     waiting: dict[Shape, list[tuple[CatChain, int, int]]], shapes: tuple[Shape, ...], joined: dict[int, Shape]
 ) -> CatChain | None:
     """The chain whose last result is one of these inputs, and grows along the same dimension again."""
     for shape in dict.fromkeys(shapes):
         places = waiting.get(shape, [])
-        places[:] = [place for place in places if len(place[0].rows) == place[2]]
-        for place, (chain, along, _) in enumerate(places):
-            if along in joined and joined[along] != shape:
+        for place, (chain, along, length) in enumerate(places):
+            if len(chain.rows) == length and along in joined and joined[along] != shape:
                 del places[place]
                 chain.dimension, chain.results[-1] = along, shape
                 return chain
@@ -83,13 +96,11 @@ def _joined(shapes: tuple[Shape, ...]) -> dict[int, Shape]:
     kept = [shape for shape in shapes if shape != (0,)]
     if len(shapes) < 2 or not kept or any(len(shape) != len(kept[0]) for shape in kept):
         return {}
-    sizes = np.array(kept, np.int64).reshape(len(kept), -1)
-    differing = np.flatnonzero((sizes != sizes[0]).any(axis=0))
+    sizes, first = list(zip(*kept, strict=True)), kept[0]
+    differing = [along for along, each in enumerate(sizes) if len(set(each)) > 1]
     if len(differing) > 1:
         return {}
-    possible = differing.tolist() or range(sizes.shape[1])
-    first = kept[0]
-    return {along: (*first[:along], int(sizes[:, along].sum()), *first[along + 1 :]) for along in possible}
+    return {along: (*first[:along], sum(sizes[along]), *first[along + 1 :]) for along in differing or range(len(first))}
 
 
 def _used_between(trace: Trace, chains: list[CatChain]) -> list[bool]:
@@ -137,10 +148,11 @@ def _takers(trace: Trace, numbers: dict[Shape, int], whole: Spans) -> tuple[Arra
     other &= ~intervals.contains(intervals.union(Intervals(starts, ends)), operators["start_ns"])
     rows = np.flatnonzero(other)
     _, first, place = np.unique(operators["input_dims"][rows], return_index=True, return_inverse=True)
+    by_kind = np.argsort(place, kind="stable")
+    times = np.split(operators["start_ns"][rows[by_kind]], np.cumsum(np.bincount(place, minlength=len(first)))[:-1])
     found: list[tuple[Array, Array]] = []
-    for kind, row in enumerate(rows[first].tolist()):
+    for mine, row in zip(times, rows[first].tolist(), strict=False):
         known = {numbers[shape] for shape in shapes_of(trace, row) if shape in numbers}
-        mine = operators["start_ns"][rows[place == kind]] if known else np.empty(0, np.int64)
         found += [(np.full(len(mine), each, np.int64), mine) for each in known]
     empty = np.empty(0, np.int64)
     return np.concatenate([empty, *(each[0] for each in found)]), np.concatenate([empty, *(each[1] for each in found)])

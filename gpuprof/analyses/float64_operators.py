@@ -52,11 +52,11 @@ class Float64Operators(Result):
         """From the types and shapes of the inputs; each that occurs is read once."""
         operators = trace.operators
         threads = np.union1d(operators["thread"][backward_mask(trace)], [trace.main_thread])
-        mine = np.isin(operators["thread"], threads) & (operators["input_types"] >= 0)
-        mine &= trace.name_mask(operators, "aten::") & ~np.isin(trace.names_of(operators), _CONVERSIONS)
-        rows = np.flatnonzero(mine)
-        alike = np.stack([operators[name][rows].astype(np.int64) for name in ("input_dims", "input_types")], axis=1)
-        _, first, place = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+        torchs = [name.startswith("aten::") and name not in _CONVERSIONS for name in trace.names]
+        mine = np.array([*torchs, False], bool)[operators["name"]] & (operators["input_types"] >= 0)
+        rows = np.flatnonzero(mine & np.isin(operators["thread"], threads))
+        alike = operators["input_dims"][rows].astype(np.int64) * len(trace.names) + operators["input_types"][rows]
+        _, first, place = np.unique(alike, return_index=True, return_inverse=True)
         double = np.array([_has_double(trace, row) for row in rows[first].tolist()], bool)
         rows = rows[double[place.reshape(-1)]] if len(rows) else rows
         chosen = operators.take(rows)

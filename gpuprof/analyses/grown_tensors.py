@@ -19,6 +19,8 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 LEAST_TURNS = 10
+# of the span: where all cats together take less, nothing is looked for
+_LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class GrownTensors(Result):
     `tensors`: each result of a cat was an input of the next, at least LEAST_TURNS times, along one dimension, and
     nothing else used the whole tensor in between, as a decoder does with the keys and values that it keeps; the
     costliest first. By the shapes where they were recorded; else by the cell's source, where the line of each cat is
-    known. `known`: one of the two was there.
+    known. `known`: one of the two was there, or all cats together take less than a hundredth of the span.
     """
 
     cats: Array
@@ -65,6 +67,8 @@ class GrownTensors(Result):
             kernels[kernels >= 0], results.get(KernelOrigins).duration_ns[kernels >= 0], minlength=len(rows)
         )
         cost = np.where(on_device > 0, on_device, operators["duration_ns"][rows]).astype(np.int64)
+        if cost.sum() < _LEAST_SHARE * trace.span_ns or len(rows) < LEAST_TURNS:
+            return cls(rows, kernels, cost, (), True)
         found = _by_shapes(trace, results, rows)
         if found is None:
             found = _by_lines(trace, results, rows)
