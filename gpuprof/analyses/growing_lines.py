@@ -67,10 +67,15 @@ def _of_this_loop(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _joined_to_itself(node: ast.AST) -> ast.expr | None:
-    """`v` in the list of `v = torch.cat([v, x])`."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.value, ast.Call):
+    """`v` in the list of `v = torch.cat([v, x])`, or of `v = x if v is None else torch.cat([v, x])`."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
-    call, target = node.value, ast.unparse(node.targets[0])
+    value, target = node.value, ast.unparse(node.targets[0])
+    values = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+    return next((v for call in values if isinstance(call, ast.Call) and (v := _in_list(call, target))), None)
+
+
+def _in_list(call: ast.Call, target: str) -> ast.expr | None:
     name, _, last = ast.unparse(call.func).rpartition(".")
     first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "tensors"), None)
     if last not in _JOINS or name.split(".")[0] in _NOT_TORCH or not isinstance(first, ast.List | ast.Tuple):

@@ -96,7 +96,7 @@ class TensorGrownByCat(Rule):
         shape = " × ".join(map(units.count, longest.shape or ()))
         grew = f", {shape} in the end," if shape else ""
         unread = "No other operator takes it" if shape else "Nothing else in the loop reads it"
-        names = "A tensor grows" if len(grown) == 1 else f"{units.count(len(grown))} tensors grow"
+        names = "A tensor grows" if len(grown) == 1 else "Tensors grow"
         least, usual = (spent - times * last for times in _LEFT_OF_LAST)
         return Finding(
             rule=self.name,
@@ -109,6 +109,7 @@ class TensorGrownByCat(Rule):
             ),
             evidence={
                 "cats": len(places),
+                "growths": len(grown),
                 "turns_in_a_row": len(longest.cats),
                 "cat_ms": units.milliseconds(spent),
                 "last_ms": units.milliseconds(last),

@@ -28,6 +28,7 @@ LOOP = "%matplotlib inline\nfor x in rows:\n    y = model(x)\n    {}\nprint(v, w
         "w.v = torch.vstack([w.v, y])",
         "w['v'] = torch.concatenate([w['v'], y])",
         "v = torch.hstack((v, y)); n = len(v)",
+        "v = y if v is None else torch.cat([v, y])",
         "if v is not None: v = torch.cat([v, y])",
         "v = torch.cat([v, y]); print(v.shape, v.size(0))",
     ],

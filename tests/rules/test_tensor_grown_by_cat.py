@@ -105,7 +105,8 @@ def test_two_tensors_are_one_finding() -> None:
             builder.operator("aten::cat", at, width * 10 * (turn + 1), dims=dims)
             at += width * 10 * (turn + 1)
     finding = found(builder.build())
-    assert finding.title.startswith("2 tensors grow by `torch.cat`")
+    assert finding.title.startswith("Tensors grow by `torch.cat`")
+    assert (finding.evidence["growths"], finding.evidence["cats"]) == (2, 24)
     assert finding.evidence["last_ms"] == pytest.approx(0.6)
 
 
