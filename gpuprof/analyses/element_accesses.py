@@ -23,6 +23,8 @@ _LONGEST_BREAK_NS = 20_000
 # What Python makes of a number that is to be written.
 _NUMBER, _COPY = "aten::lift_fresh", "aten::copy_"
 _CHANGES = ("aten::fill_", "aten::add_", "aten::sub_", "aten::mul_", "aten::div_")
+# how the recorded shapes begin where the first tensor has none
+_NO_DIMENSIONS = "[[]"
 _READS = ("aten::item", "aten::is_nonzero", "aten::_local_scalar_dense")
 
 
@@ -168,10 +170,15 @@ def _are(names: tuple[str, ...], name: Array, *wanted: str) -> Array:
 
 def _without_dimensions(trace: Trace, rows: Array) -> tuple[Array, Array]:
     """Whether the first tensor of each row, and whether every one, is a single number without dimensions."""
-    operators = trace.operators
-    keys = operators["input_dims"][rows].astype(np.int64) << 32 | (operators["input_types"][rows].astype(np.int64) + 1)
-    _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
-    known = [[each.dims for each in inputs_of(trace, int(rows[at])) if each.element_bytes] for at in first]
-    target = np.array([bool(dims) and dims[0] == () for dims in known], bool)
-    single = np.array([bool(dims) and not any(dims) for dims in known], bool)
-    return target[of_row.reshape(-1)], single[of_row.reshape(-1)]
+    operators, names = trace.operators, trace.names
+    dims, types = operators["input_dims"][rows].astype(np.int64), operators["input_types"][rows].astype(np.int64)
+    shapes, of_row = np.unique(dims, return_inverse=True)
+    # most begin with a tensor that has dimensions: those need not be read
+    begins = np.array([bool(each >= 0 and names[each].startswith(_NO_DIMENSIONS)) for each in shapes], bool)
+    target, single = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+    chosen = np.flatnonzero(begins[of_row.reshape(-1)]) if len(rows) else np.zeros(0, np.int64)
+    _, first, same = np.unique(dims[chosen] << 32 | (types[chosen] + 1), return_index=True, return_inverse=True)
+    known = [[each.dims for each in inputs_of(trace, int(rows[chosen[at]])) if each.element_bytes] for at in first]
+    target[chosen] = np.array([bool(shape) and shape[0] == () for shape in known], bool)[same.reshape(-1)]
+    single[chosen] = np.array([bool(shape) and not any(shape) for shape in known], bool)[same.reshape(-1)]
+    return target, single

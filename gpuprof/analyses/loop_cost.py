@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from gpuprof.analyses.backward_work import backward_of
 from gpuprof.analyses.phases import backward_mask, matching
-from gpuprof.analyses.python_loops import Loop, PythonLoops
+from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.model import intervals
@@ -26,8 +27,8 @@ _MOST_LOOPS = 10
 
 @dataclass(frozen=True, eq=False)
 class LoopCost:
-    """Unions of host time: `forward`, all runs of the loop; `backward`, what autograd does for them, outside the runs;
-    `inside`, what of both lies in the steps."""
+    """Unions of host time: `forward`, all runs of the loop, and what lies in `outer` ones that were given; `backward`,
+    what autograd does for them, outside the runs; `inside`, what of both lies in the steps."""
 
     loop: Loop
     forward: Intervals
@@ -35,9 +36,9 @@ class LoopCost:
     inside: Intervals
 
     @classmethod
-    def of(cls, trace: Trace, loop: Loop, within: Intervals) -> Self:
-        """`within`: the union of the steps."""
-        starts, ends = ([getattr(run, name) for run in loop.runs] for name in ("start_ns", "end_ns"))
+    def of(cls, trace: Trace, loop: Loop, within: Intervals, outer: Sequence[Run] = ()) -> Self:
+        """`within`: the union of the steps; `outer`: runs of the loop around it that count as well."""
+        starts, ends = ([getattr(run, name) for run in (*loop.runs, *outer)] for name in ("start_ns", "end_ns"))
         forward = intervals.union(Intervals(np.array(starts, np.int64), np.array(ends, np.int64)))
         backward = intervals.subtract(backward_of(trace, forward), forward)
         both = Intervals(*(np.concatenate(each) for each in zip(forward, backward, strict=True)))

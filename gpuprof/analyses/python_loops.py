@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,7 +11,7 @@ import numpy as np
 from gpuprof.analyses.loop_operators import loop_operators
 from gpuprof.analyses.phases import Phases
 from gpuprof.analyses.result import Result, Results
-from gpuprof.analyses.slice_walks import Walk, slice_walks, unbound_walk
+from gpuprof.analyses.slice_walks import Walk, slice_walks, standing_slices, unbound_walk
 from gpuprof.model.slices import NARROW, SELECT, SLICE, UNBIND
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -35,11 +36,14 @@ class Run:
 @dataclass(frozen=True, eq=False)
 class Loop:
     """All runs of one sequence. `names`: the top-level operators of a turn. `slices`: a turn takes a slice
-    (`x[i]`), or the tensor was unbound just before the first turn (`for row in x`). `runs` are in order of start."""
+    (`x[i]`), or the tensor was unbound just before the first turn (`for row in x`). `runs` are in order of start.
+    `outer`: where runs are turns themselves, of a loop around this one that walks along a dimension as well (`x[j]`,
+    one `j` a run); known where shapes and indices were recorded."""
 
     names: tuple[str, ...]
     slices: bool
     runs: tuple[Run, ...]
+    outer: tuple[Run, ...] = ()
 
     @property
     def turns(self) -> int:
@@ -98,7 +102,7 @@ def _canonical(turn: tuple[int, ...]) -> tuple[int, ...]:
 
 def _loop(trace: Trace, rows: Array, turn: tuple[int, ...], places: list[tuple[int, int, int]]) -> Loop:
     operators = trace.operators
-    runs, unbound = [], False
+    runs, standing, unbound = [], [], False
     for first, count, period in sorted(places):
         inside = rows[first : first + count * period]
         covered = operators.take(inside)
@@ -106,11 +110,28 @@ def _loop(trace: Trace, rows: Array, turn: tuple[int, ...], places: list[tuple[i
         step = int(covered["step"][0])
         source = _unbind_before(trace, rows, first, period)
         unbound |= source is not None
-        walks = _walks(trace, inside.reshape(count, period), source)
+        turns = inside.reshape(count, period)
+        walks = _walks(trace, turns, source)
+        standing.append(standing_slices(trace, turns[[0, -1]]))
         runs.append(Run(int(covered["start_ns"][0]), int(ends.max()), count, step, walks))
     first, _, period = places[0]
     names = tuple(trace.names[name] for name in operators["name"][rows[first : first + period]])
-    return Loop(names, unbound or any(name in _SLICING for name in names), tuple(runs))
+    slices = unbound or any(name in _SLICING for name in names)
+    return Loop(names, slices, tuple(runs), tuple(_outer(runs, standing)))
+
+
+def _outer(runs: list[Run], standing: list[dict[Walk, int]]) -> Iterator[Run]:
+    """Of runs that follow one another in a step, each with the index next to that of the run before."""
+    first, along = 0, None
+    for place in range(1, len(runs) + 1):
+        before, after = standing[place - 1], standing[place] if place < len(runs) else {}
+        moved = [walk for walk, index in after.items() if before.get(walk) == index - 1]
+        if moved and runs[place].step == runs[place - 1].step and along in (None, moved[0]):
+            along = moved[0]
+            continue
+        if along is not None and place - first >= LEAST_TURNS:
+            yield Run(runs[first].start_ns, runs[place - 1].end_ns, place - first, runs[first].step, (along,))
+        first, along = place, None
 
 
 def _unbind_before(trace: Trace, rows: Array, first: int, period: int) -> int | None:

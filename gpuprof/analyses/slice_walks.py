@@ -29,6 +29,21 @@ def slice_walks(trace: Trace, turns: Array) -> tuple[Walk, ...] | None:
     A slice walks where each turn takes the one index next to that of the turn before. None where the shape or the
     index of a slice was not recorded.
     """
+    columns = _columns(trace, turns)
+    if columns is None:
+        return None
+    moves = [(walk, np.diff(indices)) for walk, indices in columns]
+    return tuple(walk for walk, by in moves if len(by) and abs(by[0]) == 1 and (by == by[0]).all())
+
+
+def standing_slices(trace: Trace, turns: Array) -> dict[Walk, int]:
+    """The one index that all turns (as for `slice_walks`) take along a dimension; empty where that is not known."""
+    columns = _columns(trace, turns) or []
+    return {walk: int(indices[0]) for walk, indices in columns if indices[0] >= 0 and (indices == indices[0]).all()}
+
+
+def _columns(trace: Trace, turns: Array) -> list[tuple[Walk, Array]] | None:
+    """The dimension and the indices of each slice of a turn that takes the same dimension in every turn."""
     found = []
     for rows in turns.T:
         if trace.names[trace.operators["name"][rows[0]]] not in SLICES - {UNBIND}:
@@ -37,10 +52,9 @@ def slice_walks(trace: Trace, turns: Array) -> tuple[Walk, ...] | None:
         known = [each for each in taken if each is not None]
         if len(known) < len(taken):
             return None
-        walk, moves = known[0][0], np.diff([index for _, index in known])
-        if all(each == walk for each, _ in known) and len(moves) and abs(moves[0]) == 1 and (moves == moves[0]).all():
-            found.append(walk)
-    return tuple(found)
+        if all(each == known[0][0] for each, _ in known):
+            found.append((known[0][0], np.array([index for _, index in known])))
+    return found
 
 
 def unbound_walk(trace: Trace, row: int) -> Walk | None:

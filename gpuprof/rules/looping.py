@@ -43,10 +43,10 @@ def named_operators(loop: Loop) -> str:
     return f"{names}, …" if len(loop.names) > _MOST_NAMES else names
 
 
-def turns_at_once(results: Results, loop: Loop, inside: Intervals) -> Range:
+def turns_at_once(results: Results, turns: float, inside: Intervals) -> Range:
     """One turn's work of the host for all. On the device at worst as now; else all turns pay _LEAST_KERNEL_NS once,
     and at best all take as long as one turn now."""
-    events, calls, turns = results.trace.device_events, results.trace.calls, loop.turns / len(loop.runs)
+    events, calls = results.trace.device_events, results.trace.calls
     launched = np.flatnonzero(events["call"] >= 0)
     rows = launched[intervals.contains(inside, calls["start_ns"][events["call"][launched]])]
     now = events["duration_ns"][rows]

@@ -21,12 +21,14 @@ When to leave it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.loop_cost import LoopCost, LoopCosts
+from gpuprof.analyses.python_loops import Run
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -63,9 +65,12 @@ class PythonLoopOverBatch(Rule):
                 continue
             runs = [run for run in loop.runs if is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
-                lines = results.get(LinePlaces).cell_lines(cost.forward) or _written(results)
-                found = self._finding(results, cost, lines)
-                return retimed(results, found, turns_at_once(results, loop, cost.inside), AT_ONCE)
+                outer = tuple(run for run in loop.outer if is_over_batch(run, sizes))
+                if outer:
+                    cost = LoopCost.of(results.trace, loop, scope.within, outer)
+                found = self._finding(results, cost, _turns(outer))
+                turns = _turns(loop.runs) * _turns(outer)
+                return retimed(results, found, turns_at_once(results, turns, cost.inside), AT_ONCE)
             if all(run.walks is None for run in loop.runs):
                 return Abstention(
                     self.name,
@@ -80,12 +85,13 @@ class PythonLoopOverBatch(Rule):
                 )
         return None
 
-    def _finding(self, results: Results, cost: LoopCost, lines: tuple[int, ...]) -> Finding:
+    def _finding(self, results: Results, cost: LoopCost, outer: float) -> Finding:
+        """`outer`: how often the loop runs in a row, 1 where it is in no other loop over the batch."""
         scope, loop, inside = Scope.of(results), cost.loop, cost.inside
-        names = named_operators(loop)
+        names, turns = named_operators(loop), _turns(loop.runs)
+        around = f" This loop itself runs {outer:.0f} times in a row, once a sample as well." if outer > 1 else ""
         share, behind = scope.share(inside.total_ns), intervals.intersect(cost.backward, scope.within).total_ns
         its = f", {units.duration(behind)} of it in what backward does for them" if behind else ""
-        turns = loop.turns / len(loop.runs)
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -93,6 +99,7 @@ class PythonLoopOverBatch(Rule):
             explanation=(
                 f"The operators {names} run {turns:.0f} times in a row, once a sample, in "
                 f"{units.plural(len(loop.runs), 'place')} of the run: {units.duration(inside.total_ns)} in all{its}."
+                f"{around}"
             ),
             evidence={
                 "loop_ms": units.milliseconds(inside.total_ns),
@@ -100,13 +107,16 @@ class PythonLoopOverBatch(Rule):
                 **({"backward_ms": units.milliseconds(behind)} if behind else {}),
                 "turns_per_loop": round(turns, 1),
                 "loops": len(loop.runs),
+                **({"loops_in_a_row": round(outer, 1)} if outer > 1 else {}),
                 "operators_per_turn": len(loop.names),
                 "operators": names,
             },
-            where=Where(lines=lines, ranges_ns=worst(inside)),
+            where=Where(
+                lines=results.get(LinePlaces).cell_lines(cost.forward) or _written(results), ranges_ns=worst(inside)
+            ),
             change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
             "`torch.vmap(f)(x)`, `torch.bmm` for products or `torch.where` for branches.",
-            saving=_saving(results, inside, turns),
+            saving=_saving(results, inside, turns * outer),
             leave_it="Leave it when each turn depends on the one before, or when the samples differ in shape.",
         )
 
@@ -125,6 +135,11 @@ def _saving(results: Results, spent: Intervals, turns: float) -> Saving:
         f"estimate: the whole batch takes {units.percent(usual)} of the loop’s time, {units.percent(most)} at most",
         part_of=spent,
     )
+
+
+def _turns(runs: Sequence[Run]) -> float:
+    """The mean; 1 where there is no run."""
+    return sum(run.turns for run in runs) / len(runs) if runs else 1.0
 
 
 def _written(results: Results) -> tuple[int, ...]:

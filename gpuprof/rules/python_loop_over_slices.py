@@ -84,7 +84,9 @@ class PythonLoopOverSlices(Rule):
                 )
             if lines and walk is not None:
                 found = self._finding(results, cost, walk, lines)
-                return retimed(results, found, turns_at_once(results, loop, cost.inside), AT_ONCE)
+                return retimed(
+                    results, found, turns_at_once(results, loop.turns / len(loop.runs), cost.inside), AT_ONCE
+                )
         return None
 
     def _is_habit(self, results: Results, loop: Loop) -> bool:

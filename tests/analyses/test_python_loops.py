@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given, settings
 
 from gpuprof.analyses.python_loops import LEAST_TURNS, PythonLoops
@@ -64,6 +65,38 @@ def test_nine_turns_are_no_loop() -> None:
 def test_loops_in_the_optimizer_are_its_own_affair() -> None:
     builder = _sequence(["aten::select", "aten::mm"] * 12).optimizer_step("SGD", 0, 1000)
     assert loops(builder.build()).loops == ()
+
+
+def _nested(*rows: int) -> Trace:
+    """For each of these rows of twelve, in steps of 5 ms with a dozen rows: the row with each one, then a stack."""
+    builder = TraceBuilder()
+    for place, row in enumerate(rows):
+        at = place // 12 * 5000 + place % 12 * 400
+        if place % 12 == 0:
+            builder.step(at, 5000)
+        for turn in range(12):
+            for part, index in enumerate((row, turn)):
+                values = f'["", "0", "{index}"]'
+                builder.operator("aten::select", at + 30 * turn + 10 * part, 5, dims="[[12, 3], [], []]", values=values)
+            builder.operator("aten::sub", at + 30 * turn + 20, 5)
+        builder.operator("aten::stack", at + 370, 5)
+    return builder.build()
+
+
+def test_a_loop_whose_runs_are_turns_of_another() -> None:
+    (loop,) = loops(_nested(*range(12), *range(12))).loops
+    assert [(run.turns, run.step, run.walks) for run in loop.outer] == [
+        (12, 0, (Walk(12, 0, (3,)),)),
+        (12, 1, (Walk(12, 0, (3,)),)),
+    ]
+    assert (loop.outer[0].start_ns, loop.outer[0].end_ns) == (0, (11 * 400 + 355) * 1000)
+
+
+@pytest.mark.parametrize(
+    "rows", [(5,) * 12, (*range(6), *range(6)), tuple(range(9))], ids=["the same row", "to and fro", "nine"]
+)
+def test_runs_that_only_follow_one_another_are_no_loop(rows: tuple[int, ...]) -> None:
+    assert loops(_nested(*rows)).loops[0].outer == ()
 
 
 @settings(max_examples=60, deadline=None)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuprof.analyses.slice_walks import Walk, slice_walks, unbound_walk
+from gpuprof.analyses.slice_walks import Walk, slice_walks, standing_slices, unbound_walk
 from gpuprof.ingest.load import load_trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -50,6 +50,20 @@ def test_it_may_go_backwards_but_not_to_and_fro(indices: tuple[int, ...], walked
 @pytest.mark.parametrize(("dims", "values"), [(None, '["", "0", "1"]'), ("[[12, 3]]", None)])
 def test_without_shapes_or_indices_nothing_is_known(dims: str | None, values: str | None) -> None:
     assert _walks("aten::select", [values] * 3, dims) is None
+
+
+def test_a_slice_that_stands_still_is_told_from_one_that_walks() -> None:
+    """GIVEN turns that take one row, the next column of it each, and a part of every row."""
+    builder = TraceBuilder()
+    for turn in range(3):
+        builder.operator("aten::select", 30 * turn, 5, dims="[[12, 5], [], []]", values='["", "0", "7"]')
+        builder.operator("aten::select", 30 * turn + 10, 5, dims="[[5], [], []]", values=f'["", "0", "{turn}"]')
+        builder.operator(
+            "aten::slice", 30 * turn + 20, 5, dims="[[12, 4], [], [], [], []]", values='["", "0", "0", "9", "1"]'
+        )
+    trace = builder.build()
+    assert standing_slices(trace, np.arange(9).reshape(-1, 3)) == {Walk(12, 0, (5,)): 7}
+    assert standing_slices(TraceBuilder().operator("aten::select", 0, 5).build(), np.zeros((1, 1), np.int64)) == {}
 
 
 def test_what_was_unbound_is_walked_along() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.result import Results
+from gpuprof.model.context import Loader
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.registry import judge, rule
@@ -28,6 +29,28 @@ def test_a_loop_over_the_batch_is_another_rules() -> None:
     trace = slice_loops(sizes=(16, 8, 32), dimension=0, batch_size=16, source=SOURCE.replace("[:, kind]", "[kind]"))
     assert rule(SLICES).check(Results(trace)) is None
     assert finding("python_loop_over_batch", trace).evidence["turns_per_loop"] == 16
+
+
+def test_two_loops_over_the_batch_are_one_finding() -> None:
+    """GIVEN pairs of the sixteen samples of a batch, row by row, with a stack after each row."""
+    builder = TraceBuilder().context(loaders=(Loader(workers=0, batch_size=16),)).operator("aten::stack", 0, 1)
+    for step in range(3):
+        builder.step(10_000 * step, 10_000)
+        for place in range(16 * 16):
+            row, turn = divmod(place, 16)
+            at = 10_000 * step + 600 * row + 30 * turn
+            for part, index in enumerate((row, turn)):
+                values = f'["", "0", "{index}"]'
+                builder.operator("aten::select", at + 10 * part, 10, dims="[[16, 8], [], []]", values=values)
+            builder.operator("aten::dist", at + 20, 10)
+            if turn == 15:
+                builder.operator("aten::stack", at + 30, 100)
+    found = finding("python_loop_over_batch", builder.operator("aten::mean", 29_999, 1).build())
+    assert (found.evidence["turns_per_loop"], found.evidence["loops_in_a_row"]) == (16, 16)
+    assert found.evidence["loop_ms"] == pytest.approx(3 * (15 * 0.6 + 0.48))
+    assert found.saving is not None
+    assert found.saving.high_ns == pytest.approx(3 * 9.48e6 * (1 - 1 / 256))
+    assert "once a sample as well" in found.explanation
 
 
 def test_the_first_dimension_may_be_something_else() -> None:
