@@ -3,8 +3,9 @@
 What it finds
     On a device that is the bottleneck: kernels on fp64 data that take at least 2 % of its kernel time. Without a
     device: operators on tensors of double with a thousand numbers or more that take at least 10 % of the steps' time,
-    by the recorded types (`%%gpuprofile --shapes`). Where the steps solve, factorise or invert matrices in double
-    precision on the CPU it is taken to be meant. A sum or mean that is kept in double is a single number, and no fault.
+    by the recorded types (`%%gpuprofile --shapes`); these are asked for where the weights may be fp64. Where the steps
+    solve, factorise or invert matrices in double precision on the CPU it is taken to be meant. A sum or mean that is
+    kept in double is a single number, and no fault.
 
 Why it costs
     fp64 moves twice the bytes of fp32 and has no tensor cores in most libraries. Arithmetic is half as fast on a CPU
@@ -60,6 +61,8 @@ _LEFT_OF_CONVOLUTIONS = (1.0, 0.45, 0.15)
 # An operator on 16 numbers takes that in either precision.
 _FIXED_NS = 1_200
 _ON_CPU = "fp32 takes half of the operators’ time (37 to 63 %; 15 to 100 % of convolutions)"
+# a weight: half of them in fp32, half in fp64
+_NARROW_BYTES = 6
 # data centre devices: fp64 at half the rate of fp32; every other capability has 1/32 or 1/64
 _HALF_RATE = ((6, 0), (7, 0), (8, 0), (9, 0), (10, 0))
 
@@ -95,7 +98,8 @@ class Float64Compute(Rule):
             return None
         if not found.types:
             working = intervals.intersect(main_operators(results.trace), scope.within).total_ns
-            return None if scope.share(working) < self.host_share else _without_types(self.name)
+            matters = scope.share(working) >= self.host_share and not _has_narrow_weights(results)
+            return _without_types(self.name) if matters else None
         inside = scope.inside(results.trace.operators["start_ns"][found.operators])
         spent = int(found.self_ns[inside].sum())
         share = scope.share(spent)
@@ -160,6 +164,15 @@ def _is_slow(device: Device) -> bool:
     """Whether fp64 is known to be far slower than half the speed of fp32."""
     capability = device.compute_capability
     return capability is not None and not device.is_amd and capability not in _HALF_RATE
+
+
+def _has_narrow_weights(results: Results) -> bool:
+    """Whether what the optimizers step is known to be narrower than fp64 for the most part: torch multiplies no fp32
+    weights with fp64 data, so that next to no work can be in fp64."""
+    context = results.trace.context
+    elements = sum(each.elements for each in context.optimizers if each.device == "cpu")
+    weighed = [each.parameter_bytes for each in context.compositions if each.device == "cpu"]
+    return bool(weighed) and sum(weighed) < _NARROW_BYTES * elements
 
 
 def _without_types(rule: str) -> Abstention:

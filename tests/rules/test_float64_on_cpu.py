@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
-from gpuprof.model.context import Cell
+from gpuprof.model.context import Cell, Composition, Optimizer
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
@@ -81,6 +84,15 @@ def test_without_types_it_is_not_known_where_operators_matter() -> None:
     assert isinstance(answer, Abstention) and "--shapes" in answer.how
     builder = TraceBuilder().step(0, 1000).operator("aten::mm", 0, 90).operator("aten::mm", 999, 1)
     assert check(builder.build()) is None
+
+
+@pytest.mark.parametrize(("weight_bytes", "asked"), [(4, False), (8, True), (None, True)])
+def test_types_are_asked_for_where_the_weights_may_be_double(weight_bytes: int | None, asked: bool) -> None:
+    trace = training(400, types=False)
+    weighed = () if weight_bytes is None else (Composition(device="cpu", parameter_bytes=1000 * weight_bytes),)
+    stepped = (Optimizer(name="SGD", parameters=4, elements=1000, device="cpu", steps=10),)
+    context = msgspec.structs.replace(trace.context, compositions=weighed, optimizers=stepped)
+    assert isinstance(check(dataclasses.replace(trace, context=context)), Abstention) is asked
 
 
 def test_it_is_reported() -> None:
