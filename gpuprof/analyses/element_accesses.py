@@ -25,6 +25,7 @@ _NUMBER, _COPY = "aten::lift_fresh", "aten::copy_"
 _CHANGES = ("aten::fill_", "aten::add_", "aten::sub_", "aten::mul_", "aten::div_")
 # how the recorded shapes begin where the first tensor has none
 _NO_DIMENSIONS = "[[]"
+_COMPARISONS = tuple(f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 _READS = ("aten::item", "aten::is_nonzero", "aten::_local_scalar_dense")
 
 
@@ -94,6 +95,9 @@ class _Sequence:
         target, single = _without_dimensions(trace, rows)
         name = operators["name"][rows]
         other = ~_are(trace.names, name, UNBIND, _COPY, *_CHANGES, *_READS)
+        read = _are(trace.names, name, *_READS)
+        # `if x[i] > y[i]`: what is read holds one number, and so does what is compared
+        compared = _are(trace.names, name, *_COMPARISONS) & np.append(read[1:], False)[: len(read)]
         return cls(
             starts,
             starts + operators["duration_ns"][rows],
@@ -103,7 +107,7 @@ class _Sequence:
             trace.names,
             operators["input_dims"][rows] >= 0,
             target,
-            _are(trace.names, name, SELECT, _NUMBER) | (single & other),
+            _are(trace.names, name, SELECT, _NUMBER) | compared | (single & other),
         )
 
     def accesses(self) -> tuple[Array, Array]:

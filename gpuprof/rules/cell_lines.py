@@ -27,9 +27,9 @@ MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
 
 def loops_over_samples(source: str) -> tuple[int, ...]:
-    """The line of the one loop in a loop that takes `x[i]` by its own variable; of loops within one another, of each.
+    """The line of the one loop in a loop that takes `x[i]` or `x[i, j]` by its own variable `i`.
 
-    Empty where there is none or several beside one another, or where the cell is not plain Python but for magics.
+    Of loops within one another the line of each. Empty where there is none or several beside one another, or where the cell is not plain Python but for magics.
     """
     try:
         tree = ast.parse(MAGIC.sub(r"\1pass", source))
@@ -45,4 +45,5 @@ def loops_over_samples(source: str) -> tuple[int, ...]:
 def _takes_slices(loop: ast.For) -> bool:
     variables = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
     subscripts = [node.slice for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Subscript)]
-    return any(isinstance(index, ast.Name) and index.id in variables for index in subscripts)
+    first = [index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index for index in subscripts]
+    return any(isinstance(index, ast.Name) and index.id in variables for index in first)

@@ -67,6 +67,8 @@ def _base(operator: str) -> str:
 def _runs(loop: Repeated, calls: KnownCalls, wanted: list[str]) -> bool:
     """Whether each operator finds a word of the text of its own."""
     named = [word for part in _repeated_parts(loop) for word in _words(part, calls, 0)]
+    if isinstance(loop, ast.ListComp | ast.GeneratorExp):
+        named.append("add")  # `sum(… for k in …)`
     for operator in sorted(wanted, key=len, reverse=True):
         word = next((each for each in named if _means(each, operator)), None)
         if word is None:

@@ -33,6 +33,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
+from gpuprof.rules.cell_lines import loops_over_samples
 from gpuprof.rules.finding import Abstention, Finding, Where
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
@@ -110,7 +111,7 @@ class TensorByElement(Rule):
                 **({"backward_ms": units.milliseconds(behind_ns)} if behind_ns else {}),
             },
             where=Where(
-                lines=results.get(LinePlaces).cell_lines(intervals.union(runs.within)),
+                lines=results.get(LinePlaces).cell_lines(intervals.union(runs.within)) or _written(results),
                 ranges_ns=worst(inside),
             ),
             change=_change(writes > 0, writes < number, behind_ns > 0),
@@ -133,6 +134,11 @@ def _inside(results: Results, runs: Accesses) -> tuple[Intervals, int]:
     behind = intervals.intersect(intervals.subtract(backward_of(results.trace, forward), forward), within)
     both = Intervals(*(np.concatenate(each) for each in zip(forward, behind, strict=True)))
     return intervals.intersect(intervals.union(both), within), behind.total_ns
+
+
+def _written(results: Results) -> tuple[int, ...]:
+    cell = results.trace.context.cell
+    return loops_over_samples(cell.source) if cell else ()
 
 
 def _at_once(results: Results, inside: Intervals) -> Range:

@@ -47,8 +47,22 @@ def _told(found: Accesses) -> list[tuple[int, int]]:
         ((ITEM,), []),
         ((*WRITE, "aten::mm"), []),
         ((SELECT, "aten::mm"), []),
+        ((SELECT, SELECT, "aten::eq", "aten::is_nonzero"), [(10, 0)]),
+        ((SELECT, "aten::eq", "aten::sum", ITEM), []),
     ],
-    ids=["write", "read", "of a row", "both", "perhaps rows", "rows", "losses", "with other work", "rows taken"],
+    ids=[
+        "write",
+        "read",
+        "of a row",
+        "both",
+        "perhaps rows",
+        "rows",
+        "losses",
+        "with other work",
+        "rows taken",
+        "compared",
+        "counted",
+    ],
 )
 def test_a_run_is_made_of_accesses_and_what_leads_to_them(turn: tuple[str, ...], told: list[tuple[int, int]]) -> None:
     assert _told(accesses(_sequence(*turn * 10).build()).known) == told
@@ -108,7 +122,7 @@ def test_every_shared_trace_is_read(any_shared_trace: Any) -> None:
         (lambda x, i: x[i].__setitem__(2, 1.5), 0, 1, False),
         (lambda x, i: x[i, 2].item(), 1, 0, False),
         (lambda x, i: float(x[i][2]), 1, 0, False),
-        (lambda x, i: bool(x[i, 2] > 0), 1, 0, True),
+        (lambda x, i: bool(x[i, 2] > x[i, 1]), 1, 0, False),
         (lambda x, i: x.__setitem__((i, 2), x[i - 1, 2] * 2), 0, 1, True),
         (lambda x, i: x.__setitem__(i, 1.5), 0, 0, False),
         (lambda x, i: x[i].sum().item(), 0, 0, False),

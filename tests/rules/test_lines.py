@@ -133,8 +133,10 @@ def test_a_collective_is_blamed_on_the_line_that_launched_it() -> None:
         ("for name in names:\n        print(name)", ()),
         ("for i in range(3):\n        f(x[i])\n    for j in range(3):\n        g(x[j])", ()),
         ("for i in range(3):\n        for j in range(3):\n            g(x[i], x[j])", (3, 4)),
+        ("for i in range(3):\n        x[i, :] = f(i)", (3,)),
+        ("for i in range(3):\n        f(x[:, i])", ()),
     ],
-    ids=["one", "no slice", "two", "two within one another"],
+    ids=["one", "no slice", "two", "two within one another", "first of several", "another dimension"],
 )
 def test_the_loop_over_samples_is_found_in_the_text(body: str, lines: tuple[int, ...]) -> None:
     assert loops_over_samples(f"%matplotlib inline\nfor x in loader:\n    {body}\n") == lines
