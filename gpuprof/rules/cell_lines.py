@@ -29,7 +29,8 @@ MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 def loops_over_samples(source: str) -> tuple[int, ...]:
     """The line of the one loop in a loop that takes `x[i]` or `x[i, j]` by its own variable `i`.
 
-    Of loops within one another the line of each. Empty where there is none or several beside one another, or where the cell is not plain Python but for magics.
+    Of loops within one another the line of each. Empty where there is none or several beside one another, or where the
+    cell is not plain Python but for magics.
     """
     try:
         tree = ast.parse(MAGIC.sub(r"\1pass", source))
