@@ -19,6 +19,7 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 LEAST_TURNS = 10
+_COMPILED = "Torch-Compiled Region"
 # of the span: where all cats together take less, nothing is looked for
 _LEAST_SHARE = 0.01
 
@@ -45,8 +46,9 @@ class GrownTensors(Result):
 
     `tensors`: each result of a cat was an input of the next, at least LEAST_TURNS times, along one dimension, and
     nothing else used the whole tensor in between, as a decoder does with the keys and values that it keeps; the
-    costliest first. By the shapes where they were recorded; else by the cell's source, where the line of each cat is
-    known. `known`: one of the two was there, or all cats together take less than a hundredth of the span.
+    costliest first. Where work was done of which no operator tells what it takes, the source must show that, too. By
+    the shapes where they were recorded; else by the cell's source, where the line of each cat is known. `known`: one of
+    the two was there, or all cats together take less than a hundredth of the span.
     """
 
     cats: Array
@@ -93,20 +95,26 @@ def _by_shapes(trace: Trace, results: Results, rows: Array) -> list[GrownTensor]
     """None where the shapes of what was joined were not recorded."""
     if not any(len(shapes_of(trace, row)) > 1 for row in rows.tolist()):
         return None
-    growing, places = results.get(GrowingLines), results.get(LinePlaces)
+    growing, places, opaque = results.get(GrowingLines), results.get(LinePlaces), _is_opaque(trace, results)
     found = []
     for chain, used in cat_chains(trace, rows, LEAST_TURNS):
-        mine = np.array(chain.rows, np.int64)
-        cats = trace.operators.take(mine)
+        cats = trace.operators.take(np.array(chain.rows, np.int64))
         lines = places.lines_at(cats["thread"], cats["start_ns"], cats["duration_ns"])
         if not lines:
             lines = growing.lines if not growing.read else ()
             # what the source shows to be read is not in the operators where Python or NumPy reads it
             used |= bool(growing.read and not growing.lines)
-        if not used and not (lines and set(lines) <= set(growing.read)):
+        certain = bool(lines) and set(lines) <= set(growing.lines)
+        if not used and (certain or not (opaque or set(lines) & set(growing.read))):
             place = np.searchsorted(trace.operators["start_ns"][rows], cats["start_ns"])
             found.append(GrownTensor(place, chain.dimension, chain.results[-1], lines))
     return found
+
+
+def _is_opaque(trace: Trace, results: Results) -> bool:
+    """Whether work was done of which no operator tells what it takes: compiled, or launched by code of its own."""
+    regions = any(name.startswith(_COMPILED) for name in trace.names)
+    return regions or bool((results.get(KernelOrigins).operator < 0).any())
 
 
 def _by_lines(trace: Trace, results: Results, rows: Array) -> list[GrownTensor] | None:

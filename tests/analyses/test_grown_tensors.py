@@ -83,6 +83,17 @@ def test_on_a_device_its_kernels_are_the_cost() -> None:
     assert found.kernels.tolist() == [-1, 0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("source", [None, SOURCE.format("")])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_what_no_operator_shows_may_use_the_tensor_unless_the_source_tells(source: str | None, compiled: bool) -> None:
+    builder = loop(12, source=source)
+    if compiled:
+        builder.operator("Torch-Compiled Region: 0/0", 20, 10)
+    else:
+        builder.kernel("triton_attention", 80, 5, launch_at_us=75)
+    assert len(grown(builder.build()).tensors) == (source is not None)
+
+
 def test_cats_of_backward_and_of_other_threads_do_not_count() -> None:
     builder = TraceBuilder()
     for turn in range(12):

@@ -61,11 +61,12 @@ def predicting(*, grown: bool) -> Trace:
     machine, begins = Machine(), [0.0]
     machine.builder.operator("aten::empty", 0, 1)
     for turn in range(TURNS):
-        machine.work(2)
+        machine.builder.operator("aten::mm", machine.now + 1, 6)
+        machine.now += 2
         end = machine.kernel(20)
         if grown or turn == TURNS - 1:
             dims = f"[[[{16 * turn}, 10], [16, 10]], []]" if grown else None
-            machine.builder.operator("aten::cat", machine.now, 10, dims=dims)
+            machine.builder.operator("aten::cat", machine.now, 7, dims=dims)
             end = machine.kernel(4 * (turn + 1), name="CatArrayBatchedCopy")
         machine.now += 3
     machine.sync(end)
