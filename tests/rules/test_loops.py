@@ -16,6 +16,7 @@ from tests.rules.cases.tensor_by_element import ACCESS, filled
 from tests.support.trace_builder import TraceBuilder
 
 SLICES, ELEMENT = "python_loop_over_slices", "tensor_by_element"
+TYPES = '["float", "float", "Scalar"]'
 
 
 def finding(name: str, trace: Trace) -> Finding:
@@ -141,3 +142,31 @@ def test_numbers_are_the_cause_of_a_loop_over_slices() -> None:
     """GIVEN sixteen turns that each fill eight numbers WHEN both rules find the same time THEN one of them speaks."""
     found = {each.rule for each in judge(Results(tensor_by_element.fires()), strict=True).findings}
     assert found == {ELEMENT}
+
+
+def _on_device(reads: bool) -> Trace:
+    """Steps of 2 ms: 125 numbers of 8 µs each, every one a copy of its own that the host waits for; then a kernel."""
+    builder = TraceBuilder().operator("aten::zeros", 0, 1)
+    for at in range(0, 16_000, 2000):
+        builder.step(at, 2000)
+        for place in range(125):
+            begin = at + 20 + 8 * place
+            builder.operator("aten::select", begin, 1)
+            builder.operator("aten::item" if reads else "aten::copy_", begin + 2, 5, dims="[[], [], []]", types=TYPES)
+            way = "d2h" if reads else "h2d"
+            builder.copy(way, begin + 5, 1, bytes=4, host_memory="pageable", launch_at_us=begin + 3, launch_for_us=1)
+            builder.sync(begin + 4, 2.5)
+        builder.operator("aten::mm", at + 1100, 10).kernel("gemm", at + 1120, 700, launch_at_us=at + 1102)
+        builder.operator("aten::item", at + 1200, 700).sync(at + 1210, 612)
+    return builder.operator("aten::mean", 15_999, 1).build()
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["read", "written"])
+def test_on_a_device_the_numbers_are_the_cause_of_their_copies_and_waits(reads: bool) -> None:
+    found = judge(Results(_on_device(reads)), strict=True).findings
+    named = {each.rule: each for each in found}
+    assert ELEMENT in named
+    assert not named.keys() & {"small_h2d_copies", "pageable_h2d_copy", "blocking_h2d_copy", "launch_bound"}
+    saving = named[ELEMENT].saving
+    assert saving is not None and saving.basis.startswith("re-timed")
+    assert saving.central_ns == pytest.approx(8 * 125 * 8e3, rel=0.1)
