@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuprof.analyses.tensor_inputs import inputs_of
+from gpuprof.analyses.tensor_inputs import read_inputs
 from gpuprof.model.slices import NARROW, SELECT, SLICES, UNBIND
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -42,13 +42,20 @@ def standing_slices(trace: Trace, turns: Array) -> dict[Walk, int]:
     return {walk: int(indices[0]) for walk, indices in columns if indices[0] >= 0 and (indices == indices[0]).all()}
 
 
+def unbound_walk(trace: Trace, row: int) -> Walk | None:
+    """What `for part in x` walks along, by the row of its `aten::unbind`; None where that was not recorded."""
+    ((_, dims, values),) = _texts(trace, np.array([row]))
+    numbers = _read(values)
+    return _walk(dims, numbers[1]) if len(numbers) > 1 else None
+
+
 def _columns(trace: Trace, turns: Array) -> list[tuple[Walk, Array]] | None:
     """The dimension and the indices of each slice of a turn that takes the same dimension in every turn."""
     found = []
     for rows in turns.T:
         if trace.names[trace.operators["name"][rows[0]]] not in SLICES - {UNBIND}:
             continue
-        taken = [_taken(trace, int(row)) for row in rows]
+        taken = [_taken(*each) for each in _texts(trace, rows)]
         known = [each for each in taken if each is not None]
         if len(known) < len(taken):
             return None
@@ -57,37 +64,35 @@ def _columns(trace: Trace, turns: Array) -> list[tuple[Walk, Array]] | None:
     return found
 
 
-def unbound_walk(trace: Trace, row: int) -> Walk | None:
-    """What `for part in x` walks along, by the row of its `aten::unbind`; None where that was not recorded."""
-    numbers = _numbers(trace, row)
-    return _walk(trace, row, numbers[1]) if len(numbers) > 1 else None
+def _texts(trace: Trace, rows: Array) -> list[tuple[str, str, str]]:
+    """Name, shapes and numbers of these operators as torch wrote them; empty where they were not recorded."""
+    operators = trace.operators
+    columns = (operators[name][rows].tolist() for name in ("name", "input_dims", "input_values"))
+    texts = ([trace.names[index] if index >= 0 else "" for index in column] for column in columns)
+    return list(zip(*texts, strict=True))
 
 
-def _taken(trace: Trace, row: int) -> tuple[Walk, int] | None:
+@lru_cache(maxsize=65_536)
+def _taken(name: str, dims: str, values: str) -> tuple[Walk, int] | None:
     """The dimension and the index of one slice, -1 for several at once; None where they were not recorded."""
-    name, numbers = trace.names[trace.operators["name"][row]], _numbers(trace, row)
+    numbers = _read(values)
     if len(numbers) < (3 if name == SELECT else 4):
         return None
     _, dimension, index, *end = numbers
-    walk = _walk(trace, row, dimension)
+    walk = _walk(dims, dimension)
     if walk is None or index is None or (name != SELECT and end[0] is None):
         return None
     single = name == SELECT or end[0] == (1 if name == NARROW else index + 1)
     return walk, index % walk.size if single else -1
 
 
-def _walk(trace: Trace, row: int, dimension: int | None) -> Walk | None:
-    inputs = inputs_of(trace, row)
+def _walk(dims: str, dimension: int | None) -> Walk | None:
+    inputs = read_inputs(dims)
     sizes = inputs[0].dims if inputs else ()
     if dimension is None or not -len(sizes) <= dimension < len(sizes):
         return None
     place = dimension % len(sizes)
     return Walk(sizes[place], place, sizes[:place] + sizes[place + 1 :]) if sizes[place] else None
-
-
-def _numbers(trace: Trace, row: int) -> tuple[int | None, ...]:
-    values = trace.operators["input_values"][row]
-    return _read(trace.names[values]) if values >= 0 else ()
 
 
 @lru_cache(maxsize=65_536)

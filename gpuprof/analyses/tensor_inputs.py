@@ -51,7 +51,7 @@ def inputs_of(trace: Trace, operator: int) -> tuple[TensorInput, ...]:
     dims, types = trace.operators["input_dims"][operator], trace.operators["input_types"][operator]
     if dims < 0:
         return ()
-    return _read(trace.names[dims], trace.names[types] if types >= 0 else "[]")
+    return read_inputs(trace.names[dims], trace.names[types] if types >= 0 else "[]")
 
 
 def shapes_of(trace: Trace, operator: int) -> tuple[Shape, ...]:
@@ -78,7 +78,8 @@ def _all_shapes(dims: str) -> tuple[Shape, ...]:
 
 
 @lru_cache(maxsize=65_536)
-def _read(dims: str, types: str) -> tuple[TensorInput, ...]:
+def read_inputs(dims: str, types: str = "[]") -> tuple[TensorInput, ...]:
+    """By the texts of shapes and types as torch writes them; empty where they cannot be read."""
     try:
         shapes, kinds = json.loads(dims), json.loads(types)
     except ValueError:
