@@ -2,7 +2,7 @@
 number = 76
 title = "No gradients for what is not trained"
 family = "transfer"
-rule = []
+rule = "gradients_unused"
 guard = "exact"
 shows_on = "cpu"
 held_out = true
@@ -89,7 +89,7 @@ for x, y in loader:
     x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
     model.zero_grad()
     loss = nn.functional.cross_entropy(model(x), y)
-    loss.backward()
+    loss.backward()  # <- gradients_unused
     optimizer.step()
 
 # %% good

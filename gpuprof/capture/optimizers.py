@@ -22,6 +22,14 @@ class _Watched:
         self.steps = 0
         self.facts = _facts(optimizer, calling_line(filename))
 
+    def grown(self) -> dict[str, int]:
+        """What may have changed since the first step: how often it stepped, and groups that came later."""
+        optimizer = self.reference()
+        now = [] if optimizer is None else _parameters(optimizer)
+        parameters = max(self.facts.parameters, len(now))
+        elements = max(self.facts.elements, sum(parameter.numel() for parameter in now))
+        return {"steps": self.steps, "parameters": parameters, "elements": elements}
+
 
 class OptimizerWatch:
     """From `install` to `remove` every `Optimizer.step()` of the process is counted.
@@ -60,7 +68,7 @@ class OptimizerWatch:
         import msgspec
 
         all_watched = [*self._gone, *self._watched.values()]
-        return tuple(msgspec.structs.replace(watched.facts, steps=watched.steps) for watched in all_watched)
+        return tuple(msgspec.structs.replace(watched.facts, **watched.grown()) for watched in all_watched)
 
     def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
         try:
@@ -86,8 +94,12 @@ class OptimizerWatch:
         return watched
 
 
+def _parameters(optimizer: Any) -> list[Any]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
 def _facts(optimizer: Any, line: int | None) -> Optimizer:
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    parameters = _parameters(optimizer)
     first = optimizer.param_groups[0] if optimizer.param_groups else {}
     return Optimizer(
         name=type(optimizer).__name__,

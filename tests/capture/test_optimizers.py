@@ -49,6 +49,16 @@ def test_each_optimizer_counts_for_itself(watch: OptimizerWatch) -> None:
     assert [(found.name, found.steps, found.fused) for found in watch.facts()] == [("SGD", 2, None), ("Adam", 3, True)]
 
 
+def test_a_group_that_is_added_later_counts(watch: OptimizerWatch) -> None:
+    first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 3)
+    optimizer = torch.optim.SGD(first.parameters(), lr=0.1)
+    optimizer.step()
+    optimizer.add_param_group({"params": second.parameters()})
+    optimizer.step()
+    (facts,) = watch.facts()
+    assert (facts.steps, facts.parameters, facts.elements) == (2, 4, 6 + 9)
+
+
 def test_a_dropped_model_is_not_kept_alive(watch: OptimizerWatch) -> None:
     optimizer = torch.optim.SGD(model().parameters(), lr=0.1)
     step(optimizer)
