@@ -2,8 +2,9 @@
 
 What it finds
     Launches that wait for their kernel (`CUDA_LAUNCH_BLOCKING=1`: read from the recording itself, in which every
-    launch returns only after its kernel has ended), autograd's anomaly detection, warnings at every synchronisation,
-    and deterministic algorithms, as the flags stood while the steps ran.
+    launch returns only after its kernel has ended), autograd's anomaly detection (by its flag, or by its checks in the
+    backward pass), warnings at every synchronisation, and deterministic algorithms, as the flags stood while the steps
+    ran.
 
 Why it costs
     With blocking launches the host never runs ahead, and the device is idle for the host's part of every operator.
@@ -22,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.anomaly_checks import AnomalyChecks
 from gpuprof.analyses.blocking_launches import BlockingLaunches
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.result import Results
@@ -68,14 +70,15 @@ class DebugModeOn(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the launches and the flags."""
         launches, environment = results.get(BlockingLaunches), results.trace.context.environment
-        if environment is None and not launches.mostly:
+        checks = results.get(AnomalyChecks)
+        if environment is None and not launches.mostly and not checks.on:
             return Abstention(
                 self.name,
                 "torch’s flags during the run",
                 "Profile the cell with `%%gpuprofile`; a trace file does not hold them.",
             )
         on_device = results.get(DeviceActivity).recorded is not None
-        modes = ([_BLOCKING] if launches.mostly else []) + _flagged(environment, on_device)
+        modes = ([_BLOCKING] if launches.mostly else []) + _flagged(environment, checks.on, on_device)
         return self._finding(results, modes, launches.mostly) if modes else None
 
     def _finding(self, results: Results, modes: list[_Mode], blocking: bool) -> Finding:
@@ -115,10 +118,10 @@ def _switching_on(trace: Trace) -> tuple[int, ...]:
     return tuple(line for line in named if "False" not in text[line - 1])
 
 
-def _flagged(environment: Environment | None, on_device: bool) -> list[_Mode]:
+def _flagged(environment: Environment | None, checked: bool, on_device: bool) -> list[_Mode]:
+    modes = [_ANOMALY] if checked or (environment is not None and environment.anomaly_mode) else []
     if environment is None:
-        return []
-    modes = [_ANOMALY] if environment.anomaly_mode else []
+        return modes
     if on_device and environment.sync_debug_mode in ("warn", "error"):
         modes.append(_SYNC_DEBUG)
     if on_device and environment.deterministic:

@@ -51,6 +51,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "blocking_h2d_copy": ("tensor_by_element",),
     "clocks_held_down": ("thermal_throttle",),
+    "cold_start_dominates": ("recompiles_in_steady_state",),
     "eager_attention": ("launch_bound",),
     "energy_idle": STALLS,
     "explicit_synchronize": ("debug_mode_on",),

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.anomaly_checks import AnomalyChecks
 from gpuprof.analyses.copies import Copies
 from gpuprof.analyses.copy_waits import CopyWaits
 from gpuprof.analyses.device_activity import DeviceActivity
@@ -85,7 +86,7 @@ class SyncInStep(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the waits; without a device, the reads."""
         activity, environment = results.get(DeviceActivity), results.trace.context.environment
-        if environment is not None and environment.anomaly_mode:
+        if (environment is not None and environment.anomaly_mode) or results.get(AnomalyChecks).on:
             return None  # it reads a value for every gradient itself: debug_mode_on
         if activity.recorded is None:
             return self._without_device(results)
