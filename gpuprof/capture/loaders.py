@@ -53,7 +53,7 @@ class _Watched:
     def loader(self) -> Loader:
         import msgspec
 
-        seen = self.padding if self.padding.positions else None
+        seen = self.padding if self.padding.real < self.padding.positions else None
         return msgspec.structs.replace(
             self.facts or Loader(workers=0),
             line=self.line,

@@ -62,7 +62,8 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     each batch was waited for. Both with the Unix time at which they began. `iteration_end_ns`: how long each call took
     that found the loader exhausted, in which worker processes are ended.
     `tokens`, `token_positions`, `longest_positions`: real tokens, all positions, and the positions if every batch were
-    padded to its own longest sequence, over the first batches that had an attention mask; None where none had.
+    padded to its own longest sequence, over the first batches whose masks or tokens show where their sequences end;
+    None where none did, or nothing was padding.
     `iterable`: its dataset is an `IterableDataset`, of which each worker reads all samples unless it shares them out.
     """
 

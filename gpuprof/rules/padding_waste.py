@@ -1,8 +1,8 @@
 """Much of what the model computes is padding.
 
 What it finds
-    Batches of sequences whose attention masks say that at least a fifth of all positions is padding, in a run that is
-    bound by computing.
+    Batches of sequences of which at least a fifth of all positions is padding, in a run that is bound by computing: by
+    their `attention_mask`, by another mask of booleans, or by tokens that all end in one and the same number.
 
 Why it costs
     The model computes a padded position like any other: all layers, forward and backward. Where every batch is padded
@@ -10,7 +10,7 @@ Why it costs
 
 What to do
     Pad each batch to its own longest sequence only (`DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)`, not
-    `padding="max_length"`), and put sequences of like length into a batch (`group_by_length=True` in Hugging Face's
+    `padding="max_length"`; a `collate_fn` that cuts `batch[:, :longest]` elsewhere), and put sequences of like length into a batch (`group_by_length=True` in Hugging Face's
     Trainer, a bucketing sampler elsewhere). Packing several sequences into one row removes the rest.
 
 When to leave it
@@ -71,7 +71,7 @@ class PaddingWaste(Rule):
             severity=graded(share, self.high_share),
             title=f"{units.percent(share)} of the positions in the batches are padding",
             explanation=(
-                f"Of {units.count(positions)} positions in the batches looked at, {units.count(tokens)} are tokens. "
+                f"Of {units.count(positions)} positions in the batches looked at, {units.count(tokens)} are real. "
                 + (
                     f"{units.percent(beyond)} of the positions lie beyond the longest sequence of their own batch: "
                     "they are padded to a fixed length."
@@ -87,7 +87,7 @@ class PaddingWaste(Rule):
             },
             where=Where(lines=(loader.line,) if loader.line else ()),
             change="Pad each batch to its own longest sequence (`DataCollatorWithPadding(tokenizer)` instead of "
-            '`padding="max_length"`), and put sequences of like length together (`group_by_length=True`).'
+            '`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), and put sequences of like length together (`group_by_length=True`).'
             if fixed
             else "Put sequences of like length into a batch: `group_by_length=True` in Hugging Face’s Trainer, a "
             "bucketing sampler elsewhere; or pack several into one row.",
