@@ -10,8 +10,9 @@ Why it costs
 
 What to do
     Pad each batch to its own longest sequence only (`DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)`, not
-    `padding="max_length"`; a `collate_fn` that cuts `batch[:, :longest]` elsewhere), and put sequences of like length into a batch (`group_by_length=True` in Hugging Face's
-    Trainer, a bucketing sampler elsewhere). Packing several sequences into one row removes the rest.
+    `padding="max_length"`; a `collate_fn` that cuts `batch[:, :longest]` elsewhere), and put sequences of like length
+    into a batch (`group_by_length=True` in Hugging Face's Trainer, a bucketing sampler elsewhere). Packing several
+    sequences into one row removes the rest.
 
 When to leave it
     When the model takes the padding out itself (unpadded attention), when compiled or captured code needs one shape,
@@ -87,7 +88,8 @@ class PaddingWaste(Rule):
             },
             where=Where(lines=(loader.line,) if loader.line else ()),
             change="Pad each batch to its own longest sequence (`DataCollatorWithPadding(tokenizer)` instead of "
-            '`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), and put sequences of like length together (`group_by_length=True`).'
+            '`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), and put sequences of like '
+            "length together (`group_by_length=True`)."
             if fixed
             else "Put sequences of like length into a batch: `group_by_length=True` in Hugging Face’s Trainer, a "
             "bucketing sampler elsewhere; or pack several into one row.",
