@@ -7,6 +7,10 @@ guard = "numerics"
 shows_on = "cpu"
 published = "half the bytes, half the vector lanes on a CPU (analytic)"
 
+[first_sight]
+found = false
+false = []
+
 [sizes.mini]
 samples = 2048
 batch = 128

@@ -7,6 +7,10 @@ guard = "exact"
 shows_on = "cpu"
 published = "nobody: measure"
 
+[first_sight]
+found = false
+false = []
+
 [sizes.mini]
 steps = 16
 blocks = 8

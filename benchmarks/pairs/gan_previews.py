@@ -8,6 +8,10 @@ shows_on = "cpu"
 gain = "memory"
 published = "nobody: measure"
 
+[first_sight]
+found = false
+false = []
+
 [sizes.mini]
 steps = 12
 batch = 16

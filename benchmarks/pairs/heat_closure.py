@@ -5,8 +5,11 @@ family = "physics"
 rule = "debug_mode_on"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "PyTorch's tuning guide: off outside of debugging; nobody gives a number"
+
+[first_sight]
+found = false
+false = []
 
 [sizes.mini]
 steps = 4

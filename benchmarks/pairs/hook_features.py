@@ -6,8 +6,11 @@ rule = "memory_grows_per_step"
 guard = "exact"
 shows_on = "cpu"
 gain = "memory"
-held_out = true
 published = "nobody: measure"
+
+[first_sight]
+found = true
+false = []
 
 [sizes.mini]
 steps = 16

@@ -5,8 +5,11 @@ family = "layerwise_rates"
 rule = "unfused_optimizer"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
+
+[first_sight]
+found = true
+false = []
 
 [sizes.mini]
 steps = 12

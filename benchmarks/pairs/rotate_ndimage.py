@@ -5,8 +5,11 @@ family = "augmenting"
 rule = ["slow_transform", "input_stall"]
 guard = "training"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
+
+[first_sight]
+found = true
+false = []
 
 [sizes.mini]
 scans = 128

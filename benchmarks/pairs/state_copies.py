@@ -7,6 +7,10 @@ guard = "exact"
 shows_on = "cpu"
 published = "nobody: measure"
 
+[first_sight]
+found = false
+false = []
+
 [sizes.mini]
 epochs = 2
 batches = 8

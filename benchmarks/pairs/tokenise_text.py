@@ -5,9 +5,12 @@ family = "texts"
 rule = ["slow_transform", "input_stall"]
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 whole_cell = true
 published = "nobody: measure"
+
+[first_sight]
+found = true
+false = []
 
 [sizes.mini]
 reviews = 320

@@ -7,6 +7,10 @@ guard = "exact"
 shows_on = "cpu"
 published = "nobody: measure"
 
+[first_sight]
+found = true
+false = []
+
 [sizes.mini]
 images = 192
 batch = 16

@@ -5,8 +5,11 @@ family = "imbalanced_classes"
 rule = "input_stall"
 guard = "exact"
 shows_on = "cpu"
-held_out = true
 published = "nobody: measure"
+
+[first_sight]
+found = true
+false = []
 
 [sizes.mini]
 payments = 20000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def label_of(pair: Pair) -> dict[str, Any]:
         "gain": pair.gain,
         "shows_on": pair.shows_on,
         "published": pair.published,
-        "held_out": pair.held_out,
+        "first_sight": asdict(pair.first_sight) if pair.first_sight else None,
         "besides": {size: list(rules) for size, rules in pair.besides.items()},
         "variants": {
             name: {

@@ -3,8 +3,9 @@
 The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
 number, title (of the cure), family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad`
 and `good`, `[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored
-on a CPU instead of the mini size, which tests the code. `held_out = true`: nothing was changed for what was said of
-this pair. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"` where the cure frees memory
+on a CPU instead of the mini size, which tests the code. `[first_sight]`: what was said when the rules first saw a pair
+that somebody had written after them, without knowing a threshold: whether the fault was `found`, and the `false`
+findings above low severity; it stays as it is when rules are changed for it. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"` where the cure frees memory
 rather than time. `[besides]` names, by size, rules that are right about the workload itself whatever the variant (a
 tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is a label.
 """
@@ -32,7 +33,7 @@ EXTRA_VARIANTS = ("negative", "masked", "double")
 GAINS = ("time", "memory")
 
 _KEYS = {"number", "title", "family", "rule", "guard", "shows_on", "published", "sizes"}
-_OPTIONAL = {"variants", "whole_cell", "gain", "besides", "held_out"}
+_OPTIONAL = {"variants", "whole_cell", "gain", "besides", "first_sight"}
 _MARKER = re.compile(r"^# %% *(\w+) *$")
 _LABEL = re.compile(r"# <- (\w+)\s*$")
 
@@ -61,6 +62,14 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class FirstSight:
+    """What the rules said before anything was changed for this pair: `false` names rules."""
+
+    found: bool
+    false: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Pair:
     """One fault and its cure. `sizes` maps a size to the values of `size` in the cells, `besides` a size to the rules
     that may fire there on every variant."""
@@ -80,7 +89,7 @@ class Pair:
     whole_cell: bool = False
     gain: str = "time"
     besides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    held_out: bool = False
+    first_sight: FirstSight | None = None
 
     @property
     def bad(self) -> Variant:
@@ -161,7 +170,7 @@ def load_pair(path: Path) -> Pair:
         whole_cell=bool(label.get("whole_cell", label["guard"] == "training")),
         gain=label.get("gain", "time"),
         besides={size: _names(rules) for size, rules in label.get("besides", {}).items()},
-        held_out=bool(label.get("held_out", False)),
+        first_sight=_first_sight(path, label["first_sight"]) if "first_sight" in label else None,
     )
     _check_labels(pair)
     return pair
@@ -186,6 +195,12 @@ def _check_keys(path: Path, label: Mapping[str, Any]) -> None:
             raise PairError(f"{path.name}: [variants.{name}]; expected one of {', '.join(EXTRA_VARIANTS)}")
         if set(values) != {"rules", "why"}:
             raise PairError(f"{path.name}: [variants.{name}] needs `rules` and `why`, and nothing else")
+
+
+def _first_sight(path: Path, label: Mapping[str, Any]) -> FirstSight:
+    if set(label) != {"found", "false"} or not isinstance(label["found"], bool):
+        raise PairError(f"{path.name}: [first_sight] needs `found`, true or false, and `false`, and nothing else")
+    return FirstSight(label["found"], _names(label["false"]))
 
 
 def _check_labels(pair: Pair) -> None:

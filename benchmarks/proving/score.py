@@ -55,13 +55,13 @@ class Fault:
 
 @dataclass
 class Judged:
-    """All that was judged. `families`: a family of workloads → its pairs. `held_out`: pairs no rule was changed for.
+    """All that was judged. `families`: a family of workloads → its pairs. `first_sight`: pair → its label.
 
     `failed`: what could not be done, and why.
     """
 
     families: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    held_out: tuple[str, ...] = ()
+    first_sight: dict[str, dict[str, Any]] = field(default_factory=dict)
     firings: list[Firing] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     predictions: list[Prediction] = field(default_factory=list)
@@ -89,8 +89,8 @@ class Judged:
 def judge(results: Iterable[dict[str, Any]]) -> Judged:
     """Judge every result."""
     known = list(results)
-    held_out = {result["pair"]: None for result in known if result["label"].get("held_out")}
-    judged = Judged(families=_families(known), held_out=tuple(held_out))
+    sights = {result["pair"]: result["label"]["first_sight"] for result in known if result["label"].get("first_sight")}
+    judged = Judged(families=_families(known), first_sight=sights)
     for result in known:
         name = f"{result['pair']} ({result['size']}, {result['device']})"
         gain = gain_of(result)

@@ -88,8 +88,8 @@ class PaddingWaste(Rule):
             },
             where=Where(lines=(loader.line,) if loader.line else ()),
             change="Pad each batch to its own longest sequence (`DataCollatorWithPadding(tokenizer)` instead of "
-            '`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), and put sequences of like '
-            "length together (`group_by_length=True`)."
+            '`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), and put sequences of '
+            "like length together (`group_by_length=True`)."
             if fixed
             else "Put sequences of like length into a batch: `group_by_length=True` in Hugging Face’s Trainer, a "
             "bucketing sampler elsewhere; or pack several into one row.",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.proving.pair import FOLDER, Label, PairError, load_pair, named_pairs
+from benchmarks.proving.pair import FOLDER, FirstSight, Label, PairError, load_pair, named_pairs
 
 SIZES = "\n".join(f"[sizes.{name}]\nsteps = 1\n" for name in ("mini", "host_bound", "balanced", "device_bound"))
 HEAD = f'''"""
@@ -45,8 +45,13 @@ def test_a_size_for_the_cpu_is_scored_instead_of_the_mini_one(tmp_path: Path) ->
     head = HEAD.replace('"cuda"', '"cpu"')
     assert load_pair(written(tmp_path, head + CELLS)).scored_at("cpu") == ("mini",)
     longer = head.replace("[sizes.balanced]", "[sizes.cpu]\nsteps = 9\n[sizes.balanced]")
-    pair = load_pair(written(tmp_path, longer.replace("number = 12", "number = 12\nheld_out = true") + CELLS))
-    assert pair.scored_at("cpu") == ("cpu",) and pair.held_out
+    assert load_pair(written(tmp_path, longer + CELLS)).scored_at("cpu") == ("cpu",)
+
+
+def test_what_was_said_at_first_sight_is_kept(tmp_path: Path) -> None:
+    sight = '[first_sight]\nfound = true\nfalse = ["input_stall"]\n[sizes.balanced]'
+    pair = load_pair(written(tmp_path, HEAD.replace("[sizes.balanced]", sight) + CELLS))
+    assert pair.first_sight == FirstSight(True, ("input_stall",))
 
 
 @pytest.mark.parametrize(

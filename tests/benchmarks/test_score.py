@@ -188,12 +188,10 @@ def test_families_are_scored_apart() -> None:
     assert f"| family of missed | 1 | {tables.NOT_MEASURED} | 0 % |" in shown
 
 
-def test_held_out_pairs_are_scored_alone() -> None:
-    known, held = result(recorded(finding("input_stall")), pair="known"), result(recorded(), pair="held")
-    held["label"]["held_out"] = True
-    judged = judge([known, held])
-    assert judged.held_out == ("held",)
-    assert (metrics.recall(judged), metrics.recall(judged.of_pairs(judged.held_out))) == (0.5, 0.0)
+def test_what_was_said_at_first_sight_does_not_change() -> None:
+    known, later = result(recorded(finding("input_stall")), pair="known"), result(recorded(), pair="later")
+    known["label"]["first_sight"] = {"found": False, "false": []}
+    assert judge([known, later]).first_sight == {"known": {"found": False, "false": []}}
 
 
 def test_the_width_of_a_range_is_told() -> None:
