@@ -3,11 +3,13 @@
 The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
 number, title (of the cure), family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad`
 and `good`, `[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored
-on a CPU instead of the mini size, which tests the code. `[first_sight]`: what was said when the rules first saw a pair
-that somebody had written after them, without knowing a threshold: whether the fault was `found`, and the `false`
-findings above low severity; it stays as it is when rules are changed for it. `whole_cell = true` where the gain lies outside the steps; `gain = "memory"` where the cure frees memory
-rather than time. `[besides]` names, by size, rules that are right about the workload itself whatever the variant (a
-tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is a label.
+on a CPU instead of the mini size, which tests the code. `whole_cell = true` where the gain lies outside the steps;
+`gain = "memory"` where the cure frees memory rather than time. `[besides]` names, by size, rules that are right about
+the workload itself whatever the variant (a tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is
+a label.
+
+`[first_sight]`: of a pair that somebody wrote after the rules without knowing a threshold, whether the fault was
+`found` when they first saw it, and the `false` findings above low severity. It stays when rules are changed for it.
 """
 
 from __future__ import annotations
