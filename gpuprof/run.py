@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from gpuprof.errors import GpuprofError
+from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.ingest.load import load_captured, load_ranks
 from gpuprof.model.kinds import VOCABULARIES
 from gpuprof.model.measured import Measured, read_measured, write_measured
@@ -135,9 +135,14 @@ class Run:
         return target
 
     def compare(self, other: Run | Path | str) -> Comparison:
-        """This run against an earlier one."""
+        """This run against an earlier one: a Run, or a recording's or trace's path; UsageError for anything else."""
         if isinstance(other, Run):
             return Comparison(before=other.summary, after=self.summary)
+        if not isinstance(other, (str, Path)):
+            raise UsageError(
+                f"compare: got {type(other).__name__}; expected a Run, or the path of a recording or trace "
+                "(`%gpuhistory` lists the runs with their folders)"
+            )
         earlier = read_summary(Path(other)) or Run.load(other).summary
         return Comparison(before=earlier, after=self.summary)
 

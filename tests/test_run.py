@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gpuprof
-from gpuprof.errors import GpuprofError
+from gpuprof.errors import GpuprofError, UsageError
 from tests.support.shared import ABSENT, FOLDER
 from tests.support.trace_builder import TraceBuilder
 
@@ -66,6 +66,11 @@ def test_a_report_that_cannot_be_written_is_one_clear_line(run, tmp_path):
 def test_the_bundle_holds_text_and_html_but_no_widget(run):
     bundle = run._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
+
+
+def test_compares_with_runs_and_paths_only(run):
+    with pytest.raises(UsageError, match="compare: got int; expected a Run, or the path"):
+        run.compare(3)
 
 
 def test_compares_with_itself_as_no_difference(run):
