@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TypeGuard
 
-from gpuprof.rules.known_calls import KnownCalls, dotted
+from gpuprof.rules.cell_names import dotted
+from gpuprof.rules.known_calls import KnownCalls, is_map
 
-Repeated = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Repeated = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Call
 
 _SUM, _PRODUCT, _LIST, _PLACE = "sum", "product", "list", "place"
 _KINDS: dict[type[ast.operator], str] = {ast.Add: _SUM, ast.Sub: _SUM, ast.Mult: _PRODUCT, ast.Div: _PRODUCT}
@@ -21,9 +23,19 @@ _ROOTS, _MAKERS = ("torch", "np", "numpy"), ("zeros", "ones", "empty", "full", "
 _UNCLEAR = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
 
 
+def is_repeated(node: ast.AST) -> TypeGuard[Repeated]:
+    """Whether it is a loop, `map` included."""
+    return is_map(node) if isinstance(node, ast.Call) else isinstance(node, Repeated)
+
+
 def is_independent(loop: Repeated, calls: KnownCalls) -> bool:
-    """Whether its turns could be made in any order, or at once."""
-    if isinstance(loop, ast.While):
+    """Whether its turns could be made in any order, or at once.
+
+    Not those of a loop over modules: each turn is another function.
+    """
+    if isinstance(loop, ast.Call):
+        return is_map(loop) and calls.knows_given(loop.args[0])
+    if isinstance(loop, ast.While) or _is_over_functions(loop, calls):
         return False
     if isinstance(loop, ast.For):
         return not loop.orelse and _Turn(loop, calls).block(loop.body)
@@ -31,6 +43,17 @@ def is_independent(loop: Repeated, calls: KnownCalls) -> bool:
     return not any(isinstance(each, _UNCLEAR) for each in inside) and all(
         calls.knows(each) for each in inside if isinstance(each, ast.Call)
     )
+
+
+def _is_over_functions(
+    loop: ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, calls: KnownCalls
+) -> bool:
+    """Whether it goes over modules, or calls what it goes over (`for layer in layers`)."""
+    targets = [loop.target] if isinstance(loop, ast.For) else [each.target for each in loop.generators]
+    variables = {name for each in targets for name in names_in(each)}
+    if any(isinstance(each, ast.Call) and dotted(each.func) in variables for each in ast.walk(loop)):
+        return True
+    return any(isinstance(made, ast.Call) for each in variables for made in calls.names.made_of(each))
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -87,9 +110,8 @@ class _Turn:
             return False
         loops = [each for each in inside if isinstance(each, ast.comprehension)]
         local = {name for each in loops for name in names_in(each.target)}
-        mentioned = names_in(node)
-        outside = {name for each in mentioned for name in self._calls.reads(each)}
-        return not (mentioned - local - self._own | outside) & self._changed
+        outside = self._calls.reads_in(node)
+        return not (names_in(node) - local - self._own | outside) & self._changed
 
     def _bind(self, target: ast.expr) -> bool:
         if isinstance(target, ast.Name):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import numpy as np
 
+from gpuprof.analyses.batch_sizes import BatchSizes
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.python_loops import Loop, Run
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
+from gpuprof.rules.source_loops import independent_lines
 from gpuprof.whatif.changes import host_time_scaled, operations_lasting
 from gpuprof.whatif.edits import Edit, together
 from gpuprof.whatif.predict import Range
@@ -20,11 +24,20 @@ _LEAST_KERNEL_NS = 2_000
 _MOST_NAMES = 5
 
 
-def is_over_batch(run: Run, sizes: set[int]) -> bool:
-    """The first or last turn may look different. What walks along another dimension, too, is no loop over samples.
+def batch_sizes(results: Results, loop: Loop) -> Set[int]:
+    """How many samples a loop over the batch has turns for: the batch sizes of the loaders.
 
-    `sizes`: the batch sizes of the loaders.
+    Without any those that a loss is computed of, if the text of the cell shows that no turn needs another: a loss over
+    the steps of one sequence has as many. Empty where neither is known.
     """
+    known, cell = results.get(BatchSizes), results.trace.context.cell
+    if known.of_loaders or cell is None or not any(is_over_batch(run, known.of_losses) for run in loop.runs):
+        return known.of_loaders
+    return known.of_losses if independent_lines(cell.source, loop.names) else known.of_loaders
+
+
+def is_over_batch(run: Run, sizes: Set[int]) -> bool:
+    """The first or last turn may look different. What walks along another dimension, too, is no loop over samples."""
     walks = run.walks or ()
     return all(walk.dimension == 0 for walk in walks) and any(
         walk.size in sizes and walk.size not in walk.rest and 0 <= walk.size - run.turns <= 1 for walk in walks

@@ -4,7 +4,8 @@ What it finds
     The same short sequence of operators with a slice such as `x[i]`, at least ten times in a row within a step and as
     often as a batch of the DataLoader has samples, where the slices walk along the first dimension and leave no other
     of that size. Loops over time (`x[:, t]`), channels or heads look the same but for that: without the recorded shapes
-    (`%%gpuprofile --shapes`) nothing is said.
+    (`%%gpuprofile --shapes`) nothing is said. Without a DataLoader a batch is what the loss is computed of, and the
+    loop has to stand in the profiled cell, with a text that shows that no turn needs another.
 
 Why it costs
     Each turn pays Python, dispatch and (on a GPU) the launches again, for a piece of work that is far too small, and
@@ -25,24 +26,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.batch_sizes import BatchSizes
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.loop_cost import LoopCost, LoopCosts
-from gpuprof.analyses.python_loops import Run
+from gpuprof.analyses.python_loops import Loop, Run
 from gpuprof.analyses.result import Results
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.cell_lines import loops_over_samples
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
-from gpuprof.rules.looping import AT_ONCE, is_hidden, is_over_batch, named_operators, turns_at_once
+from gpuprof.rules.looping import AT_ONCE, batch_sizes, is_hidden, is_over_batch, named_operators, turns_at_once
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
+from gpuprof.rules.source_loops import independent_lines
 
 # What the whole batch takes of the loop's time on the CPU: the most, the median of what was measured for elementwise
 # operators, norms, products and two linear layers of 16 to 512 features, for 16 to 64 samples, with and without
 # backward (one thread, torch 2.13: 2 to 31 %, nine in ten below 20 %). At best the batch takes as long as a sample.
 _LEFT_ON_CPU = (0.31, 0.1)
+_BY_LOSS = " The loss is computed of as many, and no turn needs another."
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,13 @@ class PythonLoopOverBatch(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest loop over slices."""
         scope = Scope.of(results)
-        sizes = {loader.batch_size for loader in results.trace.context.loaders if loader.batch_size}
         for cost in results.get(LoopCosts).costs:
             loop = cost.loop
             if scope.share(cost.inside.total_ns) < self.loop_share:
                 continue
             if is_hidden(results, cost.inside, self.busy_share):
                 continue
+            sizes = batch_sizes(results, loop)
             runs = [run for run in loop.runs if is_over_batch(run, sizes)]
             if len(runs) * 2 >= len(loop.runs):
                 outer = tuple(run for run in loop.outer if is_over_batch(run, sizes))
@@ -89,6 +93,9 @@ class PythonLoopOverBatch(Rule):
         """`outer`: how often the loop runs in a row, 1 where it is in no other loop over the batch."""
         scope, loop, inside = Scope.of(results), cost.loop, cost.inside
         names, turns = named_operators(loop), _turns(loop.runs)
+        sure = (
+            "" if results.get(BatchSizes).of_loaders else " The loss is computed of as many, and no turn needs another."
+        )
         around = f" This loop itself runs {outer:.0f} times in a row, once a sample as well." if outer > 1 else ""
         share, behind = scope.share(inside.total_ns), intervals.intersect(cost.backward, scope.within).total_ns
         its = f", {units.duration(behind)} of it in what backward does for them" if behind else ""
@@ -99,7 +106,7 @@ class PythonLoopOverBatch(Rule):
             explanation=(
                 f"The operators {names} run {turns:.0f} times in a row, once a sample, in "
                 f"{units.plural(len(loop.runs), 'place')} of the run: {units.duration(inside.total_ns)} in all{its}."
-                f"{around}"
+                f"{sure}{around}"
             ),
             evidence={
                 "loop_ms": units.milliseconds(inside.total_ns),
@@ -112,7 +119,8 @@ class PythonLoopOverBatch(Rule):
                 "operators": names,
             },
             where=Where(
-                lines=results.get(LinePlaces).cell_lines(cost.forward) or _written(results), ranges_ns=worst(inside)
+                lines=results.get(LinePlaces).cell_lines(cost.forward) or _written(results, loop),
+                ranges_ns=worst(inside),
             ),
             change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
             "`torch.vmap(f)(x)`, `torch.bmm` for products or `torch.where` for branches.",
@@ -142,6 +150,6 @@ def _turns(runs: Sequence[Run]) -> float:
     return sum(run.turns for run in runs) / len(runs) if runs else 1.0
 
 
-def _written(results: Results) -> tuple[int, ...]:
+def _written(results: Results, loop: Loop) -> tuple[int, ...]:
     cell = results.trace.context.cell
-    return loops_over_samples(cell.source) if cell else ()
+    return (independent_lines(cell.source, loop.names) or loops_over_samples(cell.source)) if cell else ()

@@ -33,7 +33,7 @@ from gpuprof.analyses.slice_walks import Walk
 from gpuprof.analyses.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
-from gpuprof.rules.looping import AT_ONCE, is_hidden, is_over_batch, named_operators, turns_at_once
+from gpuprof.rules.looping import AT_ONCE, batch_sizes, is_hidden, is_over_batch, named_operators, turns_at_once
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -58,12 +58,12 @@ class PythonLoopOverSlices(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest loop that is not over the batch."""
         scope, cell = Scope.of(results), results.trace.context.cell
-        sizes = {loader.batch_size for loader in results.trace.context.loaders if loader.batch_size}
         for cost in results.get(LoopCosts).costs:
             loop = cost.loop
             costly = scope.share(cost.inside.total_ns) >= self.loop_share and self._is_habit(results, loop)
             if not costly or is_hidden(results, cost.inside, self.busy_share):
                 continue
+            sizes = batch_sizes(results, loop)
             if 2 * sum(is_over_batch(run, sizes) for run in loop.runs) >= len(loop.runs):
                 continue
             known, walk = any(run.walks is not None for run in loop.runs), _walk(loop)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from gpuprof.rules.cell_lines import MAGIC
-from gpuprof.rules.independent_turns import Repeated, is_independent
-from gpuprof.rules.known_calls import KnownCalls, dotted, words
+from gpuprof.rules.cell_names import dotted
+from gpuprof.rules.independent_turns import Repeated, is_independent, is_repeated
+from gpuprof.rules.known_calls import KnownCalls, is_map, words
 
 # Operators that move or relabel what is there: many texts make them.
 _BESIDE = words(
@@ -38,6 +39,7 @@ _SIGNS: dict[type[ast.AST], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
+_DEEPEST = 4
 _WRITTEN = {"normalize": ("norm", "clampmin", "div")}
 
 
@@ -45,72 +47,90 @@ def independent_lines(source: str, operators: Iterable[str]) -> tuple[int, ...]:
     """The first lines of the loops of a cell that run these operators (of one turn, `aten::…`, with repetitions).
 
     Empty where there is none, where one of them has turns that depend on one another, or where the cell cannot be read.
-    A loop runs them if its text names each of them, at least as often; of loops within one another the innermost.
+    A loop runs them if its text, with that of the cell's functions and modules that it calls, names each of them, at
+    least as often but for loops inside; of loops within one another the innermost.
     """
+    wanted = [name for each in operators if (name := _base(each)) not in _BESIDE]
     try:
-        tree = ast.parse(MAGIC.sub(r"\1pass", source))
+        found, calls = _running(ast.parse(MAGIC.sub(r"\1pass", source)), wanted)
+        if not all(is_independent(each, calls) for each in found):
+            return ()
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    calls, wanted = KnownCalls(tree), [name for each in operators if (name := _base(each)) not in _BESIDE]
-    running = [each for each in ast.walk(tree) if isinstance(each, Repeated) and _runs(each, calls, wanted)]
-    around = {outer for outer in running for inner in running if inner is not outer and inner in ast.walk(outer)}
-    found = [each for each in running if each not in around]
-    if not wanted or not all(is_independent(each, calls) for each in found):
-        return ()
     return tuple(sorted({each.lineno for each in found}))
+
+
+def _running(tree: ast.AST, wanted: list[str]) -> tuple[list[Repeated], KnownCalls]:
+    """The innermost loops that run these."""
+    calls = KnownCalls(tree)
+    loops = [each for each in ast.walk(tree) if is_repeated(each)] if wanted else []
+    reached = {each: [*_reached(_repeated_parts(each), calls)] for each in loops}
+    running = {each: {node for node, _ in reached[each]} for each in loops if _runs(each, reached[each], calls, wanted)}
+    return [each for each, inside in running.items() if not inside & (running.keys() - {each})], calls
 
 
 def _base(operator: str) -> str:
     return operator.rpartition("::")[2].strip("_")
 
 
-def _runs(loop: Repeated, calls: KnownCalls, wanted: list[str]) -> bool:
-    """Whether each operator finds a word of the text of its own."""
-    named = [word for part in _repeated_parts(loop) for word in _words(part, calls, 0)]
-    if isinstance(loop, ast.ListComp | ast.GeneratorExp):
-        named.append("add")  # `sum(… for k in …)`
+def _reached(
+    parts: Iterable[ast.AST], calls: KnownCalls, often: bool = False, depth: int = 0
+) -> Iterator[tuple[ast.AST, bool]]:
+    """Each node of these parts of a turn and of what they call, with whether a loop inside the turn repeats it."""
+    for node in parts:
+        yield node, often
+        inside = often or is_repeated(node)
+        yield from _reached(ast.iter_child_nodes(node), calls, inside, depth)
+        if isinstance(node, ast.Call) and depth < _DEEPEST:
+            many = inside or calls.is_many(node)
+            for own in calls.runs(node):
+                yield from _reached(own.body, calls, many, depth + 1)
+
+
+def _runs(loop: Repeated, reached: list[tuple[ast.AST, bool]], calls: KnownCalls, wanted: list[str]) -> bool:
+    """Whether each operator finds a word of the text of its own, or one that a loop inside repeats."""
+    once: list[str] = []
+    many: set[str] = set()
+    for node, often in reached:
+        named = [word for word in _words(node, calls) if word]
+        if often or (isinstance(node, ast.Call) and calls.is_many(node)):
+            many.update(named)
+        else:
+            once += named
+    if isinstance(loop, ast.ListComp | ast.GeneratorExp | ast.Call):
+        once.append("add")  # `sum(… for k in …)`
     for operator in sorted(wanted, key=len, reverse=True):
-        word = next((each for each in named if _means(each, operator)), None)
+        if any(_means(each, operator) for each in many):
+            continue
+        word = next((each for each in once if _means(each, operator)), None)
         if word is None:
             return False
-        named.remove(word)
+        once.remove(word)
     return True
 
 
 def _repeated_parts(loop: Repeated) -> list[ast.AST]:
     if isinstance(loop, ast.For | ast.While):
         return list(loop.body)
+    if isinstance(loop, ast.Call):
+        function = loop.args[0]
+        return [function.body if isinstance(function, ast.Lambda) else ast.Call(function, [], [])]
     parts = [loop.key, loop.value] if isinstance(loop, ast.DictComp) else [loop.elt]
     return [*parts, *(test for each in loop.generators for test in each.ifs)]
 
 
-def _words(part: ast.AST, calls: KnownCalls, depth: int) -> list[str]:
-    """What the text names, without underscores: functions, methods, signs; of the cell's own functions what they do."""
-    found: list[str] = []
-    for node in ast.walk(part):
-        if isinstance(node, ast.BinOp | ast.AugAssign | ast.UnaryOp):
-            found.append(_SIGNS.get(type(node.op), ""))
-        elif isinstance(node, ast.Compare):
-            found += [_SIGNS.get(type(each), "") for each in node.ops]
-        elif isinstance(node, ast.Call):
-            found += _called(node, calls, depth)
-    return [each for each in found if each]
-
-
-def _called(call: ast.Call, calls: KnownCalls, depth: int) -> list[str]:
-    text = dotted(call.func)
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else text
-    own = calls.function(text) if depth < _DEEPEST else None
-    if own is not None:
-        return [word for each in own.body for word in _words(each, calls, depth + 1)]
-    made = calls.made_of(text)
-    if made is not None:
-        named = [each for each in ast.walk(made) if isinstance(each, ast.Call)]
-        return [_plain(dotted(each.func).rpartition(".")[2]) for each in named]
-    return list(_WRITTEN.get(name, (_plain(name),)))
-
-
-_DEEPEST = 3
+def _words(node: ast.AST, calls: KnownCalls) -> list[str]:
+    """What a node names, without underscores: a function, a method, signs; of modules their classes."""
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.UnaryOp):
+        return [_SIGNS.get(type(node.op), "")]
+    if isinstance(node, ast.Compare):
+        return [_SIGNS.get(type(each), "") for each in node.ops]
+    if not isinstance(node, ast.Call) or is_map(node):
+        return []
+    if made := calls.makers(node):
+        return [_plain(dotted(each.func).rpartition(".")[2]) for each in made]
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
+    return [] if calls.runs(node) else list(_WRITTEN.get(name, (_plain(name),)))
 
 
 def _plain(name: str) -> str:

@@ -6,10 +6,12 @@ import ast
 
 import pytest
 
-from gpuprof.rules.independent_turns import Repeated, is_independent
+from gpuprof.rules.independent_turns import Repeated, is_independent, is_repeated
 from gpuprof.rules.known_calls import KnownCalls
 from gpuprof.rules.source_loops import independent_lines
 
+MODULE = "class Net(nn.Module):\n    def forward(self, a):\n        return a + 1\n"
+STATEFUL = "class Net(nn.Module):\n    def forward(self, a):\n        self.h = self.h + a\n        return self.h\n"
 INDEPENDENT = {
     "a sum": "total = total + x[:, k].sum()",
     "a sum in place": "total += x[:, k].sum()",
@@ -33,6 +35,12 @@ INDEPENDENT = {
     "a chain of modules": "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh()).to(device)\n---\nrows.append(net(x[:, k]))",
     "a function of the cell": "def f(a):\n    b = a.exp()\n    return b.sum()\n---\ntotal += f(x[:, k])",
     "a function that adds": "def f(a):\n    s = 0\n    for b in a: s += b\n    return s\n---\nrows.append(f(x[:, k]))",
+    "a module of the cell": MODULE + "net = Net().to(device)\n---\nrows.append(net(x[:, k]))",
+    "modules of the cell": MODULE + "net = nn.Sequential(*[Net() for _ in range(3)])\n---\nrows.append(net(x[:, k]))",
+    "a method of a module": MODULE + "net = Net()\n---\nrows.append(net.forward(x[:, k]))",
+    "a list of its own": "def f(a):\n    b = []\n    for c in a: b.append(c)\n    return b\n---\nrows.append(f(x[k]))",
+    "a map inside": "rows.append(torch.stack(list(map(torch.exp, x[k]))))",
+    "layers that are a list": "net = nn.ModuleList([nn.Tanh()])\n---\nh = x[k]\nfor f in net: h = f(h)\nrows.append(h)",
     "an import": "from torch.nn.functional import softplus\n---\nrows.append(softplus(x[:, k]))",
 }
 DEPENDENT = {
@@ -77,6 +85,14 @@ DEPENDENT = {
     "a function that stores": "def f(h, a):\n    h[0] = a\n    return h\n---\nrows.append(f(state, x[:, k]))",
     "a function of two texts": "def f(a):\n    return a\ndef f(a):\n    return g(a)\n---\nrows.append(f(x[:, k]))",
     "the same numbers each turn": "torch.manual_seed(0)\nrows.append(torch.rand(3) * x[:, k])",
+    "a module of the cell with a state": STATEFUL + "net = Net()\n---\nrows.append(net(x[:, k]))",
+    "a chain with a state": STATEFUL + "net = nn.Sequential(nn.Tanh(), Net())\n---\nrows.append(net(x[:, k]))",
+    "a list with a state": STATEFUL + "net = [Net()]\n---\nh = x[k]\nfor f in net:\n    h = f(h)\nrows.append(h)",
+    "a module of a derived class": MODULE + "class Mine(Net):\n    pass\nnet = Mine()\n---\nrows.append(net(x[:, k]))",
+    "a chain of itself": "net = nn.Sequential(net)\n---\nrows.append(net(x[:, k]))",
+    "a map of the unknown": "rows.append(torch.stack(list(map(measure, x[k]))))",
+    "a list from outside": "def f(a):\n    b.append(a)\n    return b\n---\nrows.append(f(x[k])[-1])",
+    "a module that sees the state": MODULE.replace("a + 1", "a + h") + "net = Net()\n---\nh = net(x[:, k])",
     "an else": "total = total + x[:, k]\nELSE",
 }
 
@@ -109,12 +125,18 @@ def test_turns_that_need_another_or_may(text: str) -> None:
         ("sum(x[:, k].sum() for k in range(20))", True),
         ("{k: (x[:, k] * w).sum() for k in range(20)}", True),
         ("[cell(x[:, k]) for k in range(20)]", False),
+        ("map(torch.exp, x)", True),
+        ("map(lambda a, b: (a * b).sum(), x, y)", True),
+        ("map(lambda a: cell(a), x)", False),
+        ("map(lambda a: (h := h + a), x)", False),
+        ("map(measure, x)", False),
+        ("[layer(a) for layer, a in zip(layers, x)]", False),
         ("[(h := torch.tanh(x[:, k] + h)) for k in range(20)]", False),
     ],
 )
 def test_comprehensions_leave_nothing_but_what_they_call_may(text: str, independent: bool) -> None:
     tree = ast.parse(text)
-    (loop,) = (each for each in ast.walk(tree) if isinstance(each, Repeated))
+    (loop,) = (each for each in ast.walk(tree) if is_repeated(each))
     assert is_independent(loop, KnownCalls(tree)) == independent
 
 

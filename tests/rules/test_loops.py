@@ -32,6 +32,49 @@ def test_a_loop_over_the_batch_is_another_rules() -> None:
     assert finding("python_loop_over_batch", trace).evidence["turns_per_loop"] == 16
 
 
+WHOLE = SOURCE.replace("[:, kind]", "[kind]")
+
+
+def _without_loader(source: str, *, compared: int = 16, loss: str = "aten::mse_loss", every: int = 1) -> Trace:
+    """Sixteen rows, one by one, in each of five steps; in one of `every` steps a loss of that many."""
+    case = slice_loops(sizes=(16, 8, 32), dimension=0, batch_size=None, source=source)
+    builder = TraceBuilder().context(cell=case.context.cell).operator("aten::stack", 0, 1)
+    for number, at in enumerate(range(0, 5000, 1000)):
+        builder.step(at, 1000)
+        for place in range(64):
+            name, turn = python_loop_over_slices.TURN[place % 4], place // 4
+            given = {"dims": "[[16, 8, 32], [], []]", "values": f'["", "0", "{turn}"]'} if place % 4 == 0 else {}
+            builder.operator(name, at + 100 + 10 * place, 9, **given)
+        if number % every == 0:
+            builder.operator(loss, at + 900, 20, dims=f"[[{compared}], [{compared}], []]")
+    return builder.operator("aten::mean", 4999, 1).build()
+
+
+def test_without_a_loader_a_batch_is_what_the_loss_compares() -> None:
+    trace = _without_loader(WHOLE)
+    found = finding("python_loop_over_batch", trace)
+    assert found.where.lines == (6,)
+    assert "The loss is computed of as many, and no turn needs another" in found.explanation
+    assert rule(SLICES).check(Results(trace)) is None
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        _without_loader(WHOLE, compared=32),
+        _without_loader(WHOLE, loss="aten::sub"),
+        _without_loader(WHOLE, every=3),
+        _without_loader(WHOLE.replace("loss = loss + ", "loss = loss * 0.9 + ")),
+        _without_loader(""),
+    ],
+    ids=["of others", "no loss", "in two of five steps", "a recurrence", "no text"],
+)
+def test_without_a_loader_a_loop_over_time_looks_the_same(trace: Trace) -> None:
+    answer = rule("python_loop_over_batch").check(Results(trace))
+    assert isinstance(answer, Abstention)
+    assert "the batch size" in answer.needs
+
+
 def test_two_loops_over_the_batch_are_one_finding() -> None:
     """GIVEN pairs of the sixteen samples of a batch, row by row, with a stack after each row."""
     builder = TraceBuilder().context(loaders=(Loader(workers=0, batch_size=16),)).operator("aten::stack", 0, 1)

@@ -1,0 +1,62 @@
+"""How many samples a batch has, as far as that can be known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.result import Result, Results
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.tensor_inputs import inputs_of
+from gpuprof.model.trace import Trace
+
+# Their two tensors have the samples in the first dimension.
+_LOSSES = tuple(
+    f"aten::{name}"
+    for name in (
+        "cross_entropy_loss",
+        "mse_loss",
+        "l1_loss",
+        "smooth_l1_loss",
+        "huber_loss",
+        "binary_cross_entropy",
+        "binary_cross_entropy_with_logits",
+        "soft_margin_loss",
+        "multi_margin_loss",
+        "multilabel_margin_loss",
+        "multilabel_soft_margin_loss",
+        "poisson_nll_loss",
+        "kl_div",
+    )
+)
+
+
+@dataclass(frozen=True)
+class BatchSizes(Result):
+    """`of_loaders`: the batch sizes of the DataLoaders. `of_losses`: the size of the first dimension of what a loss
+    compares, where in more than half of the steps one has it; empty without shapes. It is the batch by torch's
+    convention only: a loss over the steps of one sequence looks the same."""
+
+    of_loaders: frozenset[int]
+    of_losses: frozenset[int]
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From what was recorded of the loaders, and the shapes of the losses' operators."""
+        loaders = frozenset(loader.batch_size for loader in trace.context.loaders if loader.batch_size)
+        count = results.get(StepTime).count
+        operators = trace.operators
+        rows = np.flatnonzero(trace.name_mask(operators, *_LOSSES))
+        seen = {(int(operators["step"][row]), _compared(trace, int(row))) for row in rows}
+        steps = Counter(size for step, size in seen if step >= 0 and size is not None)
+        return cls(loaders, frozenset(size for size, often in steps.items() if 2 * often > count))
+
+
+def _compared(trace: Trace, row: int) -> int | None:
+    """The size of the first dimension that both tensors of a loss have."""
+    shapes = [each.dims for each in inputs_of(trace, row)[:2]]
+    first = {shape[0] if shape else None for shape in shapes}
+    return first.pop() if len(shapes) == 2 and len(first) == 1 else None
