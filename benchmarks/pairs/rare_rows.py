@@ -2,7 +2,7 @@
 number = 77
 title = "Sparse gradients for large tables"
 family = "word_vectors"
-rule = []
+rule = "dense_embedding_gradients"
 guard = "exact"
 shows_on = "cpu"
 published = "nobody: measure"
@@ -87,8 +87,8 @@ for step in range(size.steps):
     optimizer.zero_grad()
     scores = model(chosen[step % 4], beside[step % 4])
     loss = nn.functional.binary_cross_entropy_with_logits(scores, wanted)
-    loss.backward()
-    optimizer.step()
+    loss.backward()  # <- dense_embedding_gradients
+    optimizer.step()  # <- dense_embedding_gradients
 
 # %% good
 torch.manual_seed(1)

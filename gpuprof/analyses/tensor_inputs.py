@@ -63,6 +63,24 @@ def shapes_of(trace: Trace, operator: int) -> tuple[Shape, ...]:
     return _all_shapes(trace.names[dims]) if dims >= 0 else ()
 
 
+def values_of(trace: Trace, operator: int) -> tuple[str, ...]:
+    """What this row of `operators` was given, as torch writes it: numbers and flags as text, an empty one for a tensor.
+
+    Empty where it was not recorded, which it is for few operators (see schema.OPERATORS).
+    """
+    values = trace.operators["input_values"][operator]
+    return _texts(trace.names[values]) if values >= 0 else ()
+
+
+@lru_cache(maxsize=65_536)
+def _texts(values: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(values)
+    except ValueError:
+        return ()
+    return tuple(each if isinstance(each, str) else "" for each in found) if isinstance(found, list) else ()
+
+
 @lru_cache(maxsize=65_536)
 def _all_shapes(dims: str) -> tuple[Shape, ...]:
     try:

@@ -13,12 +13,15 @@ from gpuprof.ingest import vocabulary
 from gpuprof.ingest.event import COPY, KERNEL, MEMSET, NO_ARGS, NO_TEXT, Args, Event
 from gpuprof.ingest.numbering import NameLookup, Numbering, thread_key, whole
 from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers, products, starts_ns, whole_ns
+from gpuprof.model.embeddings import DENSE_BACKWARDS
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
 from gpuprof.model.slices import SLICES
 from gpuprof.model.table import Array
 
 Columns = dict[str, Array]
 
+# of other operators the numbers are many different texts that nothing reads
+_VALUED = SLICES | DENSE_BACKWARDS
 _INT32_MAX = np.iinfo(np.int32).max
 _NOTHING = [-1, 1, 1]
 _DEVICE_KIND: dict[str | None, DeviceEventKind] = {
@@ -69,9 +72,8 @@ class ColumnMaker:
             "sequence": integers([a.sequence for a in args]),
             "input_dims": self._texts([a.input_dims or a.input_dims_2021 for a in args]),
             "input_types": self._texts([a.input_types for a in args]),
-            # of other operators these are many different texts that nothing reads
             "input_values": self._texts(
-                [a.input_values if e.name in SLICES else NO_TEXT for a, e in zip(args, events, strict=True)]
+                [a.input_values if e.name in _VALUED else NO_TEXT for a, e in zip(args, events, strict=True)]
             ),
             "torch_span": self._is_torch_span(columns["name"]),
         }

@@ -32,7 +32,12 @@ OPERATORS = TableSchema(
         _STEP,
         Column("input_dims", "int32", "index of names", "the input shapes as recorded, where they were"),
         Column("input_types", "int32", "index of names", "the input types as recorded, where they were"),
-        Column("input_values", "int32", "index of names", "the numbers given to a slice as recorded, where they were"),
+        Column(
+            "input_values",
+            "int32",
+            "index of names",
+            "the numbers given to a slice, or to the dense gradient of an embedding, as recorded, where they were",
+        ),
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.tensor_inputs import TensorInput, inputs_of, shapes_of
+from gpuprof.analyses.tensor_inputs import TensorInput, inputs_of, shapes_of, values_of
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -44,3 +44,12 @@ def test_without_types_the_shapes_still_count() -> None:
 def test_tensors_in_lists_have_shapes_too(dims: str | None, shapes: tuple[tuple[int, ...], ...]) -> None:
     trace = TraceBuilder().operator("aten::cat", 0, 1, dims=dims).build()
     assert shapes_of(trace, 0) == shapes
+
+
+@pytest.mark.parametrize(
+    ("recorded", "values"),
+    [(None, ()), ('["", "7", "False", 2]', ("", "7", "False", "")), ("7", ()), ("[", ())],
+)
+def test_values_are_given_as_text(recorded: str | None, values: tuple[str, ...]) -> None:
+    trace = TraceBuilder().operator("aten::select", 0, 1, values=recorded).build()
+    assert values_of(trace, 0) == values

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
 from tests.ingest.kineto_text import call, compact, kernel, operator, save, span
@@ -47,9 +49,12 @@ def test_2021(tmp_path: Path) -> None:
     assert trace.source.platform == "cuda"
 
 
-def test_the_numbers_of_slices_are_read_and_no_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["aten::select", "aten::embedding_dense_backward", "aten::_embedding_bag_dense_backward"]
+)
+def test_the_numbers_of_slices_and_tables_are_read_and_no_others(tmp_path: Path, name: str) -> None:
     given: dict[str, Any] = {"Input Dims": [[4, 2], [], []], "Concrete Inputs": ["", "1", "0"]}
-    events = [operator("aten::select", 0, 5, args=given), operator("aten::as_strided", 1, 2, args=given)]
+    events = [operator(name, 0, 5, args=given), operator("aten::as_strided", 1, 2, args=given)]
     trace = load_trace(save(tmp_path, compact(events)))
     values = trace.operators["input_values"]
     assert (trace.names[values[0]], values[1]) == ('["", "1", "0"]', -1)
