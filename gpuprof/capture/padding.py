@@ -66,7 +66,7 @@ def _counted(lengths: Any, shape: tuple[int, ...]) -> Padding:
 
 
 def _is_long(rows: Any) -> bool:
-    return rows.shape[0] >= _FEWEST_ROWS and rows.shape[1] >= _FEWEST_POSITIONS
+    return bool(rows.shape[0] >= _FEWEST_ROWS and rows.shape[1] >= _FEWEST_POSITIONS)
 
 
 def _is_beside(mask: Any, parts: list[tuple[str, Any]]) -> bool:
