@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import prod
 from typing import Self
@@ -14,11 +15,11 @@ from gpuprof.analyses.tensor_inputs import Shape, inputs_of, shapes_of, values_o
 from gpuprof.model import intervals
 from gpuprof.model.embeddings import BAG, DENSE_BACKWARDS
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 _ACCUMULATED = "torch::autograd::AccumulateGrad"
-_ADDED = ("aten::add_", "aten::add")
+_ADDED = frozenset({"aten::add_", "aten::add"})
 # The largest of a bag has no sparse gradient.
 _MAX_MODE = "2"
 # They need no gradient that is dense, or fill a table before it is trained.
@@ -67,8 +68,7 @@ class EmbeddingGradients(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the shapes and numbers that the operators of the backward pass are given."""
-        names = trace.names_of(trace.operators)
-        backwards = np.flatnonzero(np.isin(names, list(DENSE_BACKWARDS)))
+        backwards = np.flatnonzero(_named(trace, trace.operators, DENSE_BACKWARDS))
         gradients = [_gradient(trace, row) for row in backwards.tolist()]
         by_size: dict[Shape, list[int]] = {}
         for place, gradient in enumerate(gradients):
@@ -76,7 +76,7 @@ class EmbeddingGradients(Result):
                 by_size.setdefault(gradient.size, []).append(place)
         tables = []
         if by_size:
-            takers, begun = _Takers.of(trace, results), _begun(trace, results, names)
+            takers, begun = _Takers.of(trace, results), _begun(trace, results)
             for size, places in by_size.items():
                 indices = sum(each.indices for place in places if (each := gradients[place]) is not None)
                 filled = indices / (begun.count(size) or len(places))
@@ -106,11 +106,11 @@ def _gradient(trace: Trace, row: int) -> _Gradient | None:
     return _Gradient((int(rows), inputs[0].dims[-1]), inputs[1].elements, sparse)
 
 
-def _begun(trace: Trace, results: Results, names: Array) -> list[Shape]:
+def _begun(trace: Trace, results: Results) -> list[Shape]:
     """The size of each gradient that reaches its weight and is not added to one that is there."""
     operators = trace.operators
-    rows = np.flatnonzero(names == _ACCUMULATED)
-    added = np.unique(operators["parent"][np.isin(names, _ADDED)])
+    rows = np.flatnonzero(_named(trace, operators, {_ACCUMULATED}))
+    added = np.unique(operators["parent"][_named(trace, operators, _ADDED)])
     fresh, steps = np.setdiff1d(rows, added), sum(use.count for use in results.get(OptimizerSteps).uses)
     # hardly any is new where `zero_grad` keeps them all: then each is taken for the first of its step
     rows = fresh if 2 * len(fresh) >= steps else rows
@@ -148,8 +148,7 @@ class _Takers:
         parts = part_of[self.place] if len(self.place) else np.zeros(0)
         updating = (parts > 0) & (self.use >= 0)
         taken = trace.operators.take(self.rows)
-        names = trace.names_of(taken)
-        reading = (parts > 0) & (self.use < 0) & ~np.isin(names, list(_HARMLESS))
+        reading = (parts > 0) & (self.use < 0) & ~_named(trace, taken, _HARMLESS)
         return DenseTables(
             rows=size[0],
             width=size[1],
@@ -159,7 +158,7 @@ class _Takers:
             parts=parts[updating],
             reads=taken["start_ns"][reading],
             optimizers=tuple(self.classes[number] for number in np.unique(self.use[updating])),
-            operators=frozenset(names[updating].tolist()),
+            operators=frozenset(trace.names_of(taken.take(updating)).tolist()),
         )
 
 
@@ -167,3 +166,9 @@ def _part(shapes: tuple[Shape, ...], size: Shape) -> float:
     """Which part of all elements is in tensors of that size."""
     whole = sum(prod(shape) for shape in shapes)
     return shapes.count(size) * prod(size) / whole if whole else 0.0
+
+
+def _named(trace: Trace, table: Table, names: Collection[str]) -> Array:
+    """Boolean mask of shape `(len(table),)`: rows of one of these names."""
+    hit = np.fromiter((name in names for name in trace.names), bool, len(trace.names))
+    return hit[table["name"]] if len(table) else np.zeros(0, bool)
