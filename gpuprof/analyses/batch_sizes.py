@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.result import Result, Results
 from gpuprof.analyses.step_time import StepTime
-from gpuprof.analyses.tensor_inputs import inputs_of
+from gpuprof.analyses.tensor_inputs import Shape, inputs_of
 from gpuprof.model.trace import Trace
 
 # Their two tensors have the samples in the first dimension.
@@ -38,10 +38,12 @@ _LOSSES = tuple(
 class BatchSizes(Result):
     """`of_loaders`: the batch sizes of the DataLoaders. `of_losses`: the size of the first dimension of what a loss
     compares, where in more than half of the steps one has it; empty without shapes. It is the batch by torch's
-    convention only: a loss over the steps of one sequence looks the same."""
+    convention only: a loss over the steps of one sequence looks the same. `compared`: the shapes that those losses
+    had twice, samples × steps or steps × samples."""
 
     of_loaders: frozenset[int]
     of_losses: frozenset[int]
+    compared: frozenset[Shape]
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -50,13 +52,15 @@ class BatchSizes(Result):
         count = results.get(StepTime).count
         operators = trace.operators
         rows = np.flatnonzero(trace.name_mask(operators, *_LOSSES))
-        seen = {(int(operators["step"][row]), _compared(trace, int(row))) for row in rows}
+        shapes = {row: [each.dims for each in inputs_of(trace, int(row))[:2]] for row in rows.tolist()}
+        seen = {(int(operators["step"][row]), _first(pair)) for row, pair in shapes.items()}
         steps = Counter(size for step, size in seen if step >= 0 and size is not None)
-        return cls(loaders, frozenset(size for size, often in steps.items() if 2 * often > count))
+        sizes = frozenset(size for size, often in steps.items() if 2 * often > count)
+        twice = {pair[0] for pair in shapes.values() if _first(pair) in sizes and pair[0] == pair[1]}
+        return cls(loaders, sizes, frozenset(twice))
 
 
-def _compared(trace: Trace, row: int) -> int | None:
+def _first(shapes: list[Shape]) -> int | None:
     """The size of the first dimension that both tensors of a loss have."""
-    shapes = [each.dims for each in inputs_of(trace, row)[:2]]
     first = {shape[0] if shape else None for shape in shapes}
     return first.pop() if len(shapes) == 2 and len(first) == 1 else None

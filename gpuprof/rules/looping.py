@@ -10,6 +10,7 @@ from gpuprof.analyses.batch_sizes import BatchSizes
 from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.python_loops import Loop, Run
 from gpuprof.analyses.result import Results
+from gpuprof.analyses.slice_walks import Walk
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
@@ -28,12 +29,19 @@ def batch_sizes(results: Results, loop: Loop) -> Set[int]:
     """How many samples a loop over the batch has turns for: the batch sizes of the loaders.
 
     Without any those that a loss is computed of, if the text of the cell shows that no turn needs another: a loss over
-    the steps of one sequence has as many. Empty where neither is known.
+    the steps of one sequence has as many. Empty where neither is known, or where samples and steps look the same.
     """
     known, cell = results.get(BatchSizes), results.trace.context.cell
     if known.of_loaders or cell is None or not any(is_over_batch(run, known.of_losses) for run in loop.runs):
         return known.of_loaders
+    if any(_may_be_time(walk, known) for run in loop.runs for walk in run.walks or ()):
+        return known.of_loaders
     return known.of_losses if independent_lines(cell.source, loop.names) else known.of_loaders
+
+
+def _may_be_time(walk: Walk, known: BatchSizes) -> bool:
+    """Whether both first dimensions of three reach the loss: either may be the batch."""
+    return len(walk.rest) == 2 and any(shape[:2] == (walk.size, walk.rest[0]) for shape in known.compared)
 
 
 def is_over_batch(run: Run, sizes: Set[int]) -> bool:

@@ -42,6 +42,12 @@ def test_losses_compare_as_many_as_a_batch_has(dims: list[str | None], sizes: se
     assert Results(_losses(*dims).build()).get(BatchSizes).of_losses == sizes
 
 
+def test_shapes_that_a_loss_compares_with_their_like() -> None:
+    builder = _losses("[[30, 8], [30, 8], []]", "[[30, 8], [30, 8], []]", "[[30, 5], [30], []]", "[[7, 8], [7, 8], []]")
+    sizes = Results(builder.build()).get(BatchSizes)
+    assert (sizes.of_losses, sizes.compared) == ({30}, {(30, 8)})
+
+
 def test_what_is_no_loss_tells_nothing() -> None:
     assert not Results(_losses("[[16], [16], []]", name="aten::add").build()).get(BatchSizes).of_losses
 

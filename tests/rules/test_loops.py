@@ -35,7 +35,7 @@ def test_a_loop_over_the_batch_is_another_rules() -> None:
 WHOLE = SOURCE.replace("[:, kind]", "[kind]")
 
 
-def _without_loader(source: str, *, compared: int = 16, loss: str = "aten::mse_loss", every: int = 1) -> Trace:
+def _without_loader(source: str, *, compared: str = "16", loss: str = "aten::mse_loss", every: int = 1) -> Trace:
     """Sixteen rows, one by one, in each of five steps; in one of `every` steps a loss of that many."""
     case = slice_loops(sizes=(16, 8, 32), dimension=0, batch_size=None, source=source)
     builder = TraceBuilder().context(cell=case.context.cell).operator("aten::stack", 0, 1)
@@ -58,10 +58,16 @@ def test_without_a_loader_a_batch_is_what_the_loss_compares() -> None:
     assert rule(SLICES).check(Results(trace)) is None
 
 
+def test_steps_of_a_batch_and_samples_of_sequences_look_the_same() -> None:
+    trace = _without_loader(WHOLE, compared="16, 8")
+    assert isinstance(rule("python_loop_over_batch").check(Results(trace)), Abstention)
+    assert finding(SLICES, trace).evidence["dimension"] == 0
+
+
 @pytest.mark.parametrize(
     "trace",
     [
-        _without_loader(WHOLE, compared=32),
+        _without_loader(WHOLE, compared="32"),
         _without_loader(WHOLE, loss="aten::sub"),
         _without_loader(WHOLE, every=3),
         _without_loader(WHOLE.replace("loss = loss + ", "loss = loss * 0.9 + ")),
