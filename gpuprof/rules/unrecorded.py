@@ -82,10 +82,10 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns:
         return saving
     named = Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T) if ranges_ns else intervals.EMPTY
-    of_number, of_time = _parts(results, intervals.union(saving.within or named))
+    cost, own_ns = RecordingCost.of(results), _timing(results)
+    of_number, of_time = _parts(results, intervals.union(saving.within or named), in_steps=cost.measured)
     if of_number is None or of_time is None:
         return saving
-    cost, own_ns = RecordingCost.of(results), _timing(results)
     parts = (of_number, of_time) if cost.measured else (of_number,)
     # which of the two it goes with shows only where it is too much for the operators' number
     usual = parts if cost.by_number else (of_time,)
@@ -122,12 +122,15 @@ def _timing(results: Results) -> float:
     return pipeline.own_each_ns * int(pipeline.batch.sum())
 
 
-def _parts(results: Results, within: Intervals) -> tuple[float | None, float | None]:
+def _parts(results: Results, within: Intervals, *, in_steps: bool) -> tuple[float | None, float | None]:
     """Which part of all operators of the main thread, by number and by time, a ns of the union holds; None without.
 
-    A ns of the whole run where the union is empty.
+    A ns of the whole run where the union is empty. `in_steps`: of those in the steps, which a cost that was measured is
+    the cost of.
     """
     trace, main = results.trace, _operators(results)
+    if in_steps:
+        main = main.take(intervals.contains(results.get(StepTime).window, main["start_ns"]))
     covered = intervals.union(intervals.of(main))
     if not len(main) or not covered.total_ns:
         return None, None

@@ -96,6 +96,18 @@ def test_what_is_more_than_records_can_cost_goes_with_the_operators_time() -> No
     assert of_the_operators(trace).share == pytest.approx(3 / 7)
 
 
+def test_what_the_steps_cost_more_is_not_the_cost_of_what_comes_before_or_after_them() -> None:
+    """Ten steps with 600 µs of operators, of which recording is a half; then 5 ms that no step without it tells of."""
+    window = Window(recorded_step_ns=1e6, plain_step_ns=7e5)
+    builder = TraceBuilder().context(window=window)
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000)
+        for place in range(6):
+            builder.operator("aten::mm", at + 100 * place + (400 if place >= 3 else 0), 100)
+    trace = builder.operator("aten::normal_", 10_000, 5000).build()
+    assert of_the_operators(trace).share == pytest.approx(3 / 12)
+
+
 @pytest.mark.parametrize("plain_ns", [1.2e6, 2e5], ids=["faster with recording", "less than the waits"])
 def test_steps_that_differ_for_another_reason_tell_nothing(plain_ns: float) -> None:
     trace = run(window=Window(recorded_step_ns=1e6, plain_step_ns=plain_ns))
