@@ -47,7 +47,8 @@ mels = 128
 channels = 512
 
 [besides]
-# the cured cell still makes its spectra on the training thread, and waits for them
+# the cured cell still makes spectra one by one on the training thread: made by the batch, as the finding advises, they
+# save another 22 % (2.26 s to 1.79 s, medians of three runs in turns, the same loss)
 cpu = ["input_stall"]
 host_bound = ["launch_bound", "small_batch"]
 """
