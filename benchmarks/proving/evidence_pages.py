@@ -24,9 +24,9 @@ save less. Findings of low severity call themselves minor: they are counted in t
 
 # design/pairs.md: what was tuned on is said
 _TUNED = (
-    "Since then rules, predictions and the width of the ranges were changed for what was missed, false or foreseen badly, "
-    "on these pairs as on the others: the table above tells how well today’s rules know these cells; what they would say "
-    "of faults that nobody has thought of, first sight tells better."
+    "Since then rules, predictions and the width of the ranges were changed for what was missed, false or foreseen "
+    "badly, on these pairs as on the others: the table above tells how well today’s rules know these cells; what they "
+    "would say of faults that nobody has thought of, first sight tells better."
 )
 
 _FIRST_SIGHT = (
@@ -206,8 +206,9 @@ def _first_sight(judged: Judged) -> Iterable[str]:
     missed = [name for name, sight in sights.items() if not sight["found"]]
     false = [f"`{rule}` on `{name}`" for name, sight in sights.items() for rule in sight["false"]]
     yield "\n### At first sight\n"
+    share = tables.percent(len(found) / len(sights))
     yield (
-        f"{_FIRST_SIGHT}, they named {len(found)} of {len(sights)} faults ({tables.percent(len(found) / len(sights))}); "
+        f"{_FIRST_SIGHT}, they named {len(found)} of {len(sights)} faults ({share}); "
         f"{len(false)} of {len(found) + len(false)} findings above low severity were false"
         f"{' (' + ', '.join(false) + ')' if false else ''}.\n"
     )
