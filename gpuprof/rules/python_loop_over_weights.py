@@ -27,7 +27,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
 from gpuprof.analyses.result import Results
@@ -36,6 +35,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.absence import without_training
 from gpuprof.rules.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.looping import is_hidden
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -78,7 +78,7 @@ class PythonLoopOverWeights(Rule):
         inside = intervals.intersect(_ranges([run for _, runs in loops for run in runs]), training.beside)
         share = inside.total_ns / training.within.total_ns if training.within.total_ns else 0.0
         often = training.steps_with(results.trace, inside) >= self.steps_share * training.steps
-        if share < self.loop_share or not often or self._hidden(results, inside):
+        if share < self.loop_share or not often or is_hidden(results, inside, self.busy_share):
             return None
         finding = self._finding(results, loops, inside, share)
         return retimed(results, finding, host_time_scaled(inside, _left(loops)[1]), f"re-timed with {_basis(loops)}")
@@ -100,12 +100,6 @@ class PythonLoopOverWeights(Rule):
             return same or (run.step, run.turns) in entries
 
         return [run for run, out in zip(loop.runs, beside, strict=True) if out and not loop.slices and fits(run)]
-
-    def _hidden(self, results: Results, loop: Intervals) -> bool:
-        device = results.get(DeviceActivity).primary
-        return device is not None and (
-            intervals.intersect(device.busy, loop).total_ns >= self.busy_share * loop.total_ns
-        )
 
     def _finding(
         self, results: Results, loops: list[tuple[Loop, list[Run]]], inside: Intervals, share: float

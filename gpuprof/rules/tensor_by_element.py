@@ -26,7 +26,6 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.backward_work import backward_of
-from gpuprof.analyses.device_activity import DeviceActivity
 from gpuprof.analyses.element_accesses import Accesses, ElementAccesses
 from gpuprof.analyses.line_places import LinePlaces
 from gpuprof.analyses.result import Results
@@ -35,6 +34,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.cell_lines import loops_over_samples
 from gpuprof.rules.finding import Abstention, Finding, Where
+from gpuprof.rules.looping import is_hidden
 from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
@@ -79,13 +79,8 @@ class TensorByElement(Rule):
         return (
             habit > self.steps_share
             and scope.share(inside.total_ns) >= self.access_share
-            and not self._hidden(results, inside)
+            and not is_hidden(results, inside, self.busy_share)
         )
-
-    def _hidden(self, results: Results, inside: Intervals) -> bool:
-        device = results.get(DeviceActivity).primary
-        busy = 0 if device is None else intervals.intersect(device.busy, inside).total_ns
-        return busy >= self.busy_share * inside.total_ns
 
     def _finding(self, results: Results, runs: Accesses) -> Finding:
         scope, (inside, behind_ns) = Scope.of(results), _inside(results, runs)
