@@ -40,6 +40,7 @@ from gpuprof.rules.retimed import retimed
 from gpuprof.rules.rule import Rule, threshold
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.whatif.changes import host_time_scaled
+from gpuprof.whatif.predict import Range
 
 _COPYING = frozenset(
     f"aten::{name}"
@@ -81,7 +82,8 @@ class PythonLoopOverWeights(Rule):
         if share < self.loop_share or not often or is_hidden(results, inside, self.busy_share):
             return None
         finding = self._finding(results, loops, inside, share)
-        return retimed(results, finding, host_time_scaled(inside, _left(loops)[1]), f"re-timed with {_basis(loops)}")
+        least, usual, most = (host_time_scaled(inside, left) for left in _left(loops))
+        return retimed(results, finding, Range(least, usual, most), f"re-timed with {_basis(loops)}")
 
     def _over_weights(self, results: Results, loop: Loop) -> list[Run]:
         """The runs beside training that have as many turns as there are weights, or entries of a `state_dict()`."""

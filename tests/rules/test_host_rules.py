@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.result import Results
-from gpuprof.model.context import Cell, Environment, Garbage
+from gpuprof.model.context import Cell, Environment, Garbage, Optimizer
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Abstention, Finding, Severity
@@ -278,6 +278,14 @@ def test_without_a_device_work_beside_training_is_named() -> None:
     assert found.title == "Work beside training takes 20 % of the steps’ time"
     assert "forward, backward and optimizer waited for at least 1 ms, 18.0 ms in all" in found.explanation
     assert "before the loop" in found.change and "--stacks" in found.change
+
+
+def test_on_a_device_that_is_not_traced_nothing_is_said_of_it() -> None:
+    trace = _on_a_cpu(2000)
+    trained = Optimizer(name="SGD", parameters=1, elements=1, device="mps:0")
+    context = msgspec.structs.replace(trace.context, optimizers=(trained,))
+    answer = rule("host_cpu_bound").check(Results(dataclasses.replace(trace, context=context)))
+    assert isinstance(answer, Abstention)
 
 
 def test_a_process_that_waits_itself_is_advised_to_read_ahead() -> None:
