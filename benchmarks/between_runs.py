@@ -3,7 +3,8 @@
     python benchmarks/between_runs.py [PAIR ...] [--repeats 5]
 
 Prints, for each cell, its shortest, median and longest time and the longest deviation from the median, as a Markdown
-table, and the median and largest of those: what `gpuprof/rules/next_run.py` allows for. Measure on a quiet machine.
+table, and the median and largest of those: what
+`gpuprof/rules/saving/run_variation.py` allows for. Measure on a quiet machine.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from gpuprof.model.measured import Measured, read_measured, write_measured
 from gpuprof.model.trace import Trace
 from gpuprof.report import Comparison, Report, Summary
 from gpuprof.report.summary import read_summary, write_summary
-from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.views.text import render_text
 
 if TYPE_CHECKING:

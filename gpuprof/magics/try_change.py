@@ -18,7 +18,7 @@ from gpuprof.magics.messages import MagicUsageError, notice
 from gpuprof.units import NS_PER_S, duration
 
 if TYPE_CHECKING:
-    from gpuprof.rules.finding import Saving
+    from gpuprof.rules.base.finding import Saving
     from gpuprof.run import Run
     from gpuprof.verification import Verdict
 
@@ -105,7 +105,7 @@ def _commented(source: str) -> str:
 
 
 def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given: Namespace) -> Verdict:
-    from gpuprof.rules.guard import Guard
+    from gpuprof.rules.base.guard import Guard
     from gpuprof.rules.registry import rule
     from gpuprof.verification import measure_cells
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuprof.analyses.device_activity import CopyTotals, DeviceActivity, DeviceUse
 from gpuprof.analyses.step_time import StepTime
-from gpuprof.rules.finding import Abstention, Finding, Saving
+from gpuprof.rules.base.finding import Abstention, Finding, Saving
 from gpuprof.units import milliseconds
 
 if TYPE_CHECKING:

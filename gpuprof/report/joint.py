@@ -7,7 +7,7 @@ from typing import Self
 
 from gpuprof import units
 from gpuprof.analyses.result import Results
-from gpuprof.rules.finding import Finding
+from gpuprof.rules.base.finding import Finding
 from gpuprof.whatif.edits import together
 from gpuprof.whatif.predict import Range, Replay, predict
 

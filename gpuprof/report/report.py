@@ -14,7 +14,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.report import contract
 from gpuprof.report.trust import Trust
 from gpuprof.report.verdict import Verdict
-from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.registry import judge
 
 

@@ -14,7 +14,7 @@ from gpuprof.analyses.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.joint import Joint
-from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.base.finding import Finding, Severity
 
 _PHRASES = {
     "exposed_copy": "copying with nothing else running",

@@ -6,9 +6,9 @@ import inspect
 import sys
 from typing import Any
 
+from gpuprof.rules.base.rule import HEADINGS, Rule
 from gpuprof.rules.registry import all_rules
 from gpuprof.rules.registry import rule as rule_named
-from gpuprof.rules.rule import HEADINGS, Rule
 
 
 def sections(rule: Rule) -> tuple[str, dict[str, str]]:

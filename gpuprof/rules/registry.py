@@ -14,10 +14,10 @@ from gpuprof.analyses.result import Results
 from gpuprof.errors import UsageError
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.rules.finding import Abstention, Finding, Severity
-from gpuprof.rules.next_run import spread_of_the_rest
-from gpuprof.rules.rule import Rule
-from gpuprof.rules.unrecorded import without_recording
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.rule import Rule
+from gpuprof.rules.saving.run_variation import spread_of_the_rest
+from gpuprof.rules.saving.without_profiling import without_recording
 from gpuprof.whatif.predict import MINOR_SHARE
 
 
@@ -31,8 +31,9 @@ class Judgement:
 
 @functools.cache
 def all_rules() -> tuple[Rule, ...]:
-    """One instance of every rule, by name: each module of `gpuprof.rules` that defines a subclass of Rule."""
-    modules = [importlib.import_module(f"{rules.__name__}.{m.name}") for m in pkgutil.iter_modules(rules.__path__)]
+    """One instance of every rule, by name: each module below `gpuprof.rules` that defines a subclass of Rule."""
+    found = pkgutil.walk_packages(rules.__path__, f"{rules.__name__}.")
+    modules = [importlib.import_module(each.name) for each in found]
     kinds = [
         value
         for module in modules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuprof.errors import ArmError, VerificationError
-from gpuprof.rules.guard import Guard
+from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
 from gpuprof.verification.measure import measure_cells, verify
 from gpuprof.verification.outcome import Outcome

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuprof.errors import VerificationError
-from gpuprof.rules.guard import EXACT_TOLERANCE, Guard
+from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.verification.arms import Arm
 from gpuprof.verification.blocks import Block, Plan, run_block

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from gpuprof.rules.guard import Guard
+from gpuprof.rules.base.guard import Guard
 from gpuprof.units import plural
 from gpuprof.verification.record import GUARD_STEPS, Record
 

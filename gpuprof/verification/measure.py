@@ -10,7 +10,7 @@ from typing import Any
 from gpuprof.capture import ownership
 from gpuprof.capture.interrupts import interrupts_held
 from gpuprof.errors import UsageError, VerificationError
-from gpuprof.rules.guard import EXACT_TOLERANCE, Guard
+from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.verification.arms import Arm, CallArm, CellArm
 from gpuprof.verification.comparison import BUDGET_S, MOST_PAIRS, Comparison, Settings
 from gpuprof.verification.effects import refuse_effects

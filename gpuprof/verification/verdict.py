@@ -6,7 +6,7 @@ import html
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuprof.rules.guard import Guard
+from gpuprof.rules.base.guard import Guard
 from gpuprof.units import NS_PER_S, count, duration, factor, plural, size
 from gpuprof.verification.guards import GuardResult, Status
 from gpuprof.verification.outcome import Estimate, Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuprof.rules.finding import Abstention
+from gpuprof.rules.base.finding import Abstention
 from gpuprof.views.wording import grouped_abstentions, sentence_end, some_names
 
 _COMMAND = re.compile(r"`(%%gpuprofile[^`]*)`")

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.source_lines import SourceLines
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Finding
+from gpuprof.rules.base.finding import Finding
 from gpuprof.whatif.line_profile import LineGain, LineProfile
 
 _HOST = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from gpuprof.rules.finding import Finding
+from gpuprof.rules.base.finding import Finding
 from gpuprof.units import duration, percent
 from gpuprof.views import wording
 from gpuprof.views.abstentions import abstention_lines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.model.intervals import Intervals, intersect, union
-from gpuprof.rules.finding import Abstention, Finding, Saving, Severity
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity
 from gpuprof.units import NS_PER_MS, NS_PER_US, count, duration, percent, plural, rate, size
 from gpuprof.views.theme import BUDGET, Kind
 

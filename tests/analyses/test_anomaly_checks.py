@@ -7,7 +7,7 @@ import pytest
 from gpuprof.analyses.anomaly_checks import AnomalyChecks
 from gpuprof.analyses.result import Results
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Finding
+from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.support.trace_builder import TraceBuilder
 

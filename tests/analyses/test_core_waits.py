@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.analyses.core_waits import CoreWaits
 from gpuprof.analyses.result import Results
-from tests.rules.cases.workers_oversubscribed import crowd, measured
+from tests.rules.cases.loading.workers_oversubscribed import crowd, measured
 from tests.support.trace_builder import TraceBuilder
 
 

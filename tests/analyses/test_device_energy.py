@@ -10,7 +10,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model.context import Loader
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
-from tests.rules.cases.energy_idle import FACTS, run
+from tests.rules.cases.device.energy_idle import FACTS, run
 from tests.support.trace_builder import TraceBuilder
 
 

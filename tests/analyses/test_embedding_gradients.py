@@ -7,7 +7,7 @@ import pytest
 from gpuprof.analyses.embedding_gradients import EmbeddingGradients
 from gpuprof.analyses.result import Results
 from gpuprof.model.trace import Trace
-from tests.rules.cases.dense_embedding_gradients import training
+from tests.rules.cases.training.dense_embedding_gradients import training
 from tests.support.trace_builder import TraceBuilder
 
 PLAIN, BAG = "aten::embedding_dense_backward", "aten::_embedding_bag_dense_backward"

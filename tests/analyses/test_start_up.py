@@ -10,7 +10,7 @@ from hypothesis import given
 from gpuprof.analyses.result import Results
 from gpuprof.analyses.start_up import StartUp
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Finding
+from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.analyses.random_runs import runs
 from tests.support.trace_builder import TraceBuilder

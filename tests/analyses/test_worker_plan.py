@@ -12,8 +12,8 @@ from gpuprof.analyses.result import Results
 from gpuprof.analyses.worker_plan import WorkerPlan
 from gpuprof.model.context import Environment, Loader
 from gpuprof.model.trace import Trace
-from tests.rules.cases.slow_transform import loop as slow_loop
-from tests.rules.cases.slow_transform import timed
+from tests.rules.cases.loading.slow_transform import loop as slow_loop
+from tests.rules.cases.loading.slow_transform import timed
 from tests.support.trace_builder import TraceBuilder
 
 

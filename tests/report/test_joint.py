@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.analyses.result import Results
 from gpuprof.report.joint import Joint
-from gpuprof.rules.finding import Finding, Saving, Severity
+from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.whatif import edits
 from gpuprof.whatif.graph import Graph, NodeKind
 from gpuprof.whatif.predict import Range

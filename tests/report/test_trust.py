@@ -8,7 +8,7 @@ from gpuprof.model.context import Cost, Outcome, RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
 from gpuprof.report import Report
-from tests.rules.cases.workers_oversubscribed import crowd
+from tests.rules.cases.loading.workers_oversubscribed import crowd
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
 

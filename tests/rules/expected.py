@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gpuprof.rules.finding import Severity
+from gpuprof.rules.base.finding import Severity
 
 
 @dataclass(frozen=True)

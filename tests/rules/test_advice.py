@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from gpuprof.analyses.result import Results
 from gpuprof.model.context import Allocator, Environment, Loader, Optimizer
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
 from tests.analyses.random_runs import runs
-from tests.rules.cases.activations_dominate_peak import _steps as memory_steps
-from tests.rules.cases.fp32_matmul import _kernels as fp32_kernels
-from tests.rules.cases.python_loop_over_batch import loops as sample_loops
+from tests.rules.cases.host.python_loop_over_batch import loops as sample_loops
+from tests.rules.cases.kernels.fp32_matmul import _kernels as fp32_kernels
+from tests.rules.cases.memory.activations_dominate_peak import _steps as memory_steps
 from tests.support.trace_builder import TraceBuilder
 
 GIB = 1 << 30
@@ -293,7 +293,7 @@ def test_a_saving_beyond_the_optimizers_own_time_is_not_claimed(
         assert found.saving is not None
         return replace(found, saving=replace(found.saving, central_ns=central_ns, high_ns=2_000_000))
 
-    monkeypatch.setattr("gpuprof.rules.unfused_optimizer.retimed", answer)
+    monkeypatch.setattr("gpuprof.rules.training.unfused_optimizer.retimed", answer)
     assert (rule("unfused_optimizer").check(Results(trace)) is not None) == claimed
 
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from gpuprof.analyses.result import Results
 from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.rule import HEADINGS
 from gpuprof.rules.documentation import explain, page, sections
-from gpuprof.rules.finding import Abstention, Finding
 from gpuprof.rules.registry import all_rules, judge, rule
-from gpuprof.rules.rule import HEADINGS
-from tests.rules import cases
+from tests.rules.cases import case_modules, case_of
 
 NAMES = [each.name for each in all_rules()]
-CASES = [each.name for each in pkgutil.iter_modules(cases.__path__)]
-
-
-def case(name: str) -> ModuleType:
-    return importlib.import_module(f"tests.rules.cases.{name}")
+CASES = sorted(case_modules())
 
 
 def judged(run: Trace | Results) -> Results:
@@ -36,8 +29,8 @@ def test_every_rule_has_a_case_and_every_case_a_rule() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_fires_as_expected(name: str) -> None:
-    expected = case(name).EXPECTED
-    found = rule(name).check(judged(case(name).fires()))
+    expected = case_of(name).EXPECTED
+    found = rule(name).check(judged(case_of(name).fires()))
     assert isinstance(found, Finding)
     assert (found.severity, found.title, found.where.lines) == (expected.severity, expected.title, expected.lines)
     for key, value in expected.evidence.items():
@@ -51,18 +44,18 @@ def test_fires_as_expected(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_is_reported_by_the_registry(name: str) -> None:
-    judgement = judge(judged(case(name).fires()), strict=True)
+    judgement = judge(judged(case_of(name).fires()), strict=True)
     assert name in [finding.rule for finding in judgement.findings]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_stays_quiet_just_under_the_threshold(name: str) -> None:
-    assert rule(name).check(judged(case(name).stays_quiet())) is None
+    assert rule(name).check(judged(case_of(name).stays_quiet())) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_abstains_without_its_signal(name: str) -> None:
-    answer = rule(name).check(judged(case(name).abstains()))
+    answer = rule(name).check(judged(case_of(name).abstains()))
     assert isinstance(answer, Abstention)
     assert answer.rule == name
     assert answer.needs and answer.how
@@ -70,7 +63,7 @@ def test_abstains_without_its_signal(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_finding_is_whole(name: str) -> None:
-    found: Any = rule(name).check(judged(case(name).fires()))
+    found: Any = rule(name).check(judged(case_of(name).fires()))
     assert found.rule == name
     assert not found.title.endswith(".")
     for text in (found.explanation, found.change, found.leave_it):

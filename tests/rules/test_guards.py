@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from gpuprof.rules.guard import EXACT_TOLERANCE, FUSED_TOLERANCE, Guard
+from gpuprof.rules.base.guard import EXACT_TOLERANCE, FUSED_TOLERANCE, Guard
+from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.registry import all_rules
-from gpuprof.rules.rule import Rule
 
 RULES = {rule.name: rule for rule in all_rules()}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 
 import msgspec
 import pytest
@@ -13,9 +12,10 @@ from gpuprof.model.context import FollowedLines, RunContext
 from gpuprof.model.schema import LINE_EVENTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
-from gpuprof.rules.cell_lines import loops_over_samples
-from gpuprof.rules.finding import Finding
+from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.cell.cell_lines import loops_over_samples
 from gpuprof.rules.registry import all_rules, rule
+from tests.rules.cases import case_of
 from tests.support.trace_builder import TraceBuilder
 
 # findings that name no line even where the line of every event is known, and why
@@ -76,7 +76,7 @@ def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None, 
     [("sync_in_step", 50), ("python_loop_over_batch", 99)],
 )
 def test_the_line_that_waits_or_loops_is_named(name: str, at_us: int) -> None:
-    case = importlib.import_module(f"tests.rules.cases.{name}")
+    case = case_of(name)
     found = rule(name).check(Results(with_lines(case.fires(), (0, 3), (at_us, 8))))
 
     assert isinstance(found, Finding)
@@ -85,7 +85,7 @@ def test_the_line_that_waits_or_loops_is_named(name: str, at_us: int) -> None:
 
 @pytest.mark.parametrize("name", [each.name for each in all_rules()])
 def test_a_finding_names_the_line_of_its_evidence(name: str) -> None:
-    run = importlib.import_module(f"tests.rules.cases.{name}").fires()
+    run = case_of(name).fires()
     noted = 6 if name in NOTED else None
     results = run if isinstance(run, Results) else Results(with_lines(run, (0, 6), noted=noted, text=name in BY_TEXT))
     found = rule(name).check(results)
@@ -109,7 +109,7 @@ def test_a_full_device_is_blamed_on_what_is_live_at_the_peak() -> None:
 
 
 def test_without_lines_none_is_named() -> None:
-    case = importlib.import_module("tests.rules.cases.sync_in_step")
+    case = case_of("sync_in_step")
     found = rule("sync_in_step").check(Results(case.fires()))
 
     assert isinstance(found, Finding)

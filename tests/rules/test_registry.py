@@ -9,8 +9,8 @@ import pytest
 from gpuprof.analyses.result import Results
 from gpuprof.errors import UsageError
 from gpuprof.rules import registry
-from gpuprof.rules.finding import Abstention, Finding, Severity, Where
-from gpuprof.rules.rule import Rule
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.rule import Rule
 from tests.support.trace_builder import TraceBuilder
 
 

@@ -14,7 +14,7 @@ from gpuprof.model.context import (
     Optimizer,
 )
 from gpuprof.report import Report
-from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.views.theme import BUDGET
 from tests.support.trace_builder import TraceBuilder
 

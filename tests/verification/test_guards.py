@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from gpuprof.rules.guard import EXACT_TOLERANCE, FUSED_TOLERANCE, Guard
+from gpuprof.rules.base.guard import EXACT_TOLERANCE, FUSED_TOLERANCE, Guard
 from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge
 from gpuprof.verification.hooks import Counted
 from gpuprof.verification.record import Record

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuprof.rules.guard import Guard
+from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
 from gpuprof.verification.outcome import Outcome
 from gpuprof.verification.verdict import ArmFacts, Verdict

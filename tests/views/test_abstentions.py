@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuprof.report import Report
-from gpuprof.rules.finding import Abstention
+from gpuprof.rules.base.finding import Abstention
 from gpuprof.views.abstentions import abstention_lines
 
 

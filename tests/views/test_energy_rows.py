@@ -9,7 +9,7 @@ from gpuprof.report import Report
 from gpuprof.views.dashboard import tabs
 from gpuprof.views.energy_rows import energy_note, energy_rows
 from gpuprof.views.html import render_page
-from tests.rules.cases.energy_idle import FACTS, run
+from tests.rules.cases.device.energy_idle import FACTS, run
 from tests.support.reports import device_report
 from tests.views.dashboard.test_dashboard import html
 

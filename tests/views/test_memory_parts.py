@@ -10,7 +10,7 @@ from gpuprof.report import Report
 from gpuprof.views.html.memory import section
 from gpuprof.views.memory_parts import around_note, known_parts, memory_line, part_rows
 from gpuprof.views.text import render_text
-from tests.rules.memory_runs import GIB, allocator, run, weighed
+from tests.rules.memory.memory_runs import GIB, allocator, run, weighed
 from tests.support.reports import NASTY, empty_report, host_report
 from tests.support.trace_builder import TraceBuilder
 

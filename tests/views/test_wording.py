@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuprof.rules.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.views import wording
 from gpuprof.views.theme import BUDGET
 from tests.support.reports import MS, device_report, empty_report, host_report

@@ -14,8 +14,8 @@ from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from gpuprof.report.joint import Joint
-from gpuprof.rules.finding import Finding, Saving, Severity
-from gpuprof.rules.retimed import retimed
+from gpuprof.rules.base.finding import Finding, Saving, Severity
+from gpuprof.rules.saving.retimed import retimed
 from gpuprof.whatif import edits
 from gpuprof.whatif.edits import Edit
 from gpuprof.whatif.graph import Graph, NodeKind

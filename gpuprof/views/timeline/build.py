@@ -13,7 +13,7 @@ from gpuprof.analyses.result import Results
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Finding
+from gpuprof.rules.base.finding import Finding
 from gpuprof.views.timeline import curves, event_lanes
 from gpuprof.views.timeline.facts import Facts
 from gpuprof.views.timeline.lanes import CurveLane, Lane, Series, Timeline

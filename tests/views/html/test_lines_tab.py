@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from gpuprof.model.context import Cell, FollowedLines, SourceFile
 from gpuprof.report import Report
-from gpuprof.rules.finding import Where
+from gpuprof.rules.base.finding import Where
 from gpuprof.views.html import render_page
 from gpuprof.views.html.blocks import Sentence, SourceBlock, TableBlock
 from gpuprof.views.html.lines_tab import section

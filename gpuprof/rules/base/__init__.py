@@ -1,0 +1,1 @@
+"""What every rule is made of: the base class, findings, abstentions, guards, precedence."""

@@ -1,0 +1,1 @@
+"""Rules about torch.compile and about first calls."""

@@ -1,0 +1,115 @@
+"""Most of the recording is start-up, so that it says little about the steps that follow.
+
+What it finds
+    First steps (each more than twice as long as the usual one) that take at least half of all steps' time: a minor
+    remark in a cell of fewer than ten steps. Or, on a recording without steps, first calls of runtime functions that
+    take at least half of it with the device idle.
+
+Why it costs
+    The first steps create the CUDA context, load libraries and kernels, fill the allocator's cache, try algorithms and
+    compile. All of that is paid once. What looks slow in such a recording is mostly not what is slow later.
+
+What to do
+    Run a few steps in a cell of their own before the profiled one, or record more steps (`%%gpuprofile --steps 50`),
+    and judge the other findings by that recording.
+
+When to leave it
+    When the start itself is what you are after: a short job, or one request to a fresh process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.start_up import StartUp
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.saving.scope import worst
+
+_LEAVE_IT = "Leave it when the start itself is what you are after."
+
+
+@dataclass(frozen=True)
+class ColdStartDominates(Rule):
+    """See the module."""
+
+    start_share: float = threshold(0.5, "of the time: from there on totals speak more of the start than of the steps")
+    steps: float = threshold(3, "fewer do not show which one is unusual")
+    many_steps: float = threshold(10, "of fewer the first weighs much whatever it does: the cell is short, and no more")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the first steps; without steps, the first calls."""
+        found, steps, places = results.get(StartUp), results.get(StepTime), results.get(LinePlaces)
+        if steps.count >= self.steps:
+            share = found.warm_up_share or 0.0
+            return self._in_steps(found, steps, places, share) if share >= self.start_share else None
+        if steps.count:
+            return None
+        if found.first_calls_share is None:
+            return Abstention(
+                self.name,
+                "steps, to tell the first from the later ones",
+                "Profile a loop that reads a DataLoader or steps an optimizer: their turns are the steps.",
+            )
+        share = found.first_calls_share
+        return self._in_calls(found, places, share) if share >= self.start_share else None
+
+    def _in_steps(self, found: StartUp, steps: StepTime, places: LinePlaces, share: float) -> Finding:
+        first = "first step takes" if found.warm_up_steps == 1 else f"first {found.warm_up_steps} steps take"
+        return self._finding(
+            f"The {first} {units.percent(share)} of the steps’ time",
+            f"{units.plural(found.warm_up_steps, 'step')} of {steps.count} took {units.duration(found.warm_up_ns)}; "
+            f"half of the later ones took less than {units.duration(steps.median_ns)}. Totals and shares of this "
+            "recording speak of the start.",
+            {
+                "warm_up_steps": found.warm_up_steps,
+                "warm_up_ms": units.milliseconds(found.warm_up_ns),
+                "warm_up_share": round(share, 4),
+                "steps": steps.count,
+                "median_step_ms": units.milliseconds(steps.median_ns or 0),
+            },
+            found.warm_up,
+            places,
+            Severity.MEDIUM if steps.count >= self.many_steps else Severity.LOW,
+        )
+
+    def _in_calls(self, found: StartUp, places: LinePlaces, share: float) -> Finding:
+        spent = found.first_calls.total_ns
+        return self._finding(
+            f"Loading libraries and kernels takes {units.percent(share)} of the recorded time",
+            f"First calls of runtime functions, `{found.longest_call}` the longest, took {units.duration(spent)} with "
+            "the device idle. Totals and shares of this recording speak of the start.",
+            {
+                "first_calls_ms": units.milliseconds(spent),
+                "first_calls_share": round(share, 4),
+                "longest_call": found.longest_call or "",
+            },
+            found.first_calls,
+            places,
+        )
+
+    def _finding(
+        self,
+        title: str,
+        explanation: str,
+        evidence: dict[str, float | int | str],
+        ranges: Intervals,
+        places: LinePlaces,
+        severity: Severity = Severity.MEDIUM,
+    ) -> Finding:
+        return Finding(
+            rule=self.name,
+            severity=severity,
+            title=title,
+            explanation=explanation,
+            evidence=evidence,
+            where=Where(lines=places.cell_lines(ranges), ranges_ns=worst(ranges)),
+            change="Run a few steps in a cell of their own first, or record more of them (`%%gpuprofile --steps 50`), "
+            "before judging what is slow.",
+            leave_it=_LEAVE_IT,
+        )

@@ -1,0 +1,1 @@
+"""Rules about several GPUs: collectives, stragglers, idle or uneven devices."""

@@ -1,0 +1,145 @@
+"""A mode that is meant for finding faults was left on.
+
+What it finds
+    Launches that wait for their kernel (`CUDA_LAUNCH_BLOCKING=1`: read from the recording itself, in which every
+    launch returns only after its kernel has ended), autograd's anomaly detection (by its flag, or by its checks in the
+    backward pass), warnings at every synchronisation, and deterministic algorithms, as the flags stood while the steps
+    ran.
+
+Why it costs
+    With blocking launches the host never runs ahead, and the device is idle for the host's part of every operator.
+    Anomaly detection keeps a stack trace of every forward operator and checks every gradient for NaN. Deterministic
+    algorithms can be several times slower than the free choice.
+
+What to do
+    Switch it off once the fault is found. `CUDA_LAUNCH_BLOCKING` is only read when CUDA starts: restart the kernel.
+
+When to leave it
+    While the fault is being looked for; deterministic algorithms when the result has to be reproducible to the bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.anomaly_checks import AnomalyChecks
+from gpuprof.analyses.blocking_launches import BlockingLaunches
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.context import Environment
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.base.guard import Guard
+from gpuprof.rules.base.rule import Rule
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.cell.cell_lines import lines_calling
+from gpuprof.rules.saving.scope import Scope, worst
+
+
+@dataclass(frozen=True)
+class _Mode:
+    """`change` begins in lower case: it stands in a list."""
+
+    name: str
+    severity: Severity
+    change: str
+
+
+_BLOCKING = _Mode(
+    "blocking launches (`CUDA_LAUNCH_BLOCKING=1`)",
+    Severity.HIGH,
+    "unset `CUDA_LAUNCH_BLOCKING` and restart the kernel",
+)
+_ANOMALY = _Mode(
+    "autograd’s anomaly detection", Severity.MEDIUM, "`torch.autograd.set_detect_anomaly(False)`, or leave its `with`"
+)
+_SYNC_DEBUG = _Mode("warnings at every synchronisation", Severity.LOW, '`torch.cuda.set_sync_debug_mode("default")`')
+_DETERMINISTIC = _Mode(
+    "deterministic algorithms", Severity.LOW, "`torch.use_deterministic_algorithms(False)` if results may differ"
+)
+
+
+@dataclass(frozen=True)
+class DebugModeOn(Rule):
+    """See the module."""
+
+    guard = Guard.EXACT
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the launches and the flags."""
+        launches, environment = results.get(BlockingLaunches), results.trace.context.environment
+        checks = results.get(AnomalyChecks)
+        if environment is None and not launches.mostly and not checks.on:
+            return Abstention(
+                self.name,
+                "torch’s flags during the run",
+                "Profile the cell with `%%gpuprofile`; a trace file does not hold them.",
+            )
+        on_device = results.get(DeviceActivity).recorded is not None
+        modes = ([_BLOCKING] if launches.mostly else []) + _flagged(environment, checks.on, on_device)
+        return self._finding(results, modes, launches.mostly) if modes else None
+
+    def _finding(self, results: Results, modes: list[_Mode], blocking: bool) -> Finding:
+        launches, scope = results.get(BlockingLaunches), Scope.of(results)
+        names = " and ".join(", ".join(mode.name for mode in modes).rsplit(", ", 1))
+        waits = intervals.intersect(intervals.union(launches.waits), scope.within)
+        said = (
+            f" {units.percent(launches.blocking_share)} of {units.plural(launches.launches, 'launch', 'launches')} "
+            f"returned only after their kernel had ended: the host waited for {units.duration(waits.total_ns)} in them."
+            if blocking
+            else ""
+        )
+        lines = _switching_on(results.trace)
+        return Finding(
+            rule=self.name,
+            severity=max(mode.severity for mode in modes),
+            title=f"A mode for finding faults is on: {names}",
+            explanation=f"While the steps ran, this was on: {names}. It slows the run down by design.{said}",
+            evidence={
+                "modes": ", ".join(mode.name.replace("`", "") for mode in modes),
+                **({"blocking_launches": len(launches.waits.starts)} if blocking else {}),
+                **({"host_blocked_ms": units.milliseconds(waits.total_ns)} if blocking else {}),
+            },
+            where=Where(lines=lines, ranges_ns=worst(waits) if blocking else ()),
+            diff=cell_diff(results.trace, _edit) if _ANOMALY in modes else None,
+            change=f"Switch it off once the fault is found: {'; '.join(mode.change for mode in modes)}.",
+            saving=_saving(results, scope, waits.total_ns) if blocking else None,
+            leave_it="Leave it while the fault is being looked for, or when the result has to be reproducible to the "
+            "bit (deterministic algorithms).",
+        )
+
+
+def _switching_on(trace: Trace) -> tuple[int, ...]:
+    """Not the lines that switch a mode off."""
+    named = lines_calling(trace, "set_detect_anomaly", "detect_anomaly", "use_deterministic_algorithms")
+    text = trace.context.cell.source.splitlines() if trace.context.cell else []
+    return tuple(line for line in named if "False" not in text[line - 1])
+
+
+def _flagged(environment: Environment | None, checked: bool, on_device: bool) -> list[_Mode]:
+    modes = [_ANOMALY] if checked or (environment is not None and environment.anomaly_mode) else []
+    if environment is None:
+        return modes
+    if on_device and environment.sync_debug_mode in ("warn", "error"):
+        modes.append(_SYNC_DEBUG)
+    if on_device and environment.deterministic:
+        modes.append(_DETERMINISTIC)
+    return modes
+
+
+def _saving(results: Results, scope: Scope, waited_ns: int) -> Saving | None:
+    """design/whatif.md, formula 3: what waits give back is at most the device's idle time."""
+    device = results.get(DeviceActivity).primary
+    if device is None:
+        return None
+    idle_ns = intervals.subtract(scope.within, device.busy).total_ns
+    bound = min(waited_ns, idle_ns)
+    return scope.saving(0, bound, bound, "upper bound: the host runs ahead, and the device is never idle for it")
+
+
+def _edit(source: str) -> str | None:
+    from gpuprof.edits.switches import leave_anomaly_mode
+
+    return leave_anomaly_mode(source)

@@ -1,0 +1,161 @@
+"""The device is idle in countless short gaps, because the host cannot launch small kernels fast enough.
+
+What it finds
+    A device that is busy for less than 70 % of the step, with kernels of a few µs, nothing waiting in its queue when
+    the next launch comes, and idle time that lies in short gaps while the host is at work.
+
+Why it costs
+    Each operator costs the host some 10 to 50 µs of Python, dispatch and launch, whatever its size. Kernels that are
+    shorter than that leave the device waiting for the next one; a faster GPU would change nothing.
+
+What to do
+    Let one launch do more: a larger batch, `torch.compile(model, mode="reduce-overhead")` or CUDA graphs
+    (`torch.cuda.make_graphed_callables`), which replay a whole step with one launch. Graphs need fixed shapes and no
+    reads to Python inside. (Where every launch waits for its kernel, `debug_mode_on` says so instead.)
+
+When to leave it
+    When shapes change from step to step, or when the run is too short to pay for compiling (tens of seconds).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.blocking_launches import BlockingLaunches
+from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.device_idle import CAUSES, DeviceIdle
+from gpuprof.analyses.launches import Launches
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.phases import Phases
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.base.abstentions import without_device
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.guard import Guard
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff, known_models
+from gpuprof.rules.compiler.compilability import can_compile, steps_are_alike
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes import launched_as_graphs, launching_scaled
+from gpuprof.whatif.predict import Range
+
+_HOST_CAUSES = tuple(CAUSES.index(cause) for cause in ("idle_host", "idle_launch"))
+_GRAPH_KERNEL_NS = 1_000
+_COMPILED = " The diff compiles the model in place, so that its `state_dict` keeps its keys."
+# Of the host's time for launching: compiling without graphs saves that much at least where it is worth its while.
+_LEAST_SAVED_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class LaunchBound(Rule):
+    """See the module."""
+
+    guard = Guard.NUMERIC
+
+    busy_share: float = threshold(0.70, "of the step: above it the device is the bottleneck often enough")
+    kernel_us: float = threshold(10, "median kernel: longer ones give the host time to launch the next")
+    queue_depth: float = threshold(1, "median of events waiting at a launch: more means that the host is ahead")
+    gap_us: float = threshold(1000, "longer gaps come from something else than the pace of launching")
+    gap_share: float = threshold(0.20, "of the step in such gaps: less would not pay for compiling")
+    high_share: float = threshold(0.50, "of the step in such gaps")
+    kernels: float = threshold(40, "fewer do not show a pace")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the pace of launching."""
+        activity, launches, scope = results.get(DeviceActivity), results.get(Launches), Scope.of(results)
+        device = activity.primary
+        if device is None:
+            return without_device(self.name, results, "the device’s kernels")
+        busy = scope.share(intervals.intersect(device.busy, scope.within).total_ns)
+        if device.kernels < self.kernels or busy >= self.busy_share or results.get(BlockingLaunches).mostly:
+            return None
+        median = launches.median_kernel_ns
+        if median is None or median >= self.kernel_us * units.NS_PER_US:
+            return None
+        if launches.queue_depth_median is None:
+            return Abstention(
+                self.name,
+                "the launches of the kernels: how far the host is ahead cannot be said",
+                "Record the CPU activity together with CUDA’s.",
+            )
+        gaps = self._gaps(results, scope)
+        share = scope.share(gaps.total_ns)
+        if launches.queue_depth_median > self.queue_depth or share < self.gap_share:
+            return None
+        return self._retimed(results, scope, self._finding(results, device, launches, gaps, busy))
+
+    def _gaps(self, results: Results, scope: Scope) -> Intervals:
+        gaps = results.get(DeviceIdle).gaps
+        short = gaps["end_ns"] - gaps["start_ns"] <= self.gap_us * units.NS_PER_US
+        chosen = gaps.take(short & np.isin(gaps["cause"], _HOST_CAUSES))
+        return intervals.intersect(Intervals(chosen["start_ns"], chosen["end_ns"]), scope.within)
+
+    def _retimed(self, results: Results, scope: Scope, found: Finding) -> Finding:
+        """Forward and backward as graphs; at best the optimizer too, at worst a little less host time for each launch.
+
+        Longer pieces of host work than `gap_us` stay, as do the DataLoader's and every wait for the device.
+        """
+        phases, longest = results.get(Phases), round(self.gap_us * units.NS_PER_US)
+        whole = intervals.subtract(scope.within, phases.input)
+        model = intervals.subtract(whole, phases.optimizer)
+        strengths = Range(
+            launching_scaled(model, longest, 1 - _LEAST_SAVED_SHARE),
+            launched_as_graphs(model, longest),
+            launched_as_graphs(whole, longest),
+        )
+        return retimed(results, found, strengths, "upper bound: re-timed with forward and backward as CUDA graphs")
+
+    def _finding(
+        self, results: Results, device: DeviceUse, launches: Launches, gaps: Intervals, busy: float
+    ) -> Finding:
+        scope, diff = Scope.of(results), _diff(results)
+        share = scope.share(gaps.total_ns)
+        bound = gaps.total_ns - _GRAPH_KERNEL_NS * len(gaps.starts)
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"The host launches too slowly: {units.percent(share)} of {scope.words} is lost in gaps",
+            explanation=(
+                f"The device is busy for {units.percent(busy)} of {scope.words}. Half of its "
+                f"{units.plural(device.kernels, 'kernel')} take under {units.duration(launches.median_kernel_ns)}, "
+                f"less than the host needs to launch the next; {units.plural(len(gaps.starts), 'short gap')} add up to "
+                f"{units.duration(gaps.total_ns)}."
+            ),
+            evidence={
+                "device_busy_share": round(busy, 4),
+                "kernels": device.kernels,
+                "median_kernel_us": (launches.median_kernel_ns or 0) / units.NS_PER_US,
+                "launch_overhead_us": (launches.overhead_median_ns or 0) / units.NS_PER_US,
+                "queue_depth": launches.queue_depth_median or 0.0,
+                "gaps": len(gaps.starts),
+                "gaps_ms": units.milliseconds(gaps.total_ns),
+                "gaps_share": round(share, 4),
+            },
+            where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
+            diff=diff,
+            change='Use a larger batch if memory allows it; else `torch.compile(model, mode="reduce-overhead")` or '
+            f"CUDA graphs, which launch a whole step at once.{_COMPILED if diff else ''}",
+            saving=scope.saving(
+                bound * _LEAST_SAVED_SHARE, bound, bound, "upper bound: all short gaps closed, as a graph would"
+            ),
+            leave_it="Leave it when shapes change from step to step, or when the run is too short to pay for "
+            "compiling.",
+        )
+
+
+def _diff(results: Results) -> str | None:
+    """Graphs of the one model, where torch compiles here and every step is like the others."""
+    if results.trace.context.cell is None or not can_compile(results) or not steps_are_alike(results.trace):
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.modules import compile_with_graphs
+
+        return compile_with_graphs(source, known_models(results.trace))
+
+    return cell_diff(results.trace, edit)

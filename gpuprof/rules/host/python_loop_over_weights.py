@@ -1,0 +1,168 @@
+"""A Python loop goes over the weights one by one in each step, beside the optimizer.
+
+What it finds
+    In most steps the same few operators as often in a row as the step trains weights, or as the `state_dict()` taken in
+    it has entries, outside forward, backward, optimizer and input: a moving average of the weights, a copy of
+    `state_dict()`, norms or checks of every gradient, an update written by hand. On a device that is busy meanwhile it
+    costs nothing and is not reported.
+
+Why it costs
+    Each weight pays Python, dispatch and (on a GPU) a launch for every operator, though most weights are small; a copy
+    of all weights moves all their bytes, and asks for as much memory again.
+
+What to do
+    Give all weights to one call: `torch._foreach_lerp_(averages, weights, 0.001)`, `torch._foreach_norm(gradients)`;
+    for averages `torch.optim.swa_utils.AveragedModel` with `multi_avg_fn=get_ema_multi_avg_fn(0.999)` does that, for
+    clipping `torch.nn.utils.clip_grad_norm_`, for updates a `torch.optim` optimizer. Make copies and checks rare: once
+    an epoch, or every thousand steps, into tensors that are made once.
+
+When to leave it
+    When each weight really is treated in a way of its own, or when the copy must be of every step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.training_passes import TrainingPasses
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.base.abstentions import without_training
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.host.loops import is_hidden
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled
+from gpuprof.whatif.predict import Range
+
+_COPYING = frozenset(
+    f"aten::{name}"
+    for name in ("alias", "clone", "copy_", "detach", "empty", "empty_like", "new_empty", "set_", "to", "_to_copy")
+)
+# `state_dict()` detaches each of its entries
+_STATE_DICT = ("aten::detach",)
+# What one call leaves of the loop: averages, norms and updates of 12 and 100 weights of 16 to 1024² elements, written
+# out of place and in place, took 5 to 140 % in one `_foreach` call (CPU, one thread, torch 2.13); for weights of up to
+# 64² elements 5 to 19 %, norms apart, for large ones, whose bytes have to be moved either way, about as long.
+_LEFT_BY_ONE_CALL = (1.0, 0.15, 0.05)
+# A copy that is made every hundred steps.
+_LEFT_BY_RARE_COPIES = (0.1, 0.01, 0.0)
+
+
+@dataclass(frozen=True)
+class PythonLoopOverWeights(Rule):
+    """See the module."""
+
+    loop_share: float = threshold(0.05, "of the steady steps: less is hardly worth a change")
+    high_share: float = threshold(0.30, "of the steady steps: then it is the first thing to mend")
+    steps_share: float = threshold(0.5, "of the steady steps have one: what is made rare is mended")
+    steps: float = threshold(3, "steady steps: fewer do not show a habit")
+    other_share: float = threshold(0.1, "more or fewer turns than weights: some may be left out, or come twice")
+    busy_share: float = threshold(0.80, "of the loop: a device that is busy that long in it is not held up by it")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the loops beside training that have as many turns as there are weights."""
+        training = results.get(TrainingPasses)
+        if training.unlinked:
+            return without_training(self.name, results)
+        if not training.parameters or training.steps < self.steps:
+            return None
+        loops = [(loop, self._over_weights(results, loop)) for loop in results.get(PythonLoops).loops]
+        loops = [(loop, runs) for loop, runs in loops if runs]
+        inside = intervals.intersect(_ranges([run for _, runs in loops for run in runs]), training.beside)
+        share = inside.total_ns / training.within.total_ns if training.within.total_ns else 0.0
+        often = training.steps_with(results.trace, inside) >= self.steps_share * training.steps
+        if share < self.loop_share or not often or is_hidden(results, inside, self.busy_share):
+            return None
+        finding = self._finding(results, loops, inside, share)
+        least, usual, most = (host_time_scaled(inside, left) for left in _left(loops))
+        return retimed(results, finding, Range(least, usual, most), f"re-timed with {_basis(loops)}")
+
+    def _over_weights(self, results: Results, loop: Loop) -> list[Run]:
+        """The runs beside training that have as many turns as there are weights, or entries of a `state_dict()`."""
+        training = results.get(TrainingPasses)
+        beside = intervals.contains(training.beside, np.array([run.start_ns for run in loop.runs], np.int64))
+        trained = [each.parameters for each in results.trace.context.optimizers] + [training.parameters or 0]
+        entries = {
+            (run.step, run.turns)
+            for other in results.get(PythonLoops).loops
+            if other.names == _STATE_DICT and other is not loop
+            for run in other.runs
+        }
+
+        def fits(run: Run) -> bool:
+            same = any(abs(run.turns - number) <= self.other_share * number for number in trained)
+            return same or (run.step, run.turns) in entries
+
+        return [run for run, out in zip(loop.runs, beside, strict=True) if out and not loop.slices and fits(run)]
+
+    def _finding(
+        self, results: Results, loops: list[tuple[Loop, list[Run]]], inside: Intervals, share: float
+    ) -> Finding:
+        training, (costliest, runs) = results.get(TrainingPasses), loops[0]
+        names = ", ".join(dict.fromkeys(costliest.names))
+        turns = float(np.median([run.turns for run in runs]))
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"A Python loop over the weights takes {units.percent(share)} of the steps’ time, beside training",
+            explanation=(
+                f"The operators {names} run {turns:.0f} times in a row in {training.steps_with(results.trace, inside)} "
+                f"of {units.plural(training.steps, 'steady step')}, after or before forward, backward and optimizer, "
+                f"which train {training.parameters:.0f} weights: {units.duration(inside.total_ns)} in all."
+            ),
+            evidence={
+                "loop_ms": units.milliseconds(inside.total_ns),
+                "loop_share": round(share, 4),
+                "turns_per_loop": turns,
+                "weights": training.parameters or 0,
+                "operators": names,
+            },
+            where=Where(lines=results.get(LinePlaces).cell_lines(inside), ranges_ns=worst(inside)),
+            change=_change(loops),
+            saving=_saving(results, loops, inside),
+            leave_it="Leave it when each weight is treated in a way of its own, or the copy must be of every step.",
+        )
+
+
+def _ranges(runs: list[Run]) -> Intervals:
+    starts, ends = [run.start_ns for run in runs], [run.end_ns for run in runs]
+    return intervals.union(Intervals(np.array(starts, np.int64), np.array(ends, np.int64)))
+
+
+def _copies(loops: list[tuple[Loop, list[Run]]]) -> bool:
+    return all(_COPYING.issuperset(loop.names) for loop, _ in loops)
+
+
+def _left(loops: list[tuple[Loop, list[Run]]]) -> tuple[float, float, float]:
+    return _LEFT_BY_RARE_COPIES if _copies(loops) else _LEFT_BY_ONE_CALL
+
+
+def _basis(loops: list[tuple[Loop, list[Run]]]) -> str:
+    usual = units.percent(_left(loops)[1])
+    return f"{'a copy every hundred steps' if _copies(loops) else f'one call, which takes {usual} of this time'}"
+
+
+def _saving(results: Results, loops: list[tuple[Loop, list[Run]]], inside: Intervals) -> Saving:
+    low, central, high = (inside.total_ns * (1 - left) for left in _left(loops))
+    return Scope.of(results).saving(low, central, high, f"estimate: {_basis(loops)}", part_of=inside)
+
+
+def _change(loops: list[tuple[Loop, list[Run]]]) -> str:
+    if _copies(loops):
+        return (
+            "Copy the weights rarely (once an epoch, or every thousand steps), into tensors that are made once: "
+            "`torch._foreach_copy_(kept, weights)`."
+        )
+    return (
+        "Give all weights to one call: `torch._foreach_lerp_(averages, weights, 0.001)` for a moving average (or "
+        "`torch.optim.swa_utils.AveragedModel` with `multi_avg_fn=get_ema_multi_avg_fn(0.999)`), "
+        "`torch._foreach_norm(gradients)` for norms, an optimizer of `torch.optim` for updates; make checks rare."
+    )

@@ -1,0 +1,157 @@
+"""Python fills or reads a tensor one number at a time.
+
+What it finds
+    At least a hundred accesses a step to single numbers of a tensor (`table[i, j] = value`, `x[i].item()`,
+    `float(x[i][j])`, `for value in x` with a read), one after the other, outside the DataLoader. What they take counts
+    with Python between them, as long as that is short.
+
+Why it costs
+    Each access is a slice or two and an operator of their own, microseconds for a number that takes a nanosecond to
+    store. For a tensor on a GPU each is a copy, too, for which the host waits.
+
+What to do
+    Compute the values with operators on whole tensors (`torch.arange`, broadcasting, `torch.where`, indexing by a
+    tensor). Where each value needs the one before, compute with Python’s own numbers: `values = x.tolist()` once, and
+    `torch.tensor(values)` once at the end. What does not change from step to step belongs before the loop.
+
+When to leave it
+    When the values come from code that takes longer than the accesses, or the cell runs for a moment only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.backward_work import backward_of
+from gpuprof.analyses.element_accesses import Accesses, ElementAccesses
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_lines import loops_over_samples
+from gpuprof.rules.host.loops import is_hidden
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled, operations_gone
+from gpuprof.whatif.edits import together
+from gpuprof.whatif.predict import Range
+
+# Of the time of the accesses, what the same takes on whole tensors: 0.4 % for 1,000 numbers `x[i] = math.sin(i)`, 6 %
+# for 100 (one thread, torch 2.13); 9 and 11 % by a list. Beyond that the code between the accesses may have to stay.
+_LEFT = 0.05
+
+
+@dataclass(frozen=True)
+class TensorByElement(Rule):
+    """See the module."""
+
+    accesses: float = threshold(100, "a step to single numbers: fewer are quickly done")
+    steps_share: float = threshold(0.5, "of the steady steps make as many: a habit of the loop")
+    access_share: float = threshold(0.05, "of the step: less is hardly worth a change")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+    busy_share: float = threshold(0.80, "of the accesses’ time: a device that is busy that long is not held up by them")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the accesses that are certain, then those that may be."""
+        found = results.get(ElementAccesses)
+        if self._costs(results, found.known):
+            return self._finding(results, found.known)
+        if self._costs(results, found.possible):
+            return Abstention(
+                self.name,
+                "the shapes: a tensor is written piece by piece, but not whether a piece is a single number",
+                "Record the shapes (`%%gpuprofile --shapes`, `record_shapes=True`).",
+            )
+        return None
+
+    def _costs(self, results: Results, runs: Accesses) -> bool:
+        scope, steady = Scope.of(results), results.get(StepTime).steady
+        if not scope.steps or not steady.any():
+            return False  # printing a tensor reads it as well
+        habit = float((runs.per_step(scope.steps)[steady] >= self.accesses).mean())
+        inside = _inside(results, runs)[0]
+        return (
+            habit > self.steps_share
+            and scope.share(inside.total_ns) >= self.access_share
+            and not is_hidden(results, inside, self.busy_share)
+        )
+
+    def _finding(self, results: Results, runs: Accesses) -> Finding:
+        scope, (inside, behind_ns) = Scope.of(results), _inside(results, runs)
+        share, rate = scope.share(inside.total_ns), float(np.median(runs.per_step(scope.steps)))
+        writes, number = int(runs.writes.sum()), int(runs.number.sum())
+        done = "written" if writes == number else "written and read" if writes else "read"
+        its = f", {units.duration(behind_ns)} of it in what backward does for them" if behind_ns else ""
+        finding = Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"Tensors are {done} one number at a time for {units.percent(share)} of {scope.words}",
+            explanation=(
+                f"{units.count(round(rate))} numbers a step are {done} by Python one after the other, "
+                f"{units.plural(number, 'access', 'accesses')} in all, each through slices of its own: "
+                f"{units.duration(inside.total_ns)}{its}."
+            ),
+            evidence={
+                "accesses_per_step": round(rate, 1),
+                "writes": writes,
+                "reads": number - writes,
+                "access_ms": units.milliseconds(inside.total_ns),
+                "access_share": round(share, 4),
+                **({"backward_ms": units.milliseconds(behind_ns)} if behind_ns else {}),
+            },
+            where=Where(
+                lines=results.get(LinePlaces).cell_lines(intervals.union(runs.within)) or _written(results),
+                ranges_ns=worst(inside),
+            ),
+            change=_change(writes > 0, writes < number, behind_ns > 0),
+            saving=scope.saving(
+                min(float(runs.operators_ns.sum()), inside.total_ns * (1 - _LEFT)),
+                inside.total_ns * (1 - _LEFT),
+                inside.total_ns,
+                "estimate: the same values by operators on whole tensors, or made once",
+                part_of=inside,
+            ),
+            leave_it="Leave it when the values come from code that takes longer than the accesses themselves.",
+        )
+        return retimed(results, finding, _at_once(results, inside), "re-timed with these accesses at once")
+
+
+def _inside(results: Results, runs: Accesses) -> tuple[Intervals, int]:
+    """The time of the accesses in the steps and of what backward does for them; ns of the latter."""
+    within = Scope.of(results).within
+    forward = intervals.union(runs.within)
+    behind = intervals.intersect(intervals.subtract(backward_of(results.trace, forward), forward), within)
+    both = Intervals(*(np.concatenate(each) for each in zip(forward, behind, strict=True)))
+    return intervals.intersect(intervals.union(both), within), behind.total_ns
+
+
+def _written(results: Results) -> tuple[int, ...]:
+    cell = results.trace.context.cell
+    return loops_over_samples(cell.source) if cell else ()
+
+
+def _at_once(results: Results, inside: Intervals) -> Range:
+    """Without the host's time; what it launches goes as well at best, and is done as now at worst."""
+    events, calls = results.trace.device_events, results.trace.calls
+    launched = np.flatnonzero(events["call"] >= 0)
+    rows = launched[intervals.contains(inside, calls["start_ns"][events["call"][launched]])]
+    host = host_time_scaled(inside, _LEFT)
+    gone = together(host, operations_gone(rows))
+    return Range(host, gone, gone)
+
+
+def _change(writes: bool, reads: bool, graph: bool) -> str:
+    whole = "Compute the values with operators on whole tensors (`torch.arange`, broadcasting, `torch.where`, an index)"
+    if graph:
+        return f"{whole}."
+    made = "fill a list and make the tensor once (`torch.tensor(values)`)"
+    read = "read the tensor once (`values = x.tolist()`) and compute with Python’s numbers"
+    both = f"{read}, then {made}" if writes and reads else made if writes else read
+    once = " What does not change from step to step belongs before the loop." if writes else ""
+    return f"{whole}; where that cannot be, {both}.{once}"

@@ -1,0 +1,1 @@
+"""Rules about what the GPU computes: precision, shapes, layouts, fusion, attention."""

@@ -1,0 +1,125 @@
+"""Attention is written out as product, softmax, product, instead of one fused kernel.
+
+What it finds
+    A device that is the bottleneck, and batched products with a softmax between them (and whatever scales and masks
+    the scores) that take at least 5 % of its kernel time, their gradients included.
+
+Why it costs
+    The scores have one element for each pair of positions. Each of these operators writes all of them to memory and
+    the next one reads them back; for training they are also kept. A fused kernel never writes them: it is faster the
+    longer the sequences are, and its memory grows with the length instead of its square.
+
+What to do
+    `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=..., is_causal=...)` in place of the three
+    operators. In Hugging Face models `attn_implementation="sdpa"`; `torch.nn.MultiheadAttention` takes that way with
+    `need_weights=False`. Dropout goes in as `dropout_p`.
+
+When to leave it
+    When the weights themselves are used (shown, regularised), or when something is done to the scores that neither a
+    mask nor a bias can say; `torch.nn.attention.flex_attention` may still say it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.eager_attention import Block
+from gpuprof.analyses.eager_attention import EagerAttention as Found
+from gpuprof.analyses.result import Results
+from gpuprof.rules.base.abstentions import without_device
+from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.guard import Guard
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
+from gpuprof.whatif.edits import together
+from gpuprof.whatif.predict import Range
+
+_SAVED = "30 % to all of the time in the softmax and masks, at best half of the products’ as well"
+_WRITE_IT = (
+    "Replace the three operators by `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)`; in a "
+    'Hugging Face model pass `attn_implementation="sdpa"`, in `torch.nn.MultiheadAttention` `need_weights=False`.'
+)
+_FELL_BACK = (
+    "`scaled_dot_product_attention` is already called, but no fused kernel took these inputs: "
+    "`with torch.nn.attention.sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION):` around one call says why (data type, head "
+    "size, a mask of another type than the queries)."
+)
+
+
+@dataclass(frozen=True)
+class EagerAttention(Rule):
+    """See the module."""
+
+    guard = Guard.NUMERIC
+
+    attention_share: float = threshold(0.05, "of the kernel time: less is hardly worth a change")
+    high_share: float = threshold(0.30, "of the kernel time: then it is the first thing to mend")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the time in attention that is written out."""
+        compute = Compute.of(results)
+        if compute is None:
+            return without_device(self.name, results, "the device’s kernels")
+        found = results.get(Found)
+        share = compute.deciding(found.chosen, self.attention_share)
+        if not found.blocks or share is None:
+            return None
+        scores, products = found.chosen & ~found.products, found.products
+        worse, better = compute.taking(scores, 0.7, 0.0)
+        strengths = Range(worse, better, together(better, *compute.taking(products, 0.5)))
+        finding = self._finding(compute, found, share)
+        return retimed(results, finding, strengths, f"re-timed without {_SAVED}", rest=WAITS_FOR_HOST)
+
+    def _finding(self, compute: Compute, found: Found, share: float) -> Finding:
+        spent, products = compute.sum_ns(found.chosen), compute.sum_ns(found.products)
+        during = compute.during(found.chosen)
+        other = during.total_ns * (1 - products / spent)
+        largest = max(found.blocks, key=lambda block: block.scores_bytes or 0)
+        fell_back = sum(block.fallback for block in found.blocks) * 2 > len(found.blocks)
+        return Finding(
+            rule=self.name,
+            severity=compute.severity(found.chosen, share, high=self.high_share),
+            title=f"Attention without a fused kernel takes {units.percent(share)} of the kernel time",
+            explanation=(
+                f"{units.plural(len(found.blocks), 'attention')} "
+                f"{'is' if len(found.blocks) == 1 else 'are'} computed as product, softmax, product: "
+                f"{units.duration(spent)} of {units.duration(compute.total_ns)} of kernels, "
+                f"{units.duration(spent - products)} of it in the softmax and what scales or masks the scores."
+                f"{_scores(largest)}"
+            ),
+            evidence={
+                "attentions": len(found.blocks),
+                "attention_ms": units.milliseconds(spent),
+                "attention_share": round(share, 4),
+                "products_ms": units.milliseconds(products),
+                "softmax_and_masks_ms": units.milliseconds(spent - products),
+                **({"scores_bytes": largest.scores_bytes} if largest.scores_bytes else {}),
+            },
+            where=compute.where(found.chosen),
+            change=_FELL_BACK if fell_back else _WRITE_IT,
+            diff=None if fell_back else cell_diff(compute.results.trace, _edit),
+            saving=compute.scope.saving(
+                other * 0.3,
+                other,
+                other + (during.total_ns - other) / 2,
+                f"estimate: {_SAVED}",
+            ),
+            leave_it="Leave it when the attention weights themselves are used, or when the scores are changed in a way "
+            "that no mask or bias can say.",
+        )
+
+
+def _scores(block: Block) -> str:
+    if block.scores is None or block.scores_bytes is None:
+        return ""
+    shape = " × ".join(f"{size}" for size in block.scores)
+    return f" The largest scores, {shape}, are {units.size(block.scores_bytes)} in memory each time."
+
+
+def _edit(source: str) -> str | None:
+    from gpuprof.edits.attention import fuse_attention
+
+    return fuse_attention(source)

@@ -1,0 +1,109 @@
+"""Much of what the model computes is padding.
+
+What it finds
+    Batches of sequences of which at least a fifth of all positions is padding, in a run that is bound by computing: by
+    their `attention_mask`, by another mask of booleans, or by tokens that all end in one and the same number.
+
+Why it costs
+    The model computes a padded position like any other: all layers, forward and backward. Where every batch is padded
+    to a fixed length, or one long sequence shares a batch with many short ones, most of the work is thrown away.
+
+What to do
+    Pad each batch to its own longest sequence only (`DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)`, not
+    `padding="max_length"`; a `collate_fn` that cuts `batch[:, :longest]` elsewhere), and put sequences of like length
+    into a batch (`group_by_length=True` in Hugging Face's Trainer, a bucketing sampler elsewhere). Packing several
+    sequences into one row removes the rest.
+
+When to leave it
+    When the model takes the padding out itself (unpadded attention), when compiled or captured code needs one shape,
+    or when the order of the samples matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.operators import Operators
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.context import Loader
+from gpuprof.rules.base.abstentions import without_device
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.scope import Scope, graded
+
+
+@dataclass(frozen=True)
+class PaddingWaste(Rule):
+    """See the module."""
+
+    padding_share: float = threshold(0.20, "of the positions: some is unavoidable in batches")
+    high_share: float = threshold(0.50, "of the positions: then it is the first thing to mend")
+    fixed_share: float = threshold(0.05, "of the positions lie beyond every sequence of their batch: a fixed length")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the padding of the loader with the most positions."""
+        loaders = [loader for loader in results.trace.context.loaders if loader.token_positions]
+        loader = max(loaders, key=lambda each: each.token_positions or 0, default=None)
+        if loader is None or _padding(loader) < self.padding_share:
+            return None
+        activity, compute, scope = results.get(DeviceActivity), Compute.of(results), Scope.of(results)
+        if activity.recorded is False:
+            return without_device(self.name, results, "the device’s kernels")
+        if compute is None:
+            operators = results.get(Operators)
+            spent = float((operators.forward_ns or 0) + (operators.backward_ns or 0))
+        elif compute.decides and activity.primary is not None:
+            spent = float(intervals.intersect(activity.primary.compute, scope.within).total_ns)
+        else:
+            return None
+        return self._finding(scope, loader, min(spent, scope.total_ns))
+
+    def _finding(self, scope: Scope, loader: Loader, spent_ns: float) -> Finding:
+        positions, tokens = loader.token_positions or 0, loader.tokens or 0
+        share = _padding(loader)
+        beyond = 1 - (loader.longest_positions or positions) / positions
+        fixed = beyond >= self.fixed_share
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"{units.percent(share)} of the positions in the batches are padding",
+            explanation=(
+                f"Of {units.count(positions)} positions in the batches looked at, {units.count(tokens)} are real. "
+                + (
+                    f"{units.percent(beyond)} of the positions lie beyond the longest sequence of their own batch: "
+                    "they are padded to a fixed length."
+                    if fixed
+                    else "Each batch is as long as its longest sequence; the sequences in it differ much."
+                )
+            ),
+            evidence={
+                "positions": positions,
+                "tokens": tokens,
+                "padding_share": round(share, 4),
+                "beyond_longest_share": round(beyond, 4),
+            },
+            where=Where(lines=(loader.line,) if loader.line else ()),
+            change="Pad each batch to its own longest sequence (`DataCollatorWithPadding(tokenizer)` instead of "
+            '`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), and put sequences of '
+            "like length together (`group_by_length=True`)."
+            if fixed
+            else "Put sequences of like length into a batch: `group_by_length=True` in Hugging Face’s Trainer, a "
+            "bucketing sampler elsewhere; or pack several into one row.",
+            # batches of like length keep some padding: between none of what bucketing takes away and all of it
+            saving=scope.saving(
+                spent_ns * beyond * 0.5 if fixed else 0,
+                spent_ns * (beyond + share) / 2,
+                spent_ns * (1 - (1 - share) ** 2),
+                "estimate: time in proportion to the positions; at most to their square, as attention’s is",
+            ),
+            leave_it="Leave it when the model takes the padding out itself, when compiled code needs one shape, or "
+            "when the order of the samples matters.",
+        )
+
+
+def _padding(loader: Loader) -> float:
+    return 1 - (loader.tokens or 0) / loader.token_positions if loader.token_positions else 0.0

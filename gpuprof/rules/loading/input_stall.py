@@ -1,0 +1,315 @@
+"""The device (or, without one, the training loop) waits for the DataLoader.
+
+What it finds
+    The main thread sits inside the DataLoader's `__next__` while the device has nothing to do. On a run without a
+    device the wait itself is counted, since nothing else happens in it; batches that are made, or handed over by
+    workers that keep up, in a millisecond or two then count as part of the work until they take a fifth of it. The
+    first batch of an iteration whose workers are still starting, and the last call that finds the loader exhausted,
+    are left out, and so is one single wait that makes up most of them. It is a minor finding where workers wait for
+    cores that other programs hold.
+
+Why it costs
+    The step cannot begin before its batch is there. Time in which the device is idle for want of data is lost; time in
+    which the device still works off its queue is not, and does not count here.
+
+What to do
+    With `num_workers=0` each batch is made on the training thread itself: let worker processes make it ahead of time
+    (`num_workers=N`, `persistent_workers=True`). N needs to be large enough that N workers make a batch in the time
+    that the rest of a step takes; more do not help. Where that is more than the cores there are, where workers are
+    there already, or where a batch is made in a millisecond or two (as long as a worker takes to hand it over), make
+    the batch cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations), move
+    transforms to the device, decode or resize once and store the result. Data that fit can stay on the device.
+
+    Each worker reads all samples of an `IterableDataset`, unless that shares them out by
+    `torch.utils.data.get_worker_info()`: for those no more than one worker is advised.
+
+When to leave it
+    When the cell is short beside the start of worker processes (a second or so each), when the data cannot be read in
+    parallel, or when a class defined in the notebook cannot be sent to a worker (macOS and Windows start workers
+    afresh and must import it from a module).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.core_waits import CoreWaits
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.input_pipeline import InputPipeline
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.phases import Phases
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.model import intervals
+from gpuprof.model.context import Environment
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CallKind
+from gpuprof.rules.base.abstentions import without_device
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.base.guard import Guard
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.loading.sample_making import only_handed_over
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes import batches_from_workers, host_time_scaled, unchanged
+from gpuprof.whatif.loading import PREFETCH_FACTOR
+from gpuprof.whatif.predict import Range
+
+# Their code is not the user's; they take many indices at once.
+_TORCHS_OWN = ("TensorDataset",)
+
+
+@dataclass(frozen=True)
+class InputStall(Rule):
+    """See the module."""
+
+    guard = Guard.EXACT
+
+    stall_share: float = threshold(0.05, "of the step: under it the cure is hardly seen among other variation")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+    batches: float = threshold(2, "one wait alone may be start-up")
+    lone_factor: float = threshold(5, "median waits: a longer one that is most of the waiting is chance, not the data")
+    waiting_share: float = threshold(0.5, "of the making of a batch, waited for a core: less leaves other causes")
+    held_share: float = threshold(0.75, "of the cores, by this run: below it, others hold those its workers wait for")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the waits."""
+        pipeline, activity, scope = results.get(InputPipeline), results.get(DeviceActivity), Scope.of(results)
+        if pipeline.wait_ns is None or pipeline.batch.sum() < self.batches or not scope.total_ns:
+            return None
+        idle_ns = pipeline.device_idle_in_wait_ns
+        stall_ns = self._again_and_again(pipeline, pipeline.wait_ns if idle_ns is None else idle_ns)
+        share = scope.share(stall_ns)
+        if share < self.stall_share:
+            return None
+        if activity.recorded is False:
+            return without_device(self.name, results, "the device’s activity during the waits for data")
+        plan = results.get(WorkerPlan)
+        handed_over = plan.handover_dominates or only_handed_over(results)
+        if idle_ns is None and handed_over and share < self.high_share:
+            return None  # more workers would not help, and a batch made or handed over that fast is part of the work
+        who = f"The {_loop(results)} waits" if idle_ns is None else "The device waits"
+        ranges = pipeline.waits
+        found = Finding(
+            rule=self.name,
+            severity=Severity.LOW if self._held_by_others(results) else graded(share, self.high_share),
+            title=f"{who} for data {units.percent(share)} of {scope.words}",
+            explanation=_explanation(pipeline, plan),
+            evidence=_evidence(pipeline, plan, share),
+            where=Where(lines=_lines(results, plan, ranges), ranges_ns=worst(ranges)),
+            change=_change(plan, on_device=idle_ns is not None),
+            diff=_diff(results, plan, ranges) if idle_ns is not None else None,
+            saving=_saving(results, stall_ns),
+            leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
+            "be read in parallel.",
+        )
+        return found if idle_ns is None else _retimed(results, found, pipeline, plan, ranges)
+
+    def _again_and_again(self, pipeline: InputPipeline, stall_ns: int) -> int:
+        waits = pipeline.duration_ns[pipeline.batch]
+        longest, rest = int(waits.max()), int(waits.sum() - waits.max())
+        lone = longest > rest and longest > self.lone_factor * (pipeline.median_ns or 0.0)
+        return int(stall_ns * rest / (longest + rest)) if lone else stall_ns
+
+    def _held_by_others(self, results: Results) -> bool:
+        plan, cores = results.get(WorkerPlan), results.get(CoreWaits)
+        threads, ratio = cores.worker_threads or 0.0, cores.worker_wait_ratio or 0.0
+        if not plan.starved or threads * ratio / (1 + ratio) < self.waiting_share:
+            return False
+        if plan.cores is None or cores.process_cores is None or cores.children_cores is None:
+            return False
+        return cores.process_cores + cores.children_cores < self.held_share * plan.cores
+
+
+def _lines(results: Results, plan: WorkerPlan, waits: Intervals) -> tuple[int, ...]:
+    known = plan.loader.line if plan.loader else None
+    return (known,) if known else results.get(LinePlaces).cell_lines(waits)
+
+
+def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:
+    made = {0: "made on the training thread itself (num_workers=0)", None: "made by the loader"}
+    how = made.get(plan.workers, f"made by {units.plural(plan.workers or 0, 'worker process', 'worker processes')}")
+    idle_ns = pipeline.device_idle_in_wait_ns
+    idle = f"; the device was idle in {units.duration(idle_ns)} of it" if idle_ns is not None else ""
+    return (
+        f"{units.plural(int(pipeline.batch.sum()), 'batch', 'batches')} {how} took {units.duration(pipeline.wait_ns)} "
+        f"of waiting{idle}. The median wait is {units.duration(pipeline.median_ns)}; the work between two waits takes "
+        f"{units.duration(plan.rest_ns)}."
+    )
+
+
+def _evidence(pipeline: InputPipeline, plan: WorkerPlan, share: float) -> dict[str, float | int | str]:
+    times = {
+        "wait_ms": pipeline.wait_ns,
+        "device_idle_in_wait_ms": pipeline.device_idle_in_wait_ns,
+        "wait_median_ms": pipeline.median_ns,
+        "wait_p95_ms": pipeline.p95_ns,
+        "work_between_waits_ms": plan.rest_ns,
+    }
+    counts = {"workers": plan.workers, "workers_needed": plan.needed, "cores": plan.cores}
+    return {
+        "stall_share": round(share, 4),
+        "batches": int(pipeline.batch.sum()),
+        **{name: units.milliseconds(value) for name, value in times.items() if value is not None},
+        **{name: value for name, value in counts.items() if value is not None},
+    }
+
+
+def _loop(results: Results) -> str:
+    return "training loop" if results.get(Phases).backward.total_ns else "loop"
+
+
+def _change(plan: WorkerPlan, *, on_device: bool) -> str:
+    cheaper = _cheaper(plan, on_device=on_device)
+    if plan.handover_dominates and on_device:
+        cheaper += ", or keep the data on the device if they fit and take batches by index"
+    if plan.suggested is None or plan.needed is None:
+        return f"{cheaper}.{_why_no_workers(plan)}"
+    repeats = _besides(plan)
+    arguments = f"`num_workers={plan.suggested}, persistent_workers=True` for the DataLoader"
+    if not on_device:
+        return (
+            f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free then: "
+            f"without a device both share the cores.{repeats}"
+        )
+    if plan.suggested < plan.needed:
+        short = plan.possible is not None and plan.possible < plan.needed
+        lack = f", and this process has {units.plural(plan.cores or 0, 'core')}" if short else ""
+        return (
+            f"{cheaper}; it would take {units.plural(plan.needed, 'worker')} to keep up{lack}. Besides, {arguments} "
+            f"can hide a part of it.{repeats}"
+        )
+    if plan.possible is None:
+        return (
+            f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many cores are "
+            f"free (take at most the cores of this process less one).{repeats}"
+        )
+    return f"Use {arguments}: so many make a batch in the time of the work between two waits.{repeats}"
+
+
+def _cheaper(plan: WorkerPlan, *, on_device: bool) -> str:
+    name = plan.loader.dataset if plan.loader else None
+    of = f"the batches of `{name}`" if name else "the batches"
+    if name in _TORCHS_OWN:
+        return (
+            f"Make {of} cheaper: with `batch_size=None, sampler=BatchSampler(RandomSampler(dataset), N, "
+            "drop_last=False)` the loader indexes the tensors once a batch, instead of once a sample; so does slicing "
+            "them in the loop"
+        )
+    iterable = plan.loader is not None and plan.loader.iterable
+    how = "yield whole batches, with `batch_size=None`" if iterable else "`__getitems__`, tensor operations"
+    return (
+        f"Make {of} cheaper: transform whole batches instead of single samples ({how})"
+        f"{', move transforms to the device' if on_device else ''}, or precompute what does not change"
+    )
+
+
+def _besides(plan: WorkerPlan) -> str:
+    """What workers are not: as many threads, or readers of a part of an iterable dataset."""
+    slow = (
+        f" A worker computes with one thread: it takes about {units.factor(plan.slowdown)} as long for a batch as this "
+        "process does with several."
+        if plan.slowdown > 1
+        else ""
+    )
+    return f"{slow}{_repeats(plan)}"
+
+
+def _repeats(plan: WorkerPlan) -> str:
+    if plan.repeats:
+        return (
+            " Several workers would each give all samples of this `IterableDataset`, unless it shares them out "
+            "(`torch.utils.data.get_worker_info()`)."
+        )
+    known = plan.loader is not None and plan.loader.iterable is False
+    if known or plan.suggested == 1:
+        return ""
+    return (
+        " If the dataset is an `IterableDataset`, it must share out its samples among the workers "
+        "(`torch.utils.data.get_worker_info()`): else each gives all of them."
+    )
+
+
+def _why_no_workers(plan: WorkerPlan) -> str:
+    if plan.handover_dominates and plan.workers == 0:
+        return " Worker processes would not help: handing over such a small batch takes them as long as making it."
+    if plan.workers == 0 and plan.possible == 0:
+        return " Worker processes would compete for the only core of this process."
+    if plan.workers == 0 and plan.slowdown > 1:
+        return " Worker processes compute with one thread each: with these cores they would be slower than this one."
+    if plan.workers and plan.repeats:
+        return _repeats(plan)
+    if plan.workers and plan.possible is not None and plan.workers >= plan.possible:
+        return (
+            f" This process has {units.plural(plan.cores or 0, 'core')} for {units.plural(plan.workers, 'worker')} and "
+            "the training thread: more workers help only while they wait (for a disk or a network), not compute."
+        )
+    if plan.starved:
+        return " The workers there are wait for a core themselves, which something else holds: more would wait, too."
+    return ""
+
+
+def _diff(results: Results, plan: WorkerPlan, waits: Intervals) -> str | None:
+    """Worker processes for the loader, where they surely can make its batches.
+
+    Not for iterable datasets (each worker would give all of their samples), nor where batches are made on the device,
+    nor where workers are not forked: those cannot see the classes of a notebook.
+    """
+    trace, loader = results.trace, plan.loader
+    if plan.suggested is None or plan.possible is None or not loader or loader.line is None or loader.samples is None:
+        return None
+    kinds = trace.calls["kind"]
+    issued = trace.calls["start_ns"][(kinds >= CallKind.KERNEL) & (kinds <= CallKind.GRAPH)]
+    if not _forks(trace.context.environment) or intervals.contains(intervals.union(waits), issued).any():
+        return None
+    line, workers = loader.line, str(plan.suggested)
+
+    def edit(source: str) -> str | None:
+        from gpuprof.edits.loaders import set_loader
+
+        return set_loader(source, line, num_workers=workers, persistent_workers="True")
+
+    return cell_diff(trace, edit)
+
+
+def _forks(environment: Environment | None) -> bool:
+    """Whether worker processes start as copies of this one: on Linux, until Python 3.14 changed it."""
+    if environment is None or not environment.system.startswith("Linux"):
+        return False
+    version = environment.python.split(".")
+    return len(version) > 1 and version[0] == "3" and version[1].isdecimal() and int(version[1]) < 14
+
+
+def _saving(results: Results, stall_ns: int) -> Saving:
+    scope, pipeline, plan = Scope.of(results), results.get(InputPipeline), results.get(WorkerPlan)
+    if plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
+        return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait", part_of=pipeline.waits)
+    hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
+    workers = units.plural(plan.suggested or 0, "worker")
+    return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
+
+
+def _retimed(results: Results, found: Finding, pipeline: InputPipeline, plan: WorkerPlan, waits: Intervals) -> Finding:
+    """With the waits that the suggested workers leave; where none are, without any: that is then the most."""
+    if plan.suggested is None or plan.load_ns is None:
+        gone = host_time_scaled(waits, 0.0)
+        basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
+        return retimed(results, found, Range(unchanged, gone, gone), basis, assumed=unknown)
+    waited = np.maximum(waits.ends - waits.starts, 1)
+    load = waited * plan.slowdown if plan.workers == 0 else np.full(len(waited), plan.load_ns)
+    prefetch = (plan.loader and plan.loader.prefetch_factor) or PREFETCH_FACTOR
+    full = batches_from_workers(waits, load, plan.suggested, prefetch)
+    # Loops that were bound by the CPU gained as little as a third of this where cores were shared (whatif.md).
+    third = batches_from_workers(waits, load, plan.suggested, prefetch, gained=1 / 3)
+    return retimed(
+        results,
+        found,
+        Range(third, full, full, last=True),
+        f"upper bound: re-timed with {units.plural(plan.suggested, 'worker')} as fast as this thread; at "
+        "worst a third of that",
+        assumed="how fast worker processes are is assumed, not recorded",
+    )

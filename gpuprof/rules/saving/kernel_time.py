@@ -1,0 +1,111 @@
+"""What the rules on kernels judge by: the kernels within the scope, and whether their speed decides anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.device_idle import DeviceIdle
+from gpuprof.analyses.kernel_origins import KernelOrigins
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.device import Device
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import DeviceEventKind
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Severity, Where
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes import operations_scaled
+from gpuprof.whatif.edits import Edit
+
+_HOST_CAUSES = ("idle_host", "idle_launch")
+# of the time in which either the device computes or the host is late with launches: below it faster kernels only wait
+_DECIDES_SHARE = 0.5
+# of the scope: what takes less cannot be of more than low severity, whatever its part of the kernel time is
+_HARDLY_SEEN_SHARE = 0.03
+
+
+def kernels_named(trace: Trace, names: Array) -> Array:
+    """The rows of `device_events` that are kernels of these names (indices of `Trace.names`), on any device."""
+    events = trace.device_events
+    return np.flatnonzero((events["kind"] == DeviceEventKind.KERNEL) & np.isin(events["name"], names))
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """The kernels of the first device (collectives left out) that began within the scope.
+
+    `inside`: boolean mask over `kernels`; `total_ns` the sum of their durations. `decides`: faster kernels would make
+    the run faster, because the device is not waiting for launches most of the time.
+    """
+
+    scope: Scope
+    device: Device
+    kernels: KernelOrigins
+    inside: Array
+    total_ns: int
+    decides: bool
+    results: Results
+
+    @classmethod
+    def of(cls, results: Results) -> Compute | None:
+        """None without device activity."""
+        use, scope, kernels = results.get(DeviceActivity).primary, Scope.of(results), results.get(KernelOrigins)
+        if use is None:
+            return None
+        parts = results.get(DeviceIdle).parts
+        late = sum(
+            intervals.intersect(parts.get(cause, intervals.EMPTY), scope.within).total_ns for cause in _HOST_CAUSES
+        )
+        computing = intervals.intersect(use.compute, scope.within).total_ns
+        inside = scope.inside(kernels.start_ns)
+        return cls(
+            scope=scope,
+            device=results.trace.device(use.id),
+            kernels=kernels,
+            inside=inside,
+            total_ns=int(kernels.duration_ns[inside].sum()),
+            decides=computing > 0 and computing >= _DECIDES_SHARE * (computing + late),
+            results=results,
+        )
+
+    def sum_ns(self, chosen: Array) -> int:
+        """Durations of the chosen kernels (boolean mask over `kernels`) within the scope, added."""
+        return int(self.kernels.duration_ns[chosen & self.inside].sum())
+
+    def share(self, chosen: Array) -> float:
+        """Of the kernel time within the scope, 0..1; 0 without kernels."""
+        return self.sum_ns(chosen) / self.total_ns if self.total_ns else 0.0
+
+    def during(self, chosen: Array) -> Intervals:
+        """When the chosen ones ran, within the scope; a union."""
+        return intervals.intersect(self.kernels.union(chosen & self.inside), self.scope.within)
+
+    def lines(self, chosen: Array) -> tuple[int, ...]:
+        """The lines of the cell that launched most of the chosen ones, by their time."""
+        rows = self.kernels.event[chosen & self.inside]
+        return self.results.get(LinePlaces).launching_lines(self.results.trace, rows)
+
+    def where(self, chosen: Array) -> Where:
+        """Those lines, and when the chosen ones ran longest."""
+        return Where(lines=self.lines(chosen), ranges_ns=worst(self.during(chosen)))
+
+    def deciding(self, chosen: Array, least: float) -> float | None:
+        """Their share of the kernel time; None where it is under `least`, or the device waits for launches anyway."""
+        share = self.share(chosen)
+        return share if self.decides and share >= least else None
+
+    def taking(self, chosen: Array, *shares: float) -> list[Edit]:
+        """Edits after which the chosen kernels within the scope take these shares of their time."""
+        rows = self.kernels.event[chosen & self.inside]
+        return [operations_scaled(rows, share) for share in shares]
+
+    def severity(self, chosen: Array, share: float, *, high: float, low: float = 0.0) -> Severity:
+        """`graded(share, high, low)`, but LOW where the chosen kernels run for a few per cent of the scope only."""
+        if self.scope.share(self.during(chosen).total_ns) < _HARDLY_SEEN_SHARE:
+            return Severity.LOW
+        return graded(share, high, low)

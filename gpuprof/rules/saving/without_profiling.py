@@ -1,0 +1,141 @@
+"""A saving as a share of the run without the recording, where there is no device to re-time the run for.
+
+Recording costs each operator about the same, so that what is made of operators takes longer and what waits does not.
+Where large tensors come and go on the host it may cost much more (measured: steps with tensors of 4 MB 3 to 6 times as
+long, by page faults): what torch's profiler keeps of each operator comes to lie beside them on the heap, glibc finds no
+room for the next one and takes new memory. Then the cost goes with the operators' time rather than with their number.
+`retimed` says the same of runs with a device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.input_pipeline import InputPipeline
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.step_time import StepTime
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Table
+from gpuprof.rules.base.finding import Saving
+
+# What recording adds to an operator: none, as a rule, at most. Measured 1.2 µs (benchmarks/README.md: 41 % of steps of
+# 1.2 ms with 423 events), up to twice that where caches are cold or cores shared.
+_COST_NS = (0.0, 1_200.0, 2_400.0)
+# Steps with and without recording differ by chance as well.
+_SPREAD = 0.25
+# No record of an operator takes longer: then it is memory that recording makes dear.
+_MOST_COST_NS = 5_000.0
+# Of loops that no step without the recording is known of: none of short operators was seen that it slowed more.
+_MOST_SLOWDOWN = 1.5
+# More was never seen: then the steps after the recording do something else.
+_MOST_MEASURED_SLOWDOWN = 8.0
+ASSUMED = "without recording, which is taken to cost each operator 1.2 µs (0 to 2.4)"
+MEASURED = "without recording, by the steps that ran after it"
+
+
+@dataclass(frozen=True)
+class RecordingCost:
+    """What recording adds to the main thread, ns of the whole run: `least` ≤ `usual` ≤ `most`.
+
+    `measured`: by the run's own steps with and without it; otherwise assumed. `by_number`: it may go with the number of
+    operators; otherwise it goes with their time.
+    """
+
+    least: float
+    usual: float
+    most: float
+    measured: bool
+    by_number: bool
+
+    @classmethod
+    def of(cls, results: Results) -> RecordingCost:
+        """Measured no more than the operators take, since waits are not slowed; assumed no more than _MOST_SLOWDOWN."""
+        trace, steps, window = results.trace, results.get(StepTime), results.trace.context.window
+        main = _operators(results)
+        recorded, plain = (window.recorded_step_ns, window.plain_step_ns) if window else (None, None)
+        if recorded and plain and steps.count and plain <= recorded <= _MOST_MEASURED_SLOWDOWN * plain:
+            added = (1 - plain / recorded) * steps.window.total_ns
+            short = added <= _MOST_COST_NS * intervals.contains(steps.window, main["start_ns"]).sum()
+            working = intervals.intersect(steps.window, intervals.union(intervals.of(main))).total_ns
+            if added <= working:
+                return cls(added * (1 - _SPREAD), added, min(added * (1 + _SPREAD), working), True, bool(short))
+        bound = (1 - 1 / _MOST_SLOWDOWN) * trace.span_ns
+        least, usual, most = (min(cost * len(main), bound) for cost in _COST_NS)
+        return cls(least, usual, most, False, True)
+
+
+def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[int, int], ...]) -> Saving:
+    """The saving as a share of the run as it is without the recording; as it is where a device was recorded.
+
+    The central share lies midway between a cost that goes with the number of operators and one that goes with their
+    time, where it is measured and could be either; foreseen so, the labelled cells came closest to what was measured.
+    `ranges_ns`: where the time lies that is saved, unless the saving itself says `within` what. It holds operators as
+    densely as these, and shrinks with them; as densely as the whole run where none are given. Low and high are least
+    and most for any cost of recording, and, where that is measured, whether it goes with the operators' number or
+    with their time.
+    """
+    span_ns = results.trace.span_ns
+    if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns:
+        return saving
+    named = Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T) if ranges_ns else intervals.EMPTY
+    cost, own_ns = RecordingCost.of(results), _timing(results)
+    of_number, of_time = _parts(results, intervals.union(saving.within or named), in_steps=cost.measured)
+    if of_number is None or of_time is None:
+        return saving
+    parts = (of_number, of_time) if cost.measured else (of_number,)
+    # which of the two it goes with shows only where it is too much for the operators' number
+    usual = parts if cost.by_number else (of_time,)
+
+    def share(saved_ns: float, cost_ns: float, part: float) -> float:
+        left = max(saved_ns * (1 - cost_ns * part), 0.0)
+        return min(left / max(span_ns - cost_ns - own_ns, 1.0), 1.0)
+
+    plain_ns = max(span_ns - cost.usual - own_ns, 1.0)
+    central = float(np.mean([share(saving.central_ns, cost.usual, part) for part in usual]))
+    ends = [(each, part) for each in (cost.least, cost.most) for part in parts]
+    low = min(central, *(share(saving.low_ns, *end) for end in ends))
+    high = max(central, *(share(saving.high_ns, *end) for end in ends))
+    return replace(
+        saving,
+        low_ns=low * plain_ns,
+        central_ns=central * plain_ns,
+        high_ns=high * plain_ns,
+        share=central,
+        basis=f"{saving.basis}; {MEASURED if cost.measured else ASSUMED}",
+        calibrated=True,
+    )
+
+
+def _operators(results: Results) -> Table:
+    """Those of the main thread."""
+    operators = results.trace.operators
+    return operators.take(np.flatnonzero(operators["thread"] == results.trace.main_thread))
+
+
+def _timing(results: Results) -> float:
+    """What the timing of batches took of the main thread, which the waits for them are already without."""
+    pipeline = results.get(InputPipeline)
+    return pipeline.own_each_ns * int(pipeline.batch.sum())
+
+
+def _parts(results: Results, within: Intervals, *, in_steps: bool) -> tuple[float | None, float | None]:
+    """Which part of all operators of the main thread, by number and by time, a ns of the union holds; None without.
+
+    A ns of the whole run where the union is empty. `in_steps`: of those in the steps, which a cost that was measured is
+    the cost of.
+    """
+    trace, main = results.trace, _operators(results)
+    if in_steps:
+        main = main.take(intervals.contains(results.get(StepTime).window, main["start_ns"]))
+    covered = intervals.union(intervals.of(main))
+    if not len(main) or not covered.total_ns:
+        return None, None
+    if not within.total_ns:
+        return 1 / trace.span_ns, 1 / trace.span_ns
+    number = float(intervals.contains(within, main["start_ns"]).sum()) / len(main)
+    time = intervals.intersect(covered, within).total_ns / covered.total_ns
+    return number / within.total_ns, time / within.total_ns

@@ -1,0 +1,1 @@
+"""Rules about the training step: optimizer, gradients, graph recording."""

@@ -1,0 +1,268 @@
+"""An embedding table is given a dense gradient, though a step uses few of its rows.
+
+What it finds
+    Tables (`nn.Embedding`, `nn.EmbeddingBag`, `F.embedding`) of whose rows a step uses a quarter at most, with
+    gradients as large as the table. Filling them and the optimizer's work on these tables, less what both take with
+    sparse gradients, comes to at least 5 % of the time. Sizes and indices are known where shapes were recorded
+    (`%%gpuprofile --shapes`). SGD without momentum and weight decay is judged, on a CPU also Adagrad without weight
+    decay, both but for `fused=True`: with them sparse gradients train the same. Under Adam and AdamW it is told only
+    from 30 % of the time on, and never as more than low.
+
+Why it costs
+    Every step zeroes a gradient as large as the table, most of which stays zero, and the optimizer then reads that
+    gradient and reads and writes the whole table. Only memory traffic counts there: a thousand words of a vocabulary of
+    a hundred thousand cost as much as all of them. A large gradient that is freed and made anew in each step costs the
+    operating system's work on fresh memory besides.
+
+What to do
+    `nn.Embedding(words, width, sparse=True)`. Adam and AdamW do not take sparse gradients: give such a table an
+    optimizer of its own, `torch.optim.SparseAdam`, which trains differently.
+
+When to leave it
+    When the table is an output layer as well (tied weights), when its gradient is clipped by norm or value, or when the
+    optimizer has momentum or weight decay for it: none of these works with sparse gradients. `SparseAdam` moves only
+    rows that were used, has no weight decay and may change the result. DistributedDataParallel needs a backend that
+    reduces sparse tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.device_activity import DeviceActivity
+from gpuprof.analyses.embedding_gradients import DenseTables, EmbeddingGradients
+from gpuprof.analyses.kernel_origins import KernelOrigins
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.result import Results
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
+from gpuprof.rules.base.abstentions import without_device
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes import operations_scaled
+from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.predict import Range
+
+# What an optimizer takes for a row of a sparse gradient, of what it takes for a row of a dense one, at worst, as a rule
+# and at best (one thread of an AMD EPYC, torch 2.13; 5,000 × 32 to 400,000 × 128, 0.2 to 25 % of the rows): SGD 4 to 9,
+# Adagrad 2 to 6, Adam and SparseAdam 2 to 4. Rows are sorted, gathered and added one by one.
+_TIMES_A_ROW = (10, 6, 2)
+# What each sparse gradient takes besides: 70 to 330 µs there; on a device it is some thirty kernels.
+_FIXED_NS = (400_000, 120_000, 60_000)
+_BASIS = "only the rows that were used are filled and updated"
+# What they run on a table with neither momentum nor weight decay.
+_PLAIN_SGD = frozenset({"aten::add_", "aten::_foreach_add_"})
+_DECAYING = frozenset({"aten::add", "aten::_foreach_add"})
+_LAZY = frozenset({"Adam", "AdamW"})
+
+
+@dataclass(frozen=True)
+class DenseEmbeddingGradients(Rule):
+    """See the module."""
+
+    rows_share: float = threshold(0.25, "of a table's rows: with more, sparse updates take about as long as dense ones")
+    saved_share: float = threshold(0.05, "of the time judged: less is hardly worth a change")
+    lazy_share: float = threshold(0.30, "of the time judged, under Adam: its sparse twin trains differently")
+    high_share: float = threshold(0.25, "of the time judged: then it is the first thing to mend")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge what dense gradients of large tables cost beyond sparse ones."""
+        found, scope, activity = results.get(EmbeddingGradients), Scope.of(results), results.get(DeviceActivity)
+        if not len(found.backwards):
+            return None
+        during = _ranges(results, found.backwards)
+        if activity.recorded is not None and activity.primary is None:
+            matters = scope.share(during.total_ns) >= self.saved_share
+            return without_device(self.name, results, "the device’s time in gradients of tables") if matters else None
+        compute = Compute.of(results)
+        if compute is not None and not compute.decides:
+            return None
+        if not found.known:
+            return self._without_sizes(results, found, compute)
+        lazy = [each for each in found.tables if self._few_rows(scope, each) and _LAZY.issuperset(each.optimizers)]
+        same = [each for each in found.tables if self._few_rows(scope, each) and _trains_the_same(each, compute)]
+        for tables, least in ((same, self.saved_share), (lazy, self.lazy_share)):
+            cost = _Cost.of(results, tables, compute)
+            if tables and scope.share(cost.saved_ns()[1]) >= least:
+                return self._finding(results, cost, lazy=tables is lazy)
+        return None
+
+    def _few_rows(self, scope: Scope, tables: DenseTables) -> bool:
+        fused = any("_fused_" in name for name in tables.operators)
+        few = tables.filled <= self.rows_share * tables.rows
+        return few and bool(tables.optimizers) and not fused and not scope.inside(tables.reads).any()
+
+    def _without_sizes(self, results: Results, found: EmbeddingGradients, compute: Compute | None) -> Abstention | None:
+        """Asks only where sparse gradients could save enough, were the optimizer's part of no account."""
+        scope, inside = Scope.of(results), _ranges(results, found.backwards)
+        spent = inside.total_ns if compute is None else compute.sum_ns(_launched_in(results, found.backwards))
+        gradients = int(scope.inside(results.trace.operators["start_ns"][found.backwards]).sum())
+        if scope.share(spent - _FIXED_NS[1] * gradients) < self.saved_share:
+            return None
+        return Abstention(
+            self.name,
+            "the sizes of embedding tables, to tell how few of their rows a step uses",
+            "Record the shapes (`%%gpuprofile --shapes`, `record_shapes=True`).",
+        )
+
+    def _finding(self, results: Results, cost: _Cost, *, lazy: bool) -> Finding:
+        scope, tables = cost.scope, max(cost.tables, key=lambda each: each.rows * each.width)
+        saved = cost.saved_ns()
+        share, spent = scope.share(saved[1]), cost.backward_ns + cost.update_ns
+        names = ", ".join(dict.fromkeys(name for each in cost.tables for name in each.optimizers))
+        finding = Finding(
+            rule=self.name,
+            severity=Severity.LOW if lazy else graded(share, self.high_share),
+            title="An embedding table is given dense gradients, though a step uses "
+            f"{units.percent(tables.filled / tables.rows)} of its rows at most",
+            explanation=(
+                f"Filling gradients of {units.count(tables.rows)} × {units.count(tables.width)} numbers took "
+                f"{units.duration(cost.backward_ns)}, and {names} {units.duration(cost.update_ns)} for updating such "
+                f"tables: {units.percent(scope.share(spent))} of {scope.words}."
+            ),
+            evidence={
+                "rows": tables.rows,
+                "width": tables.width,
+                "rows_used": round(tables.filled, 1),
+                "gradients": cost.gradients,
+                "backward_ms": units.milliseconds(cost.backward_ns),
+                "optimizer_ms": units.milliseconds(cost.update_ns),
+                "optimizer": names,
+                "avoidable_share": round(share, 4),
+            },
+            where=Where(lines=results.get(LinePlaces).cell_lines(cost.on_host), ranges_ns=worst(cost.on_host)),
+            change=_change(names, lazy=lazy),
+            saving=scope.saving(*saved, f"estimate: {_BASIS}", part_of=cost.on_host),
+            leave_it="Leave it when the table is an output layer as well (tied weights), or its gradient is clipped: "
+            "sparse gradients do not work there. "
+            + ("Where the result must stay the same, too." if lazy else "Neither do momentum and weight decay."),
+        )
+        return retimed(results, finding, cost.edit(), f"re-timed: {_BASIS}")
+
+
+def _change(names: str, *, lazy: bool) -> str:
+    made = "Make the table with `sparse=True` (`nn.Embedding(..., sparse=True)`)"
+    if lazy:
+        return (
+            f"{made} and give it an optimizer of its own, `torch.optim.SparseAdam`: {names} does not take sparse "
+            "gradients. It moves only the rows that were used and has no weight decay, so that training changes; "
+            "compare the losses."
+        )
+    return (
+        f"{made}: {names} without momentum, weight decay and `fused=True` takes sparse gradients and trains the same."
+    )
+
+
+def _trains_the_same(tables: DenseTables, compute: Compute | None) -> bool:
+    """Adagrad takes sparse gradients on the CPU, by torch's documentation."""
+    if tables.optimizers == ("SGD",):
+        return tables.operators <= _PLAIN_SGD
+    return tables.optimizers == ("Adagrad",) and compute is None and not tables.operators & _DECAYING
+
+
+def _ranges(results: Results, rows: Array) -> Intervals:
+    """When these operators ran in the time judged; a union."""
+    whole = intervals.union(intervals.of(results.trace.operators.take(rows)))
+    return intervals.intersect(whole, Scope.of(results).within)
+
+
+def _launched_in(results: Results, rows: Array) -> Array:
+    """Boolean mask over KernelOrigins: launched by these operators or by what they call."""
+    kernels, operators = results.get(KernelOrigins), results.trace.operators
+    known = np.flatnonzero(kernels.operator >= 0)
+    mine = operators.take(kernels.operator[known])
+    mask = np.zeros(kernels.count, bool)
+    for thread in np.unique(operators["thread"][rows]).tolist():
+        ours = rows[operators["thread"][rows] == thread]
+        inside = intervals.contains(intervals.union(intervals.of(operators.take(ours))), mine["start_ns"])
+        mask[known[inside & (mine["thread"] == thread)]] = True
+    return mask
+
+
+@dataclass(frozen=True, eq=False)
+class _Cost:
+    """What these tables cost in the time judged, in ns: of the device, where there is one.
+
+    `gradients`: how many were filled. `rows_ns`: of `update_ns`, the part of the rows that were used. `backward_events`
+    and `update_events`: rows of `device_events`, the latter of operators that may update other weights as well,
+    `launched_ns` in all; empty without a device.
+    """
+
+    scope: Scope
+    tables: Sequence[DenseTables]
+    gradients: int
+    backward_ns: int
+    update_ns: int
+    rows_ns: float
+    on_host: Intervals
+    backward_events: Array
+    update_events: Array
+    launched_ns: int
+
+    @classmethod
+    def of(cls, results: Results, tables: Sequence[DenseTables], compute: Compute | None) -> _Cost:
+        """Of tables that differ in size."""
+        scope, operators = Scope.of(results), results.trace.operators
+        nothing = np.zeros(0, np.int64)
+        backwards = np.concatenate([nothing, *(each.backwards for each in tables)])
+        backwards = backwards[scope.inside(operators["start_ns"][backwards])]
+        updates, owner = np.unique(np.concatenate([nothing, *(each.updates for each in tables)]), return_inverse=True)
+        parts, used = np.zeros(len(updates)), np.zeros(len(updates))
+        given = np.concatenate([np.zeros(0), *(each.parts for each in tables)])
+        few = np.concatenate([np.zeros(0), *(each.parts * each.filled / each.rows for each in tables)])
+        np.add.at(parts, owner.reshape(-1), given)
+        np.add.at(used, owner.reshape(-1), few)
+        inside = scope.inside(operators["start_ns"][updates])
+        updates, parts, used = updates[inside], parts[inside], used[inside]
+        filling_ns, updating_ns = operators["duration_ns"][backwards].sum(), operators["duration_ns"][updates]
+        backward_events = update_events = nothing
+        if compute is not None:
+            kernels = results.get(KernelOrigins)
+            filling = _launched_in(results, backwards)
+            of_update = np.searchsorted(updates, kernels.root)
+            updating = np.isin(kernels.root, updates)
+            updating_ns = np.bincount(of_update[updating], kernels.duration_ns[updating], len(updates))
+            filling_ns = kernels.duration_ns[filling].sum()
+            backward_events, update_events = kernels.event[filling], kernels.event[updating]
+        return cls(
+            scope=scope,
+            tables=tables,
+            gradients=len(backwards),
+            backward_ns=int(filling_ns),
+            update_ns=int((parts * updating_ns).sum()),
+            rows_ns=float((used * updating_ns).sum()),
+            on_host=_ranges(results, np.concatenate([backwards, updates])),
+            backward_events=backward_events,
+            update_events=update_events,
+            launched_ns=int(updating_ns.sum()),
+        )
+
+    def saved_ns(self) -> tuple[float, float, float]:
+        """At worst, as a rule and at best."""
+        low, central, high = (self.backward_ns + self.update_ns - sum(left) for left in self._left_ns())
+        return max(low, 0.0), max(central, 0.0), max(high, 0.0)
+
+    def edit(self) -> Range:
+        """The kernels in what sparse gradients leave of their time."""
+        return Range(*(self._lasting(*left) for left in self._left_ns()))
+
+    def _left_ns(self) -> list[tuple[float, float]]:
+        """Of filling and of updating, for sparse gradients."""
+        pairs = zip(_TIMES_A_ROW, _FIXED_NS, strict=True)
+        return [(fixed * self.gradients, times * self.rows_ns) for times, fixed in pairs]
+
+    def _lasting(self, filling_ns: float, updating_ns: float) -> Edit:
+        filling = filling_ns / self.backward_ns if self.backward_ns else 1.0
+        others_ns = self.launched_ns - self.update_ns
+        updating = (others_ns + updating_ns) / self.launched_ns if self.launched_ns else 1.0
+        return together(
+            operations_scaled(self.backward_events, filling), operations_scaled(self.update_events, updating)
+        )

@@ -1,0 +1,109 @@
+"""The backward pass fills gradients that no optimizer uses.
+
+What it finds
+    Backward passes that fill gradients of more weights than all the optimizers together have that stepped in the run,
+    and go on for a noticeable part of the step after as many gradients as are trained: mostly a backbone that was meant
+    to be frozen, of which only the head was given to the optimizer.
+
+Why it costs
+    Autograd computes what asks for a gradient (`requires_grad`), whoever uses it. For layers that are not trained that
+    is about twice their forward pass, and all their activations are kept until then.
+
+What to do
+    `backbone.requires_grad_(False)` before the loop, so that backward stops at the head; or run the frozen part under
+    `torch.no_grad()`. Where its inputs do not change either (no augmentation), compute its outputs once.
+
+When to leave it
+    When the gradients are used without an optimizer of `torch.optim`: an update by hand, saliency, penalties; or when
+    they are collected for an optimizer that steps outside this cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.line_places import LinePlaces
+from gpuprof.analyses.optimizer_steps import OptimizerSteps
+from gpuprof.analyses.result import Results
+from gpuprof.analyses.unused_gradients import UnusedGradients
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes import host_time_scaled, operations_gone, unchanged
+from gpuprof.whatif.edits import together
+from gpuprof.whatif.predict import Range
+
+_BASIS = "upper bound: backward ends at the weights that are trained, if they are the ones nearest to the loss"
+# one rank's optimizer may hold a part of the weights only (ZeRO)
+_DISTRIBUTED = ("c10d::", "nccl:", "gloo:")
+
+
+@dataclass(frozen=True)
+class GradientsUnused(Rule):
+    """See the module."""
+
+    beyond_share: float = threshold(0.05, "of the steps: less is hardly worth a change")
+    high_share: float = threshold(0.30, "of the steps: then it is the first thing to mend")
+    gradients: float = threshold(2, "more than are trained: one may be that of an input")
+    more_share: float = threshold(0.1, "more than are trained: a few may be updated by hand")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Compare the number of gradients with that of the weights in optimizers."""
+        found, scope, trace = results.get(UnusedGradients), Scope.of(results), results.trace
+        if found.trained is None:
+            if not found.passes or not results.get(OptimizerSteps).uses:
+                return None
+            return Abstention(
+                self.name,
+                "how many weights the optimizers have",
+                "Profile the cell with `%%gpuprofile`; a trace file does not hold it.",
+            )
+        unused = (found.filled or 0) - found.trained
+        if unused < max(self.gradients, self.more_share * found.trained) or not scope.steps:
+            return None
+        beyond = intervals.intersect(found.beyond, scope.within)
+        if scope.share(beyond.total_ns) < self.beyond_share or trace.name_mask(trace.operators, *_DISTRIBUTED).any():
+            return None
+        finding = self._finding(results, found, beyond, round(unused))
+        return retimed(results, finding, _ended(results, beyond), f"re-timed; {_BASIS}")
+
+    def _finding(self, results: Results, found: UnusedGradients, beyond: Intervals, unused: int) -> Finding:
+        scope = Scope.of(results)
+        share = scope.share(beyond.total_ns)
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"Backward fills {units.plural(unused, 'gradient')} that no optimizer uses",
+            explanation=(
+                f"A backward pass fills {found.filled:.0f} gradients, the optimizers have {found.trained} weights. "
+                f"What comes after the first {found.trained} takes {units.duration(beyond.total_ns)}, "
+                f"{units.percent(share)} of {scope.words}."
+            ),
+            evidence={
+                "gradients_filled": found.filled or 0,
+                "weights_trained": found.trained or 0,
+                "beyond_ms": units.milliseconds(beyond.total_ns),
+                "beyond_share": round(share, 4),
+                "backward_passes": found.passes,
+            },
+            where=Where(lines=results.get(LinePlaces).cell_lines(beyond), ranges_ns=worst(beyond)),
+            change="Call `.requires_grad_(False)` on the part that is not trained, before the loop, or run it under "
+            "`torch.no_grad()`; where its inputs stay the same from epoch to epoch, compute its outputs once.",
+            saving=scope.saving(0, beyond.total_ns, beyond.total_ns, _BASIS, part_of=beyond),
+            leave_it="Leave it when something else than an optimizer of `torch.optim` uses these gradients.",
+        )
+
+
+def _ended(results: Results, beyond: Intervals) -> Range:
+    """At worst nothing goes; else the host's time, and what it launches."""
+    events, calls = results.trace.device_events, results.trace.calls
+    launched = np.flatnonzero(events["call"] >= 0)
+    rows = launched[intervals.contains(beyond, calls["start_ns"][events["call"][launched]])]
+    gone = together(host_time_scaled(beyond, 0.0), operations_gone(rows))
+    return Range(unchanged, gone, gone)

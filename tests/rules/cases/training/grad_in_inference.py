@@ -1,0 +1,37 @@
+"""Four forward passes of five operators, each of which makes a node of the graph."""
+
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Severity
+from tests.rules.expected import Expected
+from tests.support.trace_builder import TraceBuilder
+
+EXPECTED = Expected(
+    Severity.LOW,
+    "Every step records a graph for gradients, and no backward pass follows",
+    {"graph_nodes_per_step": 4, "steps": 4},
+    change="torch.inference_mode()",
+)
+
+
+def _passes(*, gradients: bool = True) -> TraceBuilder:
+    builder, number = TraceBuilder(), 7
+    for at in range(0, 4000, 1000):
+        builder.step(at, 1000)
+        for operator in range(5):
+            builder.operator("aten::addmm", at + 100 * operator, 90, sequence=number if gradients else -1)
+            number += 1
+    return builder
+
+
+def fires() -> Trace:
+    return _passes().build()
+
+
+def stays_quiet() -> Trace:
+    """The same with one backward pass at the end."""
+    return _passes().operator("autograd::engine::evaluate_function: AddmmBackward0", 3900, 50).build()
+
+
+def abstains() -> Trace:
+    """Kernels only."""
+    return TraceBuilder().kernel("gemm", 0, 10).build()

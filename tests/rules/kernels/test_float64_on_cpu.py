@@ -1,0 +1,99 @@
+"""Double precision where no device is: judged by the types of the operators' inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+import pytest
+
+from gpuprof.analyses.result import Results
+from gpuprof.model.context import Cell, Composition, Optimizer
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.registry import judge, rule
+from tests.support.trace_builder import TraceBuilder
+
+MATRICES = "[[256, 64], [64, 64]]"
+CELL = "import torch\nx = torch.from_numpy(table)\nmodel = Net().double()\nfor rows in order:\n    step(rows)\n"
+
+
+def training(
+    double_us: float, *, name: str = "aten::mm", types: bool = True, steps: bool = True, source: str | None = None
+) -> Trace:
+    """Ten steps of 1 ms, of which an operator on float64 takes `double_us` and one on float32 100 µs."""
+    builder = TraceBuilder().context(cell=Cell(source=source) if source else None)
+    for at in range(0, 10_000, 1000):
+        if steps:
+            builder.step(at, 1000)
+        kinds = ('["double", "double"]', '["float", "float"]') if types else (None, None)
+        builder.operator(name, at, double_us, dims=MATRICES if types else None, types=kinds[0])
+        builder.operator("aten::mm", at + 890, 100, dims=MATRICES if types else None, types=kinds[1])
+        builder.operator("aten::add_", at + 995, 5, dims="[[], []]" if types else None, types=kinds[0])
+    return builder.build()
+
+
+def check(trace: Trace) -> Finding | Abstention | None:
+    return rule("float64_compute").check(Results(trace))
+
+
+def found(trace: Trace) -> Finding:
+    answer = check(trace)
+    assert isinstance(answer, Finding), answer
+    return answer
+
+
+@pytest.mark.parametrize(("double_us", "severity"), [(99, None), (100, Severity.MEDIUM), (400, Severity.HIGH)])
+def test_it_matters_from_a_tenth_of_the_steps_on(double_us: float, severity: Severity | None) -> None:
+    answer = check(training(double_us))
+    assert (answer.severity if isinstance(answer, Finding) else answer) == severity
+
+
+def test_half_of_the_time_is_saved_but_for_what_each_operator_takes_anyway() -> None:
+    finding = found(training(501.2))
+    assert finding.evidence["float64_share"] == pytest.approx(0.5012)
+    assert finding.saving is not None
+    figures = (finding.saving.low_ns, finding.saving.central_ns, finding.saving.high_ns)
+    assert figures == pytest.approx((0.37 * 5e6, 0.5 * 5e6, 0.63 * 5e6))
+    assert "--shapes" not in finding.change
+
+
+def test_convolutions_may_gain_more_or_nothing() -> None:
+    saving = found(training(501.2, name="aten::_slow_conv2d_forward")).saving
+    assert saving is not None
+    assert (saving.low_ns, saving.high_ns) == (0, pytest.approx(0.85 * 5e6))
+
+
+def test_the_lines_where_it_enters_are_named() -> None:
+    finding = found(training(400, source=CELL))
+    assert finding.where.lines == (2, 3)
+    assert "in the lines named" in finding.change
+    assert "NumPy array" in found(training(400)).change
+
+
+def test_solvers_need_it() -> None:
+    assert check(training(400, name="aten::linalg_cholesky_ex")) is None
+
+
+def test_a_cell_without_steps_is_not_judged() -> None:
+    assert check(training(400, steps=False)) is None
+
+
+def test_without_types_it_is_not_known_where_operators_matter() -> None:
+    answer = check(training(400, types=False))
+    assert isinstance(answer, Abstention) and "--shapes" in answer.how
+    builder = TraceBuilder().step(0, 1000).operator("aten::mm", 0, 90).operator("aten::mm", 999, 1)
+    assert check(builder.build()) is None
+
+
+@pytest.mark.parametrize(("weight_bytes", "asked"), [(4, False), (8, True), (None, True)])
+def test_types_are_asked_for_where_the_weights_may_be_double(weight_bytes: int | None, asked: bool) -> None:
+    trace = training(400, types=False)
+    weighed = () if weight_bytes is None else (Composition(device="cpu", parameter_bytes=1000 * weight_bytes),)
+    stepped = (Optimizer(name="SGD", parameters=4, elements=1000, device="cpu", steps=10),)
+    context = msgspec.structs.replace(trace.context, compositions=weighed, optimizers=stepped)
+    assert isinstance(check(dataclasses.replace(trace, context=context)), Abstention) is asked
+
+
+def test_it_is_reported() -> None:
+    assert [each.rule for each in judge(Results(training(400)), strict=True).findings] == ["float64_compute"]
