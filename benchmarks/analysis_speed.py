@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import gpuprof.analyses
-from gpuprof.analyses.result import Result, Results
+from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.trace import Trace
 

@@ -15,7 +15,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.ingest.load import load_trace
 from gpuprof.report import Report
 from gpuprof.rules.registry import judge

@@ -78,7 +78,7 @@ LAB_CELLS = (
     """import sys, time
 sys.path[:0] = {paths}
 from timeline_frames import long_run
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.views.timeline import encode
 from gpuprof.views.timeline.widget import TimelineWidget
 trace = long_run({events})

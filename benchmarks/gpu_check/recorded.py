@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.gpu_check.check import Check
 from benchmarks.gpu_check.trim import trim
-from gpuprof.analyses.launches import Launches
+from gpuprof.analyses.run.launches import Launches
 from gpuprof.errors import GpuprofError
 from gpuprof.model.kinds import CallKind, DeviceEventKind
 from gpuprof.model.trace import Trace

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gpuprof.analyses.device_activity import CopyTotals, DeviceActivity, DeviceUse
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.rules.base.finding import Abstention, Finding, Saving
 from gpuprof.units import milliseconds
 

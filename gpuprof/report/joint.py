@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding
 from gpuprof.whatif.edits import together
 from gpuprof.whatif.predict import Range, Replay, predict

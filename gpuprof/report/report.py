@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.step_time import StepTime
-from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.measured import Measured
 from gpuprof.model.trace import Trace
 from gpuprof.report import contract

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 import numpy as np
 
-from gpuprof.analyses.memory_peak import MemoryPeak
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
 from gpuprof.model import intervals
 
 if TYPE_CHECKING:

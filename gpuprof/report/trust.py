@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
-from gpuprof.analyses.core_waits import CoreWaits
-from gpuprof.analyses.launches import Launches
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.cpu_contention import CoreWaits
+from gpuprof.analyses.run.launches import Launches
 from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.grade import grade

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
-from gpuprof.analyses.memory_peak import MemoryPeak
-from gpuprof.analyses.phases import INPUT, OPTIMIZER
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.step_time import StepTime
-from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.joint import Joint

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuprof import units
-from gpuprof.analyses.device_energy import DeviceEnergy
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_energy import DeviceEnergy
 
 
 def energy_rows(results: Results) -> list[tuple[str, str, float]]:

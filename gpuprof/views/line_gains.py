@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuprof import units
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.source_lines import SourceLines
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_costs import SourceLines
 from gpuprof.views.source_rows import file_title
 from gpuprof.whatif.line_profile import HALVED, HOT_SHARE, LineGain, LineKind, LineProfile
 

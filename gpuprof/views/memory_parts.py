@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpuprof.analyses.memory_composition import MemoryComposition, PeakParts
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_composition import MemoryComposition, PeakParts
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.context import HeldTensors, ModuleBytes
 from gpuprof.units import UNKNOWN, percent, plural, size
 

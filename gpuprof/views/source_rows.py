@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.source_lines import SourceLines
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_costs import SourceLines
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.whatif.line_profile import LineGain, LineProfile

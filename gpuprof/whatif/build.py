@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuprof.analyses.sync_waits import blocking_copies
+from gpuprof.analyses.transfers.sync_waits import blocking_copies
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.graph import ORIGIN, EdgeKind, Edges, Graph
 from gpuprof.whatif.hand_offs import hand_off_edges

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.analyses.phases import Phases
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.phases import Phases
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace

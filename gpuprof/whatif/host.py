@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.analyses.host_marks import driving_threads
+from gpuprof.analyses.basics.host_marks import driving_threads
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array

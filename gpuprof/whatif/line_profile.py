@@ -12,10 +12,10 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.line_places import LinePlaces, issued_at
-from gpuprof.analyses.result import Result, Results
-from gpuprof.analyses.source_lines import SourceLines
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_places import LinePlaces, issued_at
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.result import Result, Results
+from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.build import build
 from gpuprof.whatif.calibration import Calibration, calibrated, calibrated_time

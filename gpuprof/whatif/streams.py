@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.analyses.device_idle import LAUNCH_LATENCY_LIMIT_NS
+from gpuprof.analyses.run.device_idle import LAUNCH_LATENCY_LIMIT_NS
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.analyses.host_marks import named
+from gpuprof.analyses.basics.host_marks import named
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array
 from gpuprof.whatif.graph import EdgeKind, Edges

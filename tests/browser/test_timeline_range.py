@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_idle import DeviceIdle
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.model import intervals
 from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.views.timeline import encode

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from gpuprof.analyses.compile_events import CompileEvents
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.compile_events import CompileEvents
+from gpuprof.analyses.basics.result import Results
 from gpuprof.capture.compiling import CompileCounters
 from gpuprof.capture.session import Session
 from gpuprof.ingest.load import load_trace

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from gpuprof.analyses.device_energy import DeviceEnergy
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_energy import DeviceEnergy
 from gpuprof.capture import device_samples
 from gpuprof.capture.device_samples import DeviceSampler
 from gpuprof.errors import UsageError

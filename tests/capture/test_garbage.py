@@ -3,8 +3,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from gpuprof.analyses.gc_pauses import GcPauses
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.gc_pauses import GcPauses
+from gpuprof.analyses.basics.result import Results
 from gpuprof.capture.garbage import GarbageWatch
 from gpuprof.capture.session import Session
 from gpuprof.ingest.load import load_trace

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import gpuprof
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.launches import Launches
-from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
+from gpuprof.analyses.run.launches import Launches
+from gpuprof.analyses.transfers.copies import Copies
+from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
 
 pytestmark = pytest.mark.gpu

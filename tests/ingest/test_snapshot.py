@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.memory_peak import MemoryPeak
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.kinds import MemoryDevice

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import gpuprof
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.source_lines import SourceLines
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_places import LinePlaces
 from tests.support.busy import busy
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="every line is only known from Python 3.12 on")

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import gpuprof
-from gpuprof.analyses.memory_composition import MemoryComposition
-from gpuprof.analyses.memory_growth import MemoryGrowth
+from gpuprof.analyses.memory.memory_composition import MemoryComposition
+from gpuprof.analyses.memory.memory_growth import MemoryGrowth
 
 F32 = 4
 BATCH, IN, HIDDEN, OUT = 512, 128, 256, 64

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.report.joint import Joint
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.whatif import edits

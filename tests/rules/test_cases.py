@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import HEADINGS

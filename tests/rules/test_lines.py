@@ -7,7 +7,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import FollowedLines, RunContext
 from gpuprof.model.schema import LINE_EVENTS
 from gpuprof.model.table import Table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.errors import UsageError
 from gpuprof.rules import registry
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where

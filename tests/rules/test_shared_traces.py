@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.registry import Judgement, judge
 
 

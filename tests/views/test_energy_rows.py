@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.report import Report
 from gpuprof.views.dashboard import tabs
 from gpuprof.views.energy_rows import energy_note, energy_rows

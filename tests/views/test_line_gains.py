@@ -1,6 +1,6 @@
 """The sentence on a line whose time misleads."""
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.report import Report
 from gpuprof.views.line_gains import hidden_sentence
 from gpuprof.views.text import render_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Composition, HeldTensors, ModuleBytes
 from gpuprof.report import Report
 from gpuprof.views.html.memory import section

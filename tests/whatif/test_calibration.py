@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import FollowedLines, RunContext
 from gpuprof.model.schema import LINE_EVENTS
 from gpuprof.model.table import Table

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.sync_waits import SyncWaits
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.whatif.changes import calls_gone
 from gpuprof.whatif.predict import Replay, predict
 from gpuprof.whatif.removal import saved_by_number, saved_ns

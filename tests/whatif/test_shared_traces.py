@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuprof.analyses.phases import Phases
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.phases import Phases
+from gpuprof.analyses.basics.result import Results
 from gpuprof.whatif import edits
 from gpuprof.whatif.build import build
 from gpuprof.whatif.fidelity import fidelity, replayed

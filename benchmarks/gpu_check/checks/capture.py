@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.gpu_check import cells, recorded, training
 from benchmarks.gpu_check.check import Check
-from gpuprof.analyses.device_health import DeviceHealth
-from gpuprof.analyses.launches import CLOCK_TOLERANCE_NS
+from gpuprof.analyses.device.device_health import DeviceHealth
+from gpuprof.analyses.run.launches import CLOCK_TOLERANCE_NS
 from gpuprof.model.schema import DEVICE_SAMPLES
 
 _LOAD = """\

@@ -7,8 +7,8 @@ from typing import Any
 import gpuprof
 from benchmarks.gpu_check import cells, recorded
 from benchmarks.gpu_check.check import Check
-from gpuprof.analyses.memory_growth import MemoryGrowth
-from gpuprof.analyses.memory_peak import MemoryPeak
+from gpuprof.analyses.memory.memory_growth import MemoryGrowth
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
 
 _SETUP = """\
 import torch

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.gpu_check import cells, recorded
 from benchmarks.gpu_check.check import Check
-from gpuprof.analyses.memory_composition import MemoryComposition
-from gpuprof.analyses.memory_peak import MemoryPeak
+from gpuprof.analyses.memory.memory_composition import MemoryComposition
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
 
 _SETUP = """\
 import torch

@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.gpu_check import cells, recorded
 from benchmarks.gpu_check.check import Check
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.sync_waits import SyncWaits
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model.table import Array
 from gpuprof.run import Run
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.training_passes import TrainingPasses
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.training.training_passes import TrainingPasses
 from gpuprof.rules.base.finding import Abstention
 
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import field, fields
 from typing import Any, ClassVar, cast
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.rules.base.precedence import ROOT_CAUSES

@@ -22,10 +22,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.start_up import StartUp
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.start_up import StartUp
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold

@@ -7,9 +7,9 @@ from collections import Counter
 
 import numpy as np
 
-from gpuprof.analyses.compile_events import CompileEvents
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.compile_events import CompileEvents
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.trace import Trace
 

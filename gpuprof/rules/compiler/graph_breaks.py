@@ -22,8 +22,8 @@ import re
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.compile_events import CompileEvents
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.compile_events import CompileEvents
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Compiling
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.rule import Rule, threshold

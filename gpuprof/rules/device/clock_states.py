@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_health import DeviceHealth
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_health import DeviceHealth
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Saving
 from gpuprof.rules.saving.scope import Scope

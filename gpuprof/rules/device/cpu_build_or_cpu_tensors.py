@@ -22,11 +22,11 @@ import re
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_conditions import DeviceConditions
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.operators import Operators, OperatorUse
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_conditions import DeviceConditions
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.operators import Operators, OperatorUse
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold

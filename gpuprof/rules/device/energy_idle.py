@@ -23,12 +23,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_energy import DeviceEnergy
-from gpuprof.analyses.device_health import DeviceHealth
-from gpuprof.analyses.device_idle import DeviceIdle
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_energy import DeviceEnergy
+from gpuprof.analyses.device.device_health import DeviceHealth
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.model import intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_conditions import DeviceCondition, DeviceConditions
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_conditions import DeviceCondition, DeviceConditions
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model import intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity

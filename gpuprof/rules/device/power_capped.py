@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_conditions import DeviceCondition, DeviceConditions
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_conditions import DeviceCondition, DeviceConditions
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.device.clock_states import clock_saving, without_readings

@@ -27,12 +27,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.ranks import Ranks
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernels import Kernels
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.ranks.ranks import Ranks
+from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kernel_names import KernelCategory

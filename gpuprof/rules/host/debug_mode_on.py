@@ -23,10 +23,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.anomaly_checks import AnomalyChecks
-from gpuprof.analyses.blocking_launches import BlockingLaunches
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.run.blocking_launches import BlockingLaunches
+from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
 from gpuprof.model.trace import Trace

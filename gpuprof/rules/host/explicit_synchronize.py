@@ -22,10 +22,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.sync_waits import SyncKind, SyncWaits
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.table import Table
 from gpuprof.rules.base.abstentions import without_device

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.blocking_launches import BlockingLaunches
-from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
-from gpuprof.analyses.device_idle import CAUSES, DeviceIdle
-from gpuprof.analyses.launches import Launches
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.phases import Phases
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.phases import Phases
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.blocking_launches import BlockingLaunches
+from gpuprof.analyses.run.device_idle import CAUSES, DeviceIdle
+from gpuprof.analyses.run.launches import Launches
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_device

@@ -6,11 +6,11 @@ from collections.abc import Set
 
 import numpy as np
 
-from gpuprof.analyses.batch_sizes import BatchSizes
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.python_loops import Loop, Run
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.slice_walks import Walk
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loops.batch_sizes import BatchSizes
+from gpuprof.analyses.loops.python_loops import Loop, Run
+from gpuprof.analyses.loops.slice_walks import Walk
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array

@@ -26,12 +26,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.batch_sizes import BatchSizes
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.loop_cost import LoopCost, LoopCosts
-from gpuprof.analyses.python_loops import Loop, Run
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.batch_sizes import BatchSizes
+from gpuprof.analyses.loops.loop_cost import LoopCost, LoopCosts
+from gpuprof.analyses.loops.python_loops import Loop, Run
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where

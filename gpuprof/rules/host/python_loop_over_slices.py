@@ -25,12 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.loop_cost import LoopCost, LoopCosts
-from gpuprof.analyses.python_loops import LEAST_TURNS, Loop, Run
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.slice_walks import Walk
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.loops.loop_cost import LoopCost, LoopCosts
+from gpuprof.analyses.loops.python_loops import LEAST_TURNS, Loop, Run
+from gpuprof.analyses.loops.slice_walks import Walk
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold

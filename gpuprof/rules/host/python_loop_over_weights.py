@@ -27,10 +27,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.python_loops import Loop, PythonLoops, Run
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.training_passes import TrainingPasses
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.python_loops import Loop, PythonLoops, Run
+from gpuprof.analyses.training.training_passes import TrainingPasses
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_training

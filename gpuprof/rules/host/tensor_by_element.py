@@ -25,11 +25,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.backward_work import backward_of
-from gpuprof.analyses.element_accesses import Accesses, ElementAccesses
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.scalar_indexing import Accesses, ElementAccesses
+from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where

@@ -27,10 +27,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.grown_tensors import LEAST_TURNS, GrownTensor, GrownTensors
-from gpuprof.analyses.kernel_origins import KernelOrigins
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
+from gpuprof.analyses.loops.grown_tensors import LEAST_TURNS, GrownTensor, GrownTensors
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CallKind

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.convolutions import Convolutions
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.convolutions import Convolutions
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.guard import Guard

@@ -24,9 +24,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.eager_attention import Block
-from gpuprof.analyses.eager_attention import EagerAttention as Found
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.eager_attention import Block
+from gpuprof.analyses.kernels.eager_attention import EagerAttention as Found
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard

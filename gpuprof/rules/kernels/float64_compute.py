@@ -29,13 +29,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.double_lines import DoubleLines
-from gpuprof.analyses.float64_kernels import Float64Kernels
-from gpuprof.analyses.float64_operators import Float64Operators
-from gpuprof.analyses.host_marks import main_operators
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.host_marks import main_operators
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.float64_kernels import Float64Kernels
+from gpuprof.analyses.kernels.float64_operators import Float64Operators
+from gpuprof.analyses.lines.float64_lines import DoubleLines
+from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals

@@ -23,10 +23,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity, DeviceUse
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernels import Kernels
+from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.kernel_names import Precision

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.convolutions import Convolutions
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.tensor_inputs import inputs_of
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.tensor_inputs import inputs_of
+from gpuprof.analyses.kernels.convolutions import Convolutions
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding

@@ -24,9 +24,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.operators import Operators
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.run.operators import Operators
 from gpuprof.model import intervals
 from gpuprof.model.context import Loader
 from gpuprof.rules.base.abstentions import without_device

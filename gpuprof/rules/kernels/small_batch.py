@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernels import Kernels
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model import intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where

@@ -24,8 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.unaligned_products import UnalignedProducts, UnalignedShape
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.unaligned_products import UnalignedProducts, UnalignedShape
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold

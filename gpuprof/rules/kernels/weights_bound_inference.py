@@ -23,9 +23,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.gradient_recording import GradientRecording
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.weight_products import WeightProducts
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.weight_products import WeightProducts
+from gpuprof.analyses.training.gradient_recording import GradientRecording
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold

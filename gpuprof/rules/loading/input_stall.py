@@ -36,13 +36,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.core_waits import CoreWaits
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.phases import Phases
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.phases import Phases
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loading.cpu_contention import CoreWaits
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
 from gpuprof.model.intervals import Intervals

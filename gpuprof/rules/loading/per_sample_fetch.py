@@ -23,9 +23,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.sample_cost import SampleCost
-from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.sample_cost import SampleCost
+from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.loading.sample_making import loading_evidence, loading_saving, stalled, without_times

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gpuprof import units
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.sample_cost import SampleCost
-from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.loading.sample_cost import SampleCost
+from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.rules.base.finding import Abstention, Saving
 from gpuprof.rules.saving.scope import Scope
 

@@ -31,13 +31,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.core_waits import CoreWaits
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.sample_cost import SampleCost
-from gpuprof.analyses.worker_plan import WorkerPlan
-from gpuprof.analyses.worker_starts import WorkerUpkeep
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.cpu_contention import CoreWaits
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.loading.sample_cost import SampleCost
+from gpuprof.analyses.loading.worker_plan import WorkerPlan
+from gpuprof.analyses.loading.worker_starts import WorkerUpkeep
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold

@@ -23,11 +23,11 @@ import re
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.memory_composition import MemoryComposition
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.peak_lines import PeakLines
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_composition import MemoryComposition
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.memory.peak_lines import PeakLines
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.guard import Guard

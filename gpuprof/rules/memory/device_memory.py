@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.memory_composition import MemoryComposition, PeakParts
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.optimizer_steps import OptimizerSteps
-from gpuprof.analyses.phases import backward_mask
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.phases import backward_mask
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_composition import MemoryComposition, PeakParts
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Where
 

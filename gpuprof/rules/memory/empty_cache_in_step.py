@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.allocator_calls import AllocatorCalls
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.memory.allocator_calls import AllocatorCalls
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard

@@ -23,9 +23,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.memory_composition import MemoryComposition
-from gpuprof.analyses.memory_peak import MemoryUse
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_composition import MemoryComposition
+from gpuprof.analyses.memory.memory_peak import MemoryUse
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.device_memory import at_peak, judged_memory, ran_out

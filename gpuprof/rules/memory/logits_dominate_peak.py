@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.logits import Logits
-from gpuprof.analyses.memory_peak import MemoryUse
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.memory.logits import Logits
+from gpuprof.analyses.memory.memory_peak import MemoryUse
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold

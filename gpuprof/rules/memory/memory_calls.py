@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.allocator_calls import AllocatorCalls
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.allocator_calls import AllocatorCalls
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Saving
 from gpuprof.rules.saving.retimed import retimed

@@ -24,10 +24,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.kept_graphs import KeptGraphs
-from gpuprof.analyses.memory_growth import MemoryGrowth
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.kept_graphs import KeptGraphs
+from gpuprof.analyses.memory.memory_growth import MemoryGrowth
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold

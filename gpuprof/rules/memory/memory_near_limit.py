@@ -23,11 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.peak_lines import PeakLines
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernels import Kernels
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.memory.peak_lines import PeakLines
 from gpuprof.model.kernel_names import Precision
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity

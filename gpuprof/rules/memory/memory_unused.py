@@ -21,11 +21,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.memory_peak import MemoryUse
-from gpuprof.analyses.optimizer_steps import OptimizerSteps
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.memory.memory_peak import MemoryUse
+from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_device

@@ -23,10 +23,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.memory_composition import PeakParts
-from gpuprof.analyses.memory_peak import MemoryUse
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.several_devices import SeveralDevices
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_composition import PeakParts
+from gpuprof.analyses.memory.memory_peak import MemoryUse
+from gpuprof.analyses.ranks.device_usage import SeveralDevices
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.device_memory import judged_memory, near_limit, parts_of, trains, without_parts

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.context import HeldTensors
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.rule import Rule, threshold

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_idle import DeviceIdle
-from gpuprof.analyses.kernel_origins import KernelOrigins
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuprof import units
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.scope import Scope
 from gpuprof.whatif.edits import Edit

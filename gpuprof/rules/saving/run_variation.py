@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
 
 # Of the rest of a step. The same cell, run four times, lay up to 12 % from its median run in half of 14 labelled cells
 # and up to 37 % in the worst of them (benchmarks/between_runs.py); what a cure leaves differs more than that.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.copy_round_trips import CopyRoundTrips
-from gpuprof.analyses.copy_waits import CopyWaits
-from gpuprof.analyses.device_idle import DeviceIdle
-from gpuprof.analyses.host_fills import HostFills
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.small_copies import SmallCopies
-from gpuprof.analyses.start_up import StartUp
-from gpuprof.analyses.sync_waits import SyncWaits
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.run.device_idle import DeviceIdle
+from gpuprof.analyses.run.start_up import StartUp
+from gpuprof.analyses.transfers.copies import Copies
+from gpuprof.analyses.transfers.copy_round_trips import CopyRoundTrips
+from gpuprof.analyses.transfers.copy_waits import CopyWaits
+from gpuprof.analyses.transfers.host_fills import HostFills
+from gpuprof.analyses.transfers.small_copies import SmallCopies
+from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array, Table

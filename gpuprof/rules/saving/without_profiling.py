@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Table

@@ -22,10 +22,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.gradient_recording import GradientRecording
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.memory_peak import MemoryPeak
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.training.gradient_recording import GradientRecording
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.optimizer_steps import OptimizerSteps
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.unused_gradients import UnusedGradients
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
+from gpuprof.analyses.training.unused_gradients import UnusedGradients
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where

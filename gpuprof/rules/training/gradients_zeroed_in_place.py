@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.gradient_zeroing import GradientZeroing
-from gpuprof.analyses.kernel_origins import KernelOrigins
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.training.gradient_zeroing import GradientZeroing
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_device

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.copy_waits import CopyWaits
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.transfers.copies import Copies
+from gpuprof.analyses.transfers.copy_waits import CopyWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gpuprof.analyses.result import Result
+from gpuprof.analyses.basics.result import Result
 from gpuprof.model.trace import Trace
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuprof.analyses.device_health import DeviceHealth
+from gpuprof.analyses.device.device_health import DeviceHealth
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 from gpuprof.views.charts.chart import Chart

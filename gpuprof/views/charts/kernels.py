@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuprof.analyses.kernels import Kernels
+from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.model.kernel_names import KernelCategory
 from gpuprof.model.trace import Trace
 from gpuprof.units import count, duration, percent, plural

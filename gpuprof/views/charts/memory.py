@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.trace import Trace
 from gpuprof.units import duration, size
 from gpuprof.views.charts.chart import Chart

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gpuprof.analyses.result import Result
+from gpuprof.analyses.basics.result import Result
 from gpuprof.errors import UsageError
 from gpuprof.views import charts
 from gpuprof.views.charts.chart import Chart

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.model.trace import Trace
 from gpuprof.units import duration
 from gpuprof.views.charts.chart import Chart

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.copies import Copies
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.views.copy_words import DIRECTIONS
 from gpuprof.views.html.blocks import Cell, TableBlock

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.device_health import DeviceHealth
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.operators import Operators
-from gpuprof.analyses.source_lines import SourceLines
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.device.device_health import DeviceHealth
+from gpuprof.analyses.kernels.kernels import Kernels
+from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.run.operators import Operators
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.rules.registry import all_rules
 from gpuprof.views.charts.plots import all_charts, draw
 from gpuprof.views.charts.style import only_words

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.device_health import DeviceHealth, DeviceVitals
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_health import DeviceHealth, DeviceVitals
 from gpuprof.model.trace import Trace
 from gpuprof.views.energy_rows import energy_note, energy_rows
 from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block

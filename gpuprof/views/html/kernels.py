@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.operators import Operators
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernels import Kernels
+from gpuprof.analyses.run.operators import Operators
 from gpuprof.model.kernel_names import KernelCategory, Precision
 from gpuprof.views.html.blocks import Block, Cell, Name, Section, Sentence, TableBlock
 from gpuprof.views.kernel_words import brief_names

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuprof import units
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.step_time import StepTime
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.views.html.blocks import Block, Cell, TableBlock
 from gpuprof.views.timeline.lanes import Lane, Timeline
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.source_lines import SourceLines
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_costs import SourceLines
 from gpuprof.model.table import Array
 from gpuprof.report import Report
 from gpuprof.views import line_gains

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.memory_composition import PeakParts
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_composition import PeakParts
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.trace import Trace
 from gpuprof.views import memory_parts
 from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
 from gpuprof.views.copy_words import DIRECTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpuprof import units
-from gpuprof.analyses.device_health import REASONS
+from gpuprof.analyses.device.device_health import REASONS
 from gpuprof.units import NS_PER_S
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpuprof.analyses.time_budget import BudgetEntry
+from gpuprof.analyses.run.time_budget import BudgetEntry
 from gpuprof.units import percent
 from gpuprof.views.theme import BUDGET, INK
 

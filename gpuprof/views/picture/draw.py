@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US, duration, plural, size

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.sync_waits import SyncWaits
-from gpuprof.analyses.time_budget import TimeBudget
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.run.time_budget import TimeBudget
+from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import DeviceEventKind

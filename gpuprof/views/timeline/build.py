@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuprof.analyses.device_idle import DeviceIdle
-from gpuprof.analyses.memory_peak import MemoryPeak
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuprof.analyses.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 from gpuprof.views.timeline.lanes import Curve, CurveLane

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.line_places import LinePlaces, issued_at
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces, issued_at
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace

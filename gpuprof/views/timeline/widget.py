@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import anywidget
 import traitlets
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
 from gpuprof.views.timeline import bundle, encode

@@ -8,7 +8,7 @@ import itertools
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base import precedence
 from gpuprof.rules.base.precedence import ROOT_CAUSES, STALLS
 from gpuprof.rules.registry import all_rules, judge

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Composition, Environment, ModuleBytes
 from gpuprof.model.device import Device
 from gpuprof.model.trace import Trace

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.edits.diff import as_typed, changed
 from gpuprof.model.context import Cell, Environment, Loader, Optimizer
 from gpuprof.model.trace import Trace

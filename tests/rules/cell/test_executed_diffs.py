@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import torch
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.edits.diff import as_typed, changed
 from gpuprof.model.context import Cell
 from gpuprof.rules.base.finding import Finding

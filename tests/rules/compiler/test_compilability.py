@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Compiling, Environment
 from gpuprof.rules.compiler.compilability import can_compile, steps_are_alike
 from tests.support.trace_builder import TraceBuilder

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Environment, Garbage, Optimizer
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace

@@ -7,7 +7,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Composition, Optimizer
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Environment, Loader
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace

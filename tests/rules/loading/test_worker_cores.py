@@ -7,8 +7,8 @@ import dataclasses
 import msgspec
 import pytest
 
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.model.context import Cell, Window
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Loader
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.whatif import edits

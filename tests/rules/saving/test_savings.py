@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import judge
 from gpuprof.whatif.predict import Replay, predict

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.sync_waits import SyncWaits
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Optimizer
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from gpuprof.analyses.copies import Copies
-from gpuprof.analyses.memory_peak import MemoryPeak
+from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.errors import UsageError
 from gpuprof.report import Report
 from gpuprof.views.charts import Plots, style

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.views.picture.draw import WIDTH, render_picture
 from gpuprof.views.picture.lanes import lanes
 from gpuprof.views.theme import BUDGET
@@ -80,7 +80,7 @@ matplotlib.rcParams["font.size"] = 33
 matplotlib.rcParams["axes.facecolor"] = "red"
 before = matplotlib.rcParams.copy()
 from tests.support.reports import device_report
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.views.picture.draw import render_picture
 report = device_report()
 one = render_picture(report.trace, report.results)

@@ -1,6 +1,6 @@
 """Three ranks, seven steps of 10 ms that end with an all-reduce; rank 1 waits for its data and comes late."""
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

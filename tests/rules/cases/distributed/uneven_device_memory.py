@@ -1,6 +1,6 @@
 """Three ranks on devices of 80 GB; rank 0 holds 60 GB, the others less."""
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

@@ -1,0 +1,1 @@
+"""What most analyses build on: Results, phases, steps, device activity, tensor inputs, pauses."""

@@ -1,0 +1,1 @@
+"""What the driver reports of each device: clocks, power, energy, health."""

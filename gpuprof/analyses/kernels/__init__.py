@@ -1,0 +1,1 @@
+"""Kernels by origin, category, shape and precision."""

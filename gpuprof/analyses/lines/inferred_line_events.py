@@ -1,0 +1,72 @@
+"""Line events from what else is known: the line that steps an optimizer, and the one that asks a loader for batches.
+
+Before Python 3.12 lines are only known while certain calls run; optimizer steps and waits for batches are added here,
+where one line alone can have made them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.analyses.basics.phases import INPUT
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.schema import LINE_EVENTS
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+_OPTIMIZER = "Optimizer.step#"
+
+
+def with_spans(trace: Trace, events: Table) -> Table:
+    """`events` (rows of `line_events`, in any order), with those of spans whose line is known, on the trace's clock.
+
+    What was noted on the main thread inside such a span is left out: the span's line has called it.
+    """
+    tids = trace.threads["tid"]
+    if not 0 <= trace.main_thread < len(tids):
+        return events
+    tid = int(tids[trace.main_thread])
+    for line, spans in _known(trace):
+        within = intervals.union(spans)
+        inside = intervals.contains(within, events["time_ns"]) & (events["tid"] == tid)
+        events = _joined(events.take(~inside), _as_events(tid, line, within))
+    return events
+
+
+def _known(trace: Trace) -> list[tuple[int, Intervals]]:
+    spans, context = trace.spans, trace.context
+    on_main = spans["thread"] == trace.main_thread
+    found = []
+    for name in sorted({each.name for each in context.optimizers}):
+        lines = {each.line for each in context.optimizers if each.name == name and each.steps}
+        chosen = trace.name_mask(spans, f"{_OPTIMIZER}{name}.step") & on_main
+        found.append((lines, chosen))
+    found.append(({each.line for each in context.loaders if each.iterations_started}, _waits(trace) & on_main))
+    return [(line, intervals.of(spans.take(chosen))) for lines, chosen in found if (line := _only(lines)) is not None]
+
+
+def _only(lines: set[int | None]) -> int | None:
+    return next(iter(lines)) if len(lines) == 1 else None
+
+
+def _waits(trace: Trace) -> Array:
+    return trace.name_mask(trace.spans, INPUT)
+
+
+def _as_events(tid: int, line: int, within: Intervals) -> dict[str, Array]:
+    count = len(within.starts)
+    lines = np.repeat([line, -1], count)
+    return {
+        "time_ns": np.concatenate((within.starts, within.ends)),
+        "tid": np.full(2 * count, tid),
+        "source_file": np.where(lines > 0, 0, -1),
+        "line": lines,
+        "cell_line": lines,
+        "begins": lines > 0,
+    }
+
+
+def _joined(events: Table, more: dict[str, Array]) -> Table:
+    """The ends of spans first: another one may begin in the same instant."""
+    return Table(LINE_EVENTS, {name: np.concatenate((more[name][::-1], events[name])) for name in more})

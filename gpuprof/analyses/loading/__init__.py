@@ -1,0 +1,1 @@
+"""The input pipeline: waits, workers, samples, contention for cores."""

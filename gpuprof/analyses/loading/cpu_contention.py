@@ -1,0 +1,78 @@
+"""Who waits for a core: the DataLoader's workers while they make batches, and the main thread in the steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.loading.stalling_loader import Awaited
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.trace import Trace
+
+# of the time that they compute: half of it again spent waiting for a core is no chance
+_STARVED = 0.5
+
+
+@dataclass(frozen=True)
+class CoreWaits(Result):
+    """By the kernel's scheduler (Linux). None is *unknown*.
+
+    Workers, of the awaited loader, over the timed batches: `worker_threads` are the threads of one worker that run or
+    would run if they had a core, on average while it makes a batch: (computing + waiting for a core) ÷ wall time; about
+    0 where its samples wait for a disk. `worker_wait_ratio`: their waiting for a core ÷ their computing.
+    Within the steps (the span where no steps are known), from the host's samples: `main_wait_share` of the time the
+    main thread was ready to run but had no core; `process_cores` is what this process, `children_cores` what its child
+    processes computed, in cores. `readings`: host samples in which the main thread's waiting is known.
+    """
+
+    worker_threads: float | None = None
+    worker_wait_ratio: float | None = None
+    main_wait_share: float | None = None
+    process_cores: float | None = None
+    children_cores: float | None = None
+    readings: int = 0
+
+    @property
+    def starved(self) -> bool:
+        """Whether the workers wait for cores for at least half of the time that they compute."""
+        return self.worker_wait_ratio is not None and self.worker_wait_ratio >= _STARVED
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the timed batches and the host's samples of a live run."""
+        awaited = results.get(Awaited)
+        loader, loading = awaited.loader, awaited.loading
+        threads = ratio = None
+        if loader and loader.workers and loading and loading.core_wait_ns is not None:
+            wall = loading.sample_ns + loading.collate_ns
+            threads = (loading.cpu_ns + loading.core_wait_ns) / wall if wall > 0 else None
+            ratio = loading.core_wait_ns / loading.cpu_ns if loading.cpu_ns > 0 else None
+        steps = intervals.union(intervals.of(trace.steps))
+        within = steps if len(steps.starts) else intervals.single(trace.span_start_ns, trace.span_end_ns)
+        waits, readings = _mean(trace, "main_core_wait_percent", within)
+        return cls(
+            worker_threads=threads,
+            worker_wait_ratio=ratio,
+            main_wait_share=waits,
+            process_cores=_mean(trace, "cpu_percent", within)[0],
+            children_cores=_mean(trace, "children_cpu_percent", within)[0],
+            readings=readings,
+        )
+
+
+def _mean(trace: Trace, column: str, within: Intervals) -> tuple[float | None, int]:
+    """Mean of a percentage that is about the time since the reading before, as a share, and over how many readings.
+
+    Each counts by how much of its time lies in `within`.
+    """
+    samples = trace.host_samples
+    times, values = samples["time_ns"][1:], samples[column][1:].astype(np.float64)
+    weights = intervals.covered(within, samples["time_ns"][:-1], times).astype(np.float64)
+    known = ~np.isnan(values) & (weights > 0)
+    if not known.any():
+        return None, 0
+    return float(np.average(values[known], weights=weights[known])) / 100, int(known.sum())

@@ -1,0 +1,1 @@
+"""Loops written in Python: what they repeat, what they index, what they grow."""

@@ -1,0 +1,1 @@
+"""Memory: peaks, what they are made of, growth, allocator calls."""

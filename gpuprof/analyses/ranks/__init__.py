@@ -1,0 +1,1 @@
+"""Several devices or ranks side by side."""

@@ -1,0 +1,96 @@
+"""Launches: what they cost the host, how soon the device began, and whether the links can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.model.kinds import CallKind, DeviceEventKind
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+CLOCK_TOLERANCE_NS = 10_000
+
+
+@dataclass(frozen=True)
+class Launches(Result):
+    """Figures of all kernel launches (graph launches included); None where nothing tells.
+
+    `launches`: calls that launch kernels; `with_kernel`: those with at least one device event;
+    `launches_with_kernel_share` their quotient, 0..1, None without launches or without any device event.
+    `overhead_median_ns`: median host duration of a launch. `latency_median_ns`: median of kernel begin − launch begin
+    over launches that found their stream idle. `queue_depth_median`: median number of device events that were launched
+    but not finished when a launch began (0: the device had nothing left to do). `median_kernel_ns`: of all kernels
+    that are not collectives. `kernels_before_launch`: device events that begin more than CLOCK_TOLERANCE_NS before
+    their launch; `clock_ok` is whether there are none, None where no event has a launch.
+    """
+
+    launches: int
+    with_kernel: int
+    launches_with_kernel_share: float | None
+    overhead_median_ns: int | None
+    latency_median_ns: int | None
+    queue_depth_median: float | None
+    median_kernel_ns: int | None
+    kernels_before_launch: int
+    clock_ok: bool | None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the calls and the device events linked to them."""
+        calls, events = trace.calls, trace.device_events
+        launching = (calls["kind"] == CallKind.KERNEL) | (calls["kind"] == CallKind.GRAPH)
+        linked = events.take(events["call"] >= 0)
+        begun = np.zeros(len(calls), bool)
+        begun[linked["call"]] = True
+        launches, with_kernel = int(launching.sum()), int((launching & begun).sum())
+        early = int((linked["start_ns"] < calls["start_ns"][linked["call"]] - CLOCK_TOLERANCE_NS).sum())
+        kernels = (events["kind"] == DeviceEventKind.KERNEL) & ~events["collective"]
+        return cls(
+            launches=launches,
+            with_kernel=with_kernel,
+            launches_with_kernel_share=with_kernel / launches if launches and len(events) else None,
+            overhead_median_ns=_median(calls["duration_ns"][launching]),
+            latency_median_ns=_median(_latencies(trace)),
+            queue_depth_median=_queue_depth(calls, linked),
+            median_kernel_ns=_median(events["duration_ns"][kernels]),
+            kernels_before_launch=early,
+            clock_ok=early == 0 if len(linked) else None,
+        )
+
+
+def _median(values: Array) -> int | None:
+    return int(np.median(values)) if len(values) else None
+
+
+def _latencies(trace: Trace) -> Array:
+    """Kernel begin − launch begin, in ns, of the kernel launches that found their stream idle."""
+    calls, events = trace.calls, trace.device_events
+    events = events.take(np.lexsort((events["start_ns"], events["stream"], events["device"])))
+    same = (events["device"][1:] == events["device"][:-1]) & (events["stream"][1:] == events["stream"][:-1])
+    ends = events["start_ns"] + events["duration_ns"]
+    previous_end = np.full(len(events), np.iinfo(np.int64).min)
+    previous_end[1:][same] = ends[:-1][same]
+    rows = np.flatnonzero((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))
+    call = events["call"][rows]
+    launched = calls["start_ns"][call]
+    alone = (calls["kind"][call] == CallKind.KERNEL) & (previous_end[rows] <= launched)
+    latency: Array = (events["start_ns"][rows] - launched)[alone]
+    return latency[latency >= 0]
+
+
+def _queue_depth(calls: Table, linked: Table) -> float | None:
+    depths = []
+    for device in np.unique(linked["device"]):
+        here = linked.take(linked["device"] == device)
+        launched = np.sort(calls["start_ns"][here["call"]])
+        ended = np.sort(here["start_ns"] + here["duration_ns"])
+        own = here["call"][here["kind"] == DeviceEventKind.KERNEL]
+        at = calls["start_ns"][np.unique(own)]
+        unfinished = np.searchsorted(launched, at, side="left") - np.searchsorted(ended, at, side="right")
+        depths.append(np.maximum(unfinished, 0))
+    every = np.concatenate(depths) if depths else np.empty(0)
+    return float(np.median(every)) if len(every) else None

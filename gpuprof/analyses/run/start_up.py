@@ -1,0 +1,82 @@
+"""How much of the recording is start-up: the first steps, and the first call of each runtime function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CallKind, DeviceEventKind
+from gpuprof.model.trace import Trace
+
+# Longer than this no staging takes before the device begins to copy: the driver or a library starts up.
+MOST_STAGING_NS = 5_000_000
+_WAITS = (CallKind.SYNCHRONIZE, CallKind.COPY, CallKind.GRAPH)
+
+
+@dataclass(frozen=True, eq=False)
+class StartUp(Result):
+    """`warm_up_steps`: steps at the beginning that took more than twice the median (StepTime), `warm_up_ns` their
+    time, `warm_up_share` of all steps' time, 0..1; None without steps. `warm_up`: when
+    they ran, within the trace's span.
+
+    `first_calls`: the host inside the first call of each runtime function that neither waits for the device nor copies,
+    where the device did nothing: contexts, libraries, kernels are loaded there. `first_calls_share` of the span;
+    None where no runtime call was recorded. `longest_call`: the name of the longest of them.
+
+    `before_copies`: the host inside a copying call for more than 5 ms while the device did nothing, before the copy
+    began: the first copy of a run waits for the driver so.
+    """
+
+    warm_up_steps: int
+    warm_up_ns: int
+    warm_up_share: float | None
+    warm_up: Intervals
+    first_calls: Intervals
+    first_calls_share: float | None
+    longest_call: str | None
+    before_copies: Intervals
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the durations of steps and of runtime calls."""
+        steps = results.get(StepTime)
+        cold = trace.steps.take(~steps.steady)
+        spent, total = int(cold["duration_ns"].sum()), int(steps.durations_ns.sum())
+        calls = trace.calls.take(~np.isin(trace.calls["kind"], _WAITS))
+        first = calls.take(np.unique(calls["name"], return_index=True)[1])
+        device = results.get(DeviceActivity).primary
+        loading = intervals.union(intervals.of(first))
+        if device is not None:
+            loading = intervals.subtract(loading, device.busy)
+        longest = int(first["name"][np.argmax(first["duration_ns"])]) if len(first) else None
+        return cls(
+            warm_up_steps=len(cold),
+            warm_up_ns=spent,
+            warm_up_share=spent / total if total else None,
+            warm_up=intervals.clip(intervals.union(intervals.of(cold)), trace.span_start_ns, trace.span_end_ns),
+            first_calls=loading,
+            first_calls_share=loading.total_ns / trace.span_ns if len(trace.calls) and trace.span_ns else None,
+            longest_call=None if longest is None else trace.names[longest],
+            before_copies=_before_copies(trace),
+        )
+
+
+def _before_copies(trace: Trace) -> Intervals:
+    events = trace.device_events
+    starts, ends = events["start_ns"], events["start_ns"] + events["duration_ns"]
+    idle_from = np.zeros(len(events), np.int64)
+    for device in trace.device_ids:
+        mine = np.flatnonzero(events["device"] == device)
+        mine = mine[np.argsort(starts[mine], kind="stable")]
+        idle_from[mine[1:]] = np.maximum.accumulate(ends[mine])[:-1]
+    rows = np.flatnonzero((events["kind"] == DeviceEventKind.COPY) & (events["call"] >= 0))
+    begin = np.maximum(trace.calls["start_ns"][events["call"][rows]], idle_from[rows])
+    late = starts[rows] - begin > MOST_STAGING_NS
+    return intervals.union(Intervals(begin[late], starts[rows[late]]))

@@ -1,0 +1,1 @@
+"""The training step: forward, backward, optimizer, gradients, and the CPU gaps between them."""

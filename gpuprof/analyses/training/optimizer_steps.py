@@ -1,0 +1,150 @@
+"""What the optimizer's steps cost on the host and on the device."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.basics.phases import backward_mask, matching
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.model import intervals
+from gpuprof.model.context import Optimizer
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import DeviceEventKind
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+_OF_SPARSE = ("aten::coalesce", "aten::_coalesce", "aten::_indices", "aten::_values", "aten::sparse_mask")
+_STEP = re.compile(r"Optimizer\.step#(\w+)\.step")
+
+
+@dataclass(frozen=True, eq=False)
+class OptimizerUse:
+    """All steps of the optimizers of one class (`name`, such as `Adam`), on the host's main thread.
+
+    `start_ns`, `duration_ns`: each `Optimizer.step#` range, shape `(count,)`; `ns` their sum. `within_ns`: the steps'
+    time, or the span's where no steps are known; `share` is the part of `ns` in it over it. `operators_per_step`
+    counts the operators directly in such a range (median), `kernels_per_step` the kernels launched in it (median) and
+    `device`: from the first to the end of the last of them, one interval a range; both None without device activity.
+    `foreach_seen`, `fused_seen`: operators of that implementation ran, or the class is named so. `closure_seen`: the
+    step ran a closure, so the model's own operators are in it. `sparse_seen`: a gradient was sparse. `known`: what the
+    live run knew of the optimizer; None elsewhere, and where several optimizers of that class were stepped.
+    """
+
+    name: str
+    start_ns: Array
+    duration_ns: Array
+    ns: int
+    within_ns: int
+    share: float | None
+    operators_per_step: float
+    kernels_per_step: float | None
+    device: Intervals | None
+    foreach_seen: bool
+    fused_seen: bool
+    closure_seen: bool
+    sparse_seen: bool
+    known: Optimizer | None
+
+    @property
+    def count(self) -> int:
+        """How many optimizer steps were recorded."""
+        return len(self.start_ns)
+
+
+@dataclass(frozen=True)
+class OptimizerSteps(Result):
+    """One entry per optimizer class, the costliest first; empty where no optimizer step was recorded."""
+
+    uses: tuple[OptimizerUse, ...]
+
+    @property
+    def primary(self) -> OptimizerUse | None:
+        """The costliest one."""
+        return self.uses[0] if self.uses else None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the `Optimizer.step#` ranges."""
+        spans = trace.spans
+        chosen = spans.take(matching(trace, spans, _STEP) & (spans["thread"] == trace.main_thread))
+        names = np.unique(chosen["name"])
+        uses = [_use(trace, trace.names[name], chosen.take(chosen["name"] == name)) for name in names]
+        return cls(tuple(sorted(uses, key=lambda use: -use.ns)))
+
+
+def _use(trace: Trace, span_name: str, ranges: Table) -> OptimizerUse:
+    found = _STEP.match(span_name)
+    name = found[1] if found else span_name
+    ranges = ranges.take(np.argsort(ranges["start_ns"], kind="stable"))
+    steps = intervals.union(intervals.of(trace.steps))
+    within = steps if len(steps.starts) else intervals.single(trace.span_start_ns, trace.span_end_ns)
+    covered = intervals.intersect(intervals.union(intervals.of(ranges)), within).total_ns
+    operators = _operators_in(trace, ranges)
+    names = set(trace.names_of(operators))
+    kernels, device = _kernels_of(trace, ranges)
+    known = [each for each in trace.context.optimizers if each.name == name]
+    return OptimizerUse(
+        name=name,
+        start_ns=ranges["start_ns"],
+        duration_ns=ranges["duration_ns"],
+        ns=int(ranges["duration_ns"].sum()),
+        within_ns=within.total_ns,
+        share=covered / within.total_ns if within.total_ns else None,
+        operators_per_step=float(np.median(np.bincount(_range_of(operators, ranges), minlength=len(ranges)))),
+        kernels_per_step=kernels,
+        device=device,
+        foreach_seen=any("_foreach_" in each for each in names),
+        fused_seen="fused" in name.lower() or any("_fused_" in each for each in names),
+        closure_seen=_runs_closure(trace, ranges),
+        sparse_seen=_is_sparse(trace, ranges),
+        known=known[0] if len(known) == 1 else None,
+    )
+
+
+def _runs_closure(trace: Trace, ranges: Table) -> bool:
+    inside = intervals.union(intervals.of(ranges))
+    zeroed = trace.spans["start_ns"][trace.name_mask(trace.spans, "Optimizer.zero_grad#")]
+    graph = trace.operators["start_ns"][backward_mask(trace)]
+    return bool(intervals.contains(inside, zeroed).any() or intervals.contains(inside, graph).any())
+
+
+def _is_sparse(trace: Trace, ranges: Table) -> bool:
+    operators = trace.operators
+    starts = operators["start_ns"][np.isin(trace.names_of(operators), _OF_SPARSE)]
+    return bool(intervals.contains(intervals.union(intervals.of(ranges)), starts).any())
+
+
+def _range_of(table: Table, ranges: Table) -> Array:
+    return np.searchsorted(ranges["start_ns"], table["start_ns"], side="right") - 1
+
+
+def _operators_in(trace: Trace, ranges: Table) -> Table:
+    """Operators in the ranges that have no other operator around them."""
+    operators = trace.operators
+    inside = intervals.contains(intervals.union(intervals.of(ranges)), operators["start_ns"])
+    return operators.take(inside & (operators["parent"] < 0) & (operators["thread"] == trace.main_thread))
+
+
+def _kernels_of(trace: Trace, ranges: Table) -> tuple[float | None, Intervals | None]:
+    events, calls = trace.device_events, trace.calls
+    if not events:
+        return None, None
+    linked = events.take((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))
+    launches = calls.take(linked["call"])
+    inside = intervals.contains(intervals.union(intervals.of(ranges)), launches["start_ns"])
+    inside &= launches["thread"] == trace.main_thread
+    if not inside.any():
+        return 0.0, intervals.EMPTY
+    owner = _range_of(launches, ranges)[inside]
+    starts, ends = linked["start_ns"][inside], (linked["start_ns"] + linked["duration_ns"])[inside]
+    first = np.full(len(ranges), np.iinfo(np.int64).max)
+    last = np.zeros(len(ranges), np.int64)
+    np.minimum.at(first, owner, starts)
+    np.maximum.at(last, owner, ends)
+    launched = last > 0
+    counts = np.bincount(owner, minlength=len(ranges))
+    return float(np.median(counts)), Intervals(first[launched], last[launched])

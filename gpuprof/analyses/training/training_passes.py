@@ -1,0 +1,138 @@
+"""Which part of a training step is training itself, and what is done beside it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.basics.compile_events import CompileEvents
+from gpuprof.analyses.basics.gc_pauses import GcPauses
+from gpuprof.analyses.basics.host_marks import autograd_threads, main_operators
+from gpuprof.analyses.basics.phases import Phases, backward_mask, matching
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.memory.allocator_calls import AllocatorCalls
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+_ACCUMULATE = "torch::autograd::AccumulateGrad"
+# what a model is made of: a pass without gradients (a teacher, a target network) runs them, metrics and copies do not
+_OF_A_MODEL = re.compile(
+    r"aten::(linear|addmm|mm|bmm|baddbmm|matmul|conv\w*|_convolution|\w+_norm|scaled_dot_product_attention|lstm|gru"
+    r"|rnn_\w+|embedding|embedding_bag)$"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingPasses(Result):
+    """The steady steps (see StepTime; the first is left out) of training, on the main host thread.
+
+    `passes`: the union of the stretches from an operator whose gradient is needed to the end of its node in the
+    backward pass, in the whole span: forward, loss and backward, with what Python does between. `within`: the union of
+    those `steps`. `beside`: the union of what of them lies outside the passes, the optimizers' ranges, waits for
+    batches, garbage collection, compiling, memory calls of the driver and passes without gradients (from the first to
+    the last operator that models are made of): batches made by hand, metrics, logging, copies of the weights.
+    `between`: the union of what lies in the passes outside every operator: Python, and code that torch does not see.
+    `parameters`: how many gradients a step accumulates (median), about the number of tensors trained. Without a
+    backward pass all are empty, `parameters` None; so they are where there is one that cannot be joined to its forward
+    pass, which `unlinked` says.
+    """
+
+    passes: Intervals
+    within: Intervals
+    steps: int
+    beside: Intervals
+    between: Intervals
+    parameters: float | None
+    unlinked: bool = False
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the sequence numbers that torch gives an operator and its node in the backward pass."""
+        passes = _passes(trace)
+        time = results.get(StepTime)
+        steady = time.steady & (np.arange(time.count) > 0)
+        if not len(passes.starts) or not steady.any():
+            unlinked = not len(passes.starts) and bool(backward_mask(trace).any())
+            return cls(intervals.EMPTY, intervals.EMPTY, 0, intervals.EMPTY, intervals.EMPTY, None, unlinked)
+        within = intervals.union(intervals.of(trace.steps.take(steady)))
+        at = results.get(Phases)
+        rest = within
+        for other in (
+            at.optimizer,
+            at.input,
+            at.backward,
+            autograd_threads(trace),
+            results.get(GcPauses).pauses,
+            results.get(CompileEvents).everywhere,
+            results.get(AllocatorCalls).host,
+        ):
+            rest = intervals.subtract(rest, other)
+        beside = intervals.subtract(rest, passes)
+        beside = intervals.subtract(beside, _without_gradients(trace, beside))
+        between = intervals.subtract(intervals.intersect(rest, passes), main_operators(trace))
+        return cls(passes, within, int(steady.sum()), beside, between, _parameters(trace, steady))
+
+    def steps_with(self, trace: Trace, ranges: Intervals) -> int:
+        """In how many of the steps the ranges begin."""
+        inside = ranges.starts[intervals.contains(self.within, ranges.starts)]
+        return len(np.unique(np.searchsorted(trace.steps["start_ns"], inside, side="right")))
+
+
+def _passes(trace: Trace) -> Intervals:
+    """An operator that makes no node shows the number of the next one that does: only the last with a number made it.
+
+    On the stack of that operator the outermost counts: `aten::linear` around the product whose gradient is needed.
+    """
+    operators, nodes = trace.operators, backward_mask(trace)
+    made = np.flatnonzero((operators["thread"] == trace.main_thread) & ~nodes & (operators["sequence"] >= 0))
+    run = np.flatnonzero(nodes & (operators["sequence"] >= 0))
+    if not len(made) or not len(run):
+        return intervals.EMPTY
+    order = np.lexsort((operators["start_ns"][made], operators["sequence"][made]))
+    made = made[order]
+    numbers = operators["sequence"][made]
+    last = np.append(numbers[1:] != numbers[:-1], True)
+    made, numbers = made[last], numbers[last]
+    place = np.minimum(np.searchsorted(numbers, operators["sequence"][run]), len(numbers) - 1)
+    known = numbers[place] == operators["sequence"][run]
+    maker, node = _outermost(trace, made[place[known]]), operators.take(run[known])
+    return intervals.union(Intervals(operators["start_ns"][maker], node["start_ns"] + node["duration_ns"]))
+
+
+def _outermost(trace: Trace, rows: Array) -> Array:
+    parents = trace.operators["parent"]
+    while len(inner := np.flatnonzero(parents[rows] >= 0)):
+        rows = rows.copy()
+        rows[inner] = parents[rows[inner]]
+    return rows
+
+
+def _without_gradients(trace: Trace, beside: Intervals) -> Intervals:
+    """In each piece of `beside` the stretch from the first to the last operator that models are made of."""
+    operators = trace.operators
+    chosen = matching(trace, operators, _OF_A_MODEL) & (operators["thread"] == trace.main_thread)
+    rows = _outermost(trace, np.flatnonzero(chosen))
+    starts, ends = intervals.of(operators.take(rows))
+    piece = np.searchsorted(beside.starts, starts, side="right") - 1
+    inside = intervals.contains(beside, starts)
+    if not inside.any():
+        return intervals.EMPTY
+    piece, starts, ends = piece[inside], starts[inside], ends[inside]
+    count = len(beside.starts)
+    first, last = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
+    np.minimum.at(first, piece, starts)
+    np.maximum.at(last, piece, ends)
+    return intervals.union(Intervals(first[last > 0], last[last > 0]))
+
+
+def _parameters(trace: Trace, steady: Array) -> float | None:
+    operators = trace.operators
+    rows = operators.take(trace.name_mask(operators, _ACCUMULATE) & (operators["step"] >= 0))
+    counts = np.bincount(rows["step"], minlength=len(steady))[steady]
+    return float(np.median(counts)) if len(counts) else None

@@ -1,0 +1,1 @@
+"""Copies between CPU and GPU, and the waits that belong to them."""
