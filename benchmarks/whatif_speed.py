@@ -22,10 +22,10 @@ import numpy as np
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
-from gpuprof.whatif.graph import NodeKind
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import NodeKind
 from gpuprof.whatif.predict import Replay, predict
 from gpuprof.whatif.retime import retime
 
@@ -72,7 +72,7 @@ def measure(trace: Trace, runs: int) -> None:
         "re-time, first": lambda: retime(graph.with_edges(graph.edges)),
         "re-time, next": lambda: retime(graph),
         "fidelity": lambda: fidelity(trace, graph),
-        "predict": lambda: predict(replay, lambda each: edits.scale(each, operations, 0.5)),
+        "predict": lambda: predict(replay, lambda each: graph_edits.scale(each, operations, 0.5)),
     }
     calls = int((graph.call_node >= 0).sum())
     print(

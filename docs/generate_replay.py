@@ -19,10 +19,10 @@ import numpy as np
 from gpuprof import units
 from gpuprof.ingest.load import load_ranks, load_trace
 from gpuprof.model.trace import Trace
-from gpuprof.whatif import edits
+from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import Fidelity
 from gpuprof.whatif.grade import grade
-from gpuprof.whatif.graph import HOST_WAITS, Graph, NodeKind
+from gpuprof.whatif.graph.graph import HOST_WAITS, Graph, NodeKind
 from gpuprof.whatif.predict import Replay
 from gpuprof.whatif.retime import span_ns
 
@@ -97,9 +97,9 @@ def replay_row(name: str, facts: Fidelity) -> str:
 
 def edits_row(name: str, graph: Graph) -> str:
     span, every = span_ns(graph), np.arange(len(graph.nodes))
-    kernels = edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)
-    host = edits.scale(graph, graph.select(NodeKind.HOST_GAP, NodeKind.CALL), 0.0)
-    waits = edits.drop_edge(graph, every, *HOST_WAITS)
+    kernels = graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)
+    host = graph_edits.scale(graph, graph.select(NodeKind.HOST_GAP, NodeKind.CALL), 0.0)
+    waits = graph_edits.drop_edge(graph, every, *HOST_WAITS)
     factors = [units.factor(span / max(span_ns(each), 1)) for each in (kernels, host, waits)]
     return f"| {name} | {' | '.join(factors)} |"
 

@@ -8,7 +8,7 @@ from typing import Self
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding
-from gpuprof.whatif.edits import together
+from gpuprof.whatif.changes.graph_edits import together
 from gpuprof.whatif.predict import Range, Replay, predict
 
 

@@ -17,9 +17,9 @@ from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
-from gpuprof.whatif import edits
+from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import replayed
-from gpuprof.whatif.graph import Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph, NodeKind
 from gpuprof.whatif.retime import retime
 
 # Less is the spread of steps, not the recording's cost.
@@ -74,8 +74,8 @@ def calibrated_time(results: Results) -> Intervals:
 
 def calibrated(graph: Graph, within: Intervals, host_factor: float) -> Graph:
     """The host's own time in the union `within` (ns of the trace) times `host_factor`, on all its threads."""
-    graph = edits.scale_host_time(graph, within, host_factor)
+    graph = graph_edits.scale_host_time(graph, within, host_factor)
     others = graph.select(NodeKind.HOST_GAP, NodeKind.CALL)
     others = others[graph.nodes.chain[others] != graph.host_chain]
     inside = intervals.contains(within, graph.nodes.recorded_ns[others] + graph.origin_ns)
-    return edits.scale(graph, others[inside], host_factor) if inside.any() else graph
+    return graph_edits.scale(graph, others[inside], host_factor) if inside.any() else graph

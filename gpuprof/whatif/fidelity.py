@@ -11,9 +11,9 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.graph import EdgeKind, Edges, Graph, NodeKind
+from gpuprof.whatif.graph.graph import EdgeKind, Edges, Graph, NodeKind
+from gpuprof.whatif.graph.unexplained import unexplained
 from gpuprof.whatif.retime import retime
-from gpuprof.whatif.unexplained import unexplained
 
 # A synchronising call that waits for nothing takes some µs.
 MOST_OF_ITS_OWN_NS = 100_000

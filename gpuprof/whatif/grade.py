@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.whatif.fidelity import Fidelity
-from gpuprof.whatif.graph import Graph
+from gpuprof.whatif.graph.graph import Graph
 
 # Replay error of the worst step and unexplained share of the idle time, at most (design/whatif.md).
 LIMITS = {"A": (0.02, 0.05), "B": (0.05, 0.10), "C": (0.10, 0.25)}

@@ -20,8 +20,8 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.changes import host_time_scaled, operations_scaled
-from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
 from gpuprof.whatif.grade import Nature, grade
 from gpuprof.whatif.predict import MINOR_SHARE, Replay
 from gpuprof.whatif.retime import span_ns

@@ -10,12 +10,12 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.build import build
 from gpuprof.whatif.calibration import Calibration, calibrated, calibrated_time
-from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.changes.graph_edits import Edit
 from gpuprof.whatif.fidelity import Fidelity, fidelity
 from gpuprof.whatif.grade import Nature, grade, nature
-from gpuprof.whatif.graph import Graph
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import Graph
 from gpuprof.whatif.retime import frozen, span_ns
 
 # A gain that may be smaller than this share of the run is listed as minor (design/whatif.md).

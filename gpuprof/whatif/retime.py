@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph import EdgeKind, Graph
-from gpuprof.whatif.plan import Plan
+from gpuprof.whatif.graph.graph import EdgeKind, Graph
+from gpuprof.whatif.graph.traversal import Plan
 
 _NEVER = -(2**62)
 

@@ -9,29 +9,29 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.report.joint import Joint
 from gpuprof.rules.base.finding import Finding, Saving, Severity
-from gpuprof.whatif import edits
-from gpuprof.whatif.graph import Graph, NodeKind
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.graph.graph import Graph, NodeKind
 from gpuprof.whatif.predict import Range
 from tests.whatif.programs import Program, run
 
 STEP: Program = [("work", 300), ("kernel", 7, 300), ("sync_all",)]
 
 
-def found(edit: edits.Edit, basis: str = "re-timed") -> Finding:
+def found(edit: graph_edits.Edit, basis: str = "re-timed") -> Finding:
     saving = Saving(1, 1, 1, 0.1, "B", basis)
     return Finding("some_rule", Severity.HIGH, "", "", {}, "", saving=saving, edit=Range(edit, edit, edit))
 
 
 def no_work(graph: Graph) -> Graph:
-    return edits.remove(graph, graph.select(NodeKind.HOST_GAP))
+    return graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP))
 
 
 def no_kernels(graph: Graph) -> Graph:
-    return edits.remove(graph, graph.select(NodeKind.DEVICE_OP))
+    return graph_edits.remove(graph, graph.select(NodeKind.DEVICE_OP))
 
 
 def no_more_waits(graph: Graph) -> Graph:
-    return edits.remove(graph, graph.select(NodeKind.CALL))
+    return graph_edits.remove(graph, graph.select(NodeKind.CALL))
 
 
 def test_two_cures_of_the_same_time_are_not_multiplied() -> None:

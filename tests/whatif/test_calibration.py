@@ -16,9 +16,9 @@ from gpuprof.model.trace import Trace
 from gpuprof.report.joint import Joint
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.rules.saving.retimed import retimed
-from gpuprof.whatif import edits
-from gpuprof.whatif.edits import Edit
-from gpuprof.whatif.graph import Graph, NodeKind
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.graph.graph import Graph, NodeKind
 from gpuprof.whatif.predict import Replay, predict
 from tests.whatif.programs import Program, run
 
@@ -46,16 +46,16 @@ def _run(step: Program, slowed: float) -> tuple[Trace, float]:
 
 
 def no_work(graph: Graph) -> Graph:
-    return edits.remove(graph, graph.select(NodeKind.HOST_GAP))
+    return graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP))
 
 
 def fast_kernels(graph: Graph) -> Graph:
-    return edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)
+    return graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)
 
 
 def no_waits(graph: Graph) -> Graph:
     calls = graph.select(NodeKind.CALL)
-    return edits.remove(graph, calls[1::2])
+    return graph_edits.remove(graph, calls[1::2])
 
 
 HOST_BOUND: Program = [("work", 300), ("kernel", 7, 100), ("sync_all",)]

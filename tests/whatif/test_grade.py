@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuprof.whatif import edits, restructure
-from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import graph_edits, restructure
 from gpuprof.whatif.fidelity import Fidelity, fidelity
 from gpuprof.whatif.grade import Nature, grade, nature
-from gpuprof.whatif.graph import EdgeKind, NodeKind
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
 
@@ -76,10 +76,10 @@ def test_an_edit_says_itself_what_it_did():
     graph = build(run([("kernel", 7, 100), ("work", 50), ("kernel", 7, 100), ("sync_all",)]))
     kernels, gaps = graph.select(NodeKind.DEVICE_OP), graph.select(NodeKind.HOST_GAP)
     sync = graph.call_node[[-1]]
-    removals = (edits.remove(graph, kernels), edits.drop_edge(graph, sync, EdgeKind.DEVICE_SYNC))
+    removals = (graph_edits.remove(graph, kernels), graph_edits.drop_edge(graph, sync, EdgeKind.DEVICE_SYNC))
     assert all(nature(graph, each) == Nature(removes_only=True, models_kernels=False) for each in removals)
-    assert nature(graph, edits.scale(graph, gaps, 0.5)) == Nature(removes_only=False, models_kernels=False)
-    assert nature(graph, edits.scale(graph, kernels, 0.5)).models_kernels
+    assert nature(graph, graph_edits.scale(graph, gaps, 0.5)) == Nature(removes_only=False, models_kernels=False)
+    assert nature(graph, graph_edits.scale(graph, kernels, 0.5)).models_kernels
     moved = restructure.move_stream(graph, kernels[:1], (0, 99))
     assert nature(graph, moved) == Nature(removes_only=False, models_kernels=False)
     longer = graph.with_lags(graph.edges.lag_ns + 1)

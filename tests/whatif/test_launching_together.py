@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gpuprof.model import intervals
-from gpuprof.whatif.build import build
-from gpuprof.whatif.changes import launched_as_graphs, launching_scaled
-from gpuprof.whatif.graph import HOST_WAITS
-from gpuprof.whatif.restructure import GRAPH_LAUNCH_NS, stretches
+from gpuprof.whatif.changes.restructure import GRAPH_LAUNCH_NS, stretches
+from gpuprof.whatif.changes.trace_changes import launched_as_graphs, launching_scaled
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import HOST_WAITS
 from gpuprof.whatif.retime import span_ns
 from tests.whatif.programs import LAUNCH_LAG_US, RETURN_LAG_US, run
 

@@ -4,8 +4,8 @@ from dataclasses import replace as with_fields
 
 import pytest
 
-from gpuprof.whatif import edits
-from gpuprof.whatif.graph import NodeKind
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.graph.graph import NodeKind
 from gpuprof.whatif.predict import Range, Replay, busy_bound_ns, predict
 from tests.whatif.programs import run
 
@@ -18,7 +18,7 @@ def replay():
 
 
 def kernels(factor):
-    return lambda graph: edits.scale(graph, graph.select(NodeKind.DEVICE_OP), factor)
+    return lambda graph: graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), factor)
 
 
 def test_kernels_twice_as_fast_save_half_their_time(replay):
@@ -52,7 +52,7 @@ def test_the_replay_error_widens_the_range(replay):
 
 
 def test_no_more_is_promised_than_the_busiest_chain_leaves(replay):
-    found = predict(replay, lambda graph: edits.remove(graph, graph.select(NodeKind.HOST_GAP)))
+    found = predict(replay, lambda graph: graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP)))
     left = replay.graph.recorded_span_ns - found.high_ns
     assert left >= busy_bound_ns(replay.graph) * (1 - 1e-9)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build
-from gpuprof.whatif.graph import HOST_WAITS, NodeKind
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import HOST_WAITS, NodeKind
 from gpuprof.whatif.retime import span_ns
 from tests.whatif.programs import Program, programs, run, span_us
 
@@ -37,7 +37,7 @@ def test_faster_kernels(program):
     faster: Program = [(*each[:-1], each[-1] // 4) if each[0] in ("kernel", "fetch") else each for each in program]
     graph = build(run(program))
     events = graph.select(NodeKind.DEVICE_OP)
-    quartered = edits.set_duration(graph, events, graph.duration_ns[events] // 4000 * 1000)
+    quartered = graph_edits.set_duration(graph, events, graph.duration_ns[events] // 4000 * 1000)
     assert span_ns(quartered) / 1000 == pytest.approx(span_us(run(faster)), abs=_slack(program))
 
 
@@ -46,7 +46,7 @@ def test_faster_kernels(program):
 def test_host_work_taken_away(program):
     quick: Program = [each for each in program if each[0] != "work"]
     graph = build(run(program))
-    idle = edits.remove(graph, graph.select(NodeKind.HOST_GAP))
+    idle = graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP))
     assert span_ns(idle) / 1000 == pytest.approx(span_us(run(quick)), abs=_slack(program))
 
 
@@ -56,7 +56,7 @@ def test_without_sync_events_a_saving_is_not_promised_where_a_wait_is_unsure(pro
     """Which stream was waited for is then inferred: it may hide a gain, it must not invent one."""
     quick: Program = [each for each in program if each[0] != "work"]
     graph = build(run(program, sync_events=False))
-    idle = edits.remove(graph, graph.select(NodeKind.HOST_GAP))
+    idle = graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP))
     assert span_ns(idle) / 1000 >= span_us(run(quick)) - _slack(program)
 
 
@@ -68,6 +68,6 @@ def test_synchronisations_taken_away(program):
     graph = build(trace)
     names = trace.names_of(trace.calls)
     calls = graph.call_node[[row for row, name in enumerate(names) if "Synchronize" in name]]
-    edited = edits.remove(graph, calls)
+    edited = graph_edits.remove(graph, calls)
     assert np.isin(edited.edges.kind, HOST_WAITS).sum() <= np.isin(graph.edges.kind, HOST_WAITS).sum()
     assert span_ns(edited) / 1000 == pytest.approx(span_us(run(free)), abs=_slack(program))

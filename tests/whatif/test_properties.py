@@ -7,10 +7,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gpuprof.model.trace import Trace
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
-from gpuprof.whatif.graph import EdgeKind, NodeKind
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
 from gpuprof.whatif.predict import busy_bound_ns, predict
 from gpuprof.whatif.retime import frozen, retime, span_ns
 from tests.analyses.random_runs import runs
@@ -35,7 +35,7 @@ def test_no_edit_is_exactly_the_baseline(trace: Trace):
 @given(any_run, st.data(), st.floats(0, 1))
 def test_shrinking_any_node_is_never_slower(trace, data, factor):
     graph = build(trace)
-    shrunk = edits.scale(graph, _some(data, np.arange(len(graph.nodes))), factor)
+    shrunk = graph_edits.scale(graph, _some(data, np.arange(len(graph.nodes))), factor)
     assert (retime(shrunk) <= retime(graph)).all()
     assert (retime(frozen(shrunk)) <= retime(frozen(graph))).all()
 
@@ -46,17 +46,17 @@ def test_removing_any_edge_or_node_is_never_slower(trace, data):
     graph = build(trace)
     nodes = _some(data, np.arange(len(graph.nodes)))
     kinds = data.draw(st.lists(st.sampled_from(EdgeKind), max_size=4))
-    assert (retime(edits.drop_edge(graph, nodes, *kinds)) <= retime(graph)).all()
-    assert (retime(edits.remove(graph, nodes)) <= retime(graph)).all()
+    assert (retime(graph_edits.drop_edge(graph, nodes, *kinds)) <= retime(graph)).all()
+    assert (retime(graph_edits.remove(graph, nodes)) <= retime(graph)).all()
 
 
 @settings(max_examples=60)
 @given(any_run, st.data(), st.floats(0, 1), st.floats(0, 1))
 def test_a_joint_gain_is_at_least_the_best_and_never_beyond_the_busy_bound(trace, data, host, device):
     graph = build(trace)
-    on_host = lambda g: edits.scale(g, g.select(NodeKind.HOST_GAP, NodeKind.CALL), host)  # noqa: E731
-    on_device = lambda g: edits.scale(g, g.select(NodeKind.DEVICE_OP), device)  # noqa: E731
-    joint = edits.together(on_host, on_device)(graph)
+    on_host = lambda g: graph_edits.scale(g, g.select(NodeKind.HOST_GAP, NodeKind.CALL), host)  # noqa: E731
+    on_device = lambda g: graph_edits.scale(g, g.select(NodeKind.DEVICE_OP), device)  # noqa: E731
+    joint = graph_edits.together(on_host, on_device)(graph)
     assert span_ns(joint) <= min(span_ns(on_host(graph)), span_ns(on_device(graph)))
     assert span_ns(joint) >= busy_bound_ns(joint)
 
@@ -78,6 +78,6 @@ def test_every_graph_is_in_order_and_never_explains_too_much(trace):
 @settings(max_examples=60)
 @given(any_run)
 def test_the_range_holds_the_central_value(trace):
-    found = predict(trace, lambda graph: edits.scale(graph, graph.select(NodeKind.HOST_GAP), 0.5))
+    found = predict(trace, lambda graph: graph_edits.scale(graph, graph.select(NodeKind.HOST_GAP), 0.5))
     assume(found.share is not None)
     assert 0 <= found.low_ns <= found.central_ns <= found.high_ns

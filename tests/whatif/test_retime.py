@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from gpuprof.errors import UsageError
-from gpuprof.whatif.graph import EdgeKind, Edges, NodeKind, Nodes
-from gpuprof.whatif.plan import make_plan
+from gpuprof.whatif.graph.graph import EdgeKind, Edges, NodeKind, Nodes
+from gpuprof.whatif.graph.traversal import make_plan
 from gpuprof.whatif.retime import frozen, retime, span_ns
 from tests.whatif.graphs import by_definition, graphs
 

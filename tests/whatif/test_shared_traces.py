@@ -7,11 +7,11 @@ import pytest
 
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity, replayed
 from gpuprof.whatif.grade import grade
-from gpuprof.whatif.graph import HOST_WAITS, NodeKind
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import HOST_WAITS, NodeKind
 from gpuprof.whatif.predict import Replay, busy_bound_ns, predict
 from gpuprof.whatif.retime import frozen, retime, span_ns
 
@@ -54,9 +54,9 @@ def test_any_trace_has_a_graph_that_obeys(any_shared_trace):
     assert grade(facts).letter in "ABCD"
     ends, nodes = retime(graph), np.arange(len(graph.nodes))
     for faster in (
-        edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5),
-        edits.remove(graph, graph.select(NodeKind.HOST_GAP)),
-        edits.drop_edge(graph, nodes, *HOST_WAITS),
+        graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5),
+        graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP)),
+        graph_edits.drop_edge(graph, nodes, *HOST_WAITS),
     ):
         assert (retime(faster) <= ends).all()
         assert span_ns(faster) >= busy_bound_ns(faster)
@@ -96,10 +96,12 @@ def test_the_effect_of_three_edits(shared_trace, name, kernels, host, waits):
     trace = shared_trace(name)
     graph = build(trace, int(trace.calls["start_ns"][0]))
     span, nodes = span_ns(graph), np.arange(len(graph.nodes))
-    idle = edits.scale(graph, graph.select(NodeKind.HOST_GAP, NodeKind.CALL), 0)
-    assert span / span_ns(edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)) == pytest.approx(kernels, rel=0.06)
+    idle = graph_edits.scale(graph, graph.select(NodeKind.HOST_GAP, NodeKind.CALL), 0)
+    assert span / span_ns(graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)) == pytest.approx(
+        kernels, rel=0.06
+    )
     assert span / span_ns(idle) == pytest.approx(host, rel=0.06)
-    assert span / span_ns(edits.drop_edge(graph, nodes, *HOST_WAITS)) == pytest.approx(waits, rel=0.06)
+    assert span / span_ns(graph_edits.drop_edge(graph, nodes, *HOST_WAITS)) == pytest.approx(waits, rel=0.06)
 
 
 def test_pageable_copies_made_pinned_take_what_the_pinned_twin_took(shared_trace):
@@ -107,8 +109,8 @@ def test_pageable_copies_made_pinned_take_what_the_pinned_twin_took(shared_trace
     syncs = np.flatnonzero(slow.names_of(slow.calls) == "cudaStreamSynchronize")
 
     def pin(graph):
-        pinned = edits.unblock_copies(graph, graph.event_node, cured.device_events["duration_ns"])
-        return edits.remove(pinned, graph.call_node[syncs])
+        pinned = graph_edits.unblock_copies(graph, graph.event_node, cured.device_events["duration_ns"])
+        return graph_edits.remove(pinned, graph.call_node[syncs])
 
     found = predict(slow, pin)
     assert slow.span_ns - found.central_ns == pytest.approx(cured.span_ns, rel=0.01)
@@ -117,7 +119,7 @@ def test_pageable_copies_made_pinned_take_what_the_pinned_twin_took(shared_trace
 def test_a_loader_without_wait_takes_what_the_cured_twin_took(shared_trace):
     slow, cured = shared_trace("v100-resnet50-workers0"), shared_trace("v100-resnet50-workers4")
     replay = Replay.of(slow)
-    edited = edits.scale_host_time(replay.graph, Results(slow).get(Phases).input, 0.0)
+    edited = graph_edits.scale_host_time(replay.graph, Results(slow).get(Phases).input, 0.0)
     begin = slow.steps["start_ns"]
     end = begin + slow.steps["duration_ns"]
     ends = retime(edited)

@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.gpu_check import clocks
 from benchmarks.gpu_check.check import Check
-from gpuprof.whatif import loading
+from gpuprof.whatif.changes import batch_waits
 
 _PRECISIONS: dict[str, tuple[torch.dtype, str]] = {
     "fp32": (torch.float32, "highest"),
@@ -36,7 +36,7 @@ def run(check: Check) -> None:
     for name in _PRECISIONS:
         check.note(**{name: {str(n): _product(check, name, n) for n in sizes}})
     check.note(bandwidth=_bandwidth(check))
-    check.note(used={"hand_over_ns": loading.HAND_OVER_NS}, hand_over_ns=_hand_over(check))
+    check.note(used={"hand_over_ns": batch_waits.HAND_OVER_NS}, hand_over_ns=_hand_over(check))
     check.expect("matrix products are timed on a device", True if check.on_device else None)
 
 

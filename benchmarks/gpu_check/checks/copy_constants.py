@@ -9,7 +9,7 @@ import torch
 
 from benchmarks.gpu_check import clocks
 from benchmarks.gpu_check.check import Check
-from gpuprof.whatif import waits
+from gpuprof.whatif.graph import waits
 
 
 def run(check: Check) -> None:

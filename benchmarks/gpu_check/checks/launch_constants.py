@@ -14,7 +14,8 @@ from benchmarks.gpu_check import cells, clocks, recorded
 from benchmarks.gpu_check.check import Check
 from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.trace import Trace
-from gpuprof.whatif import launching, restructure, streams
+from gpuprof.whatif.changes import restructure
+from gpuprof.whatif.graph import launching, streams
 
 _KERNELS = """\
 for i in range(rounds):

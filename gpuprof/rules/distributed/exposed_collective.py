@@ -42,8 +42,8 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import operations_lasting, unchanged
-from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.trace_changes import operations_lasting, unchanged
 from gpuprof.whatif.predict import Range
 
 _REDUCES = ("allreduce", "all_reduce")

@@ -38,7 +38,7 @@ from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.sync_waits import idle_after_waits
 from gpuprof.rules.saving.waits_removed import with_curve
-from gpuprof.whatif.changes import calls_gone
+from gpuprof.whatif.changes.trace_changes import calls_gone
 
 
 @dataclass(frozen=True)

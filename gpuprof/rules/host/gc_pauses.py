@@ -32,7 +32,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.cell_lines import lines_calling
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled
+from gpuprof.whatif.changes.trace_changes import host_time_scaled
 
 # What follows a full collection finds cold caches: steps of 1 to 31 ms then took 0.7 to 1.1 ms longer on the CPU
 # (300,000 objects, one thread, torch 2.13).

@@ -35,7 +35,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled
+from gpuprof.whatif.changes.trace_changes import host_time_scaled
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.compiler.compilability import can_compile, steps_are_alike
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import launched_as_graphs, launching_scaled
+from gpuprof.whatif.changes.trace_changes import launched_as_graphs, launching_scaled
 from gpuprof.whatif.predict import Range
 
 _HOST_CAUSES = tuple(CAUSES.index(cause) for cause in ("idle_host", "idle_launch"))

@@ -15,8 +15,8 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.rules.cell.source_loops import independent_lines
-from gpuprof.whatif.changes import host_time_scaled, operations_lasting
-from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_lasting
 from gpuprof.whatif.predict import Range
 
 AT_ONCE = "re-timed with the host's work of one turn for all"

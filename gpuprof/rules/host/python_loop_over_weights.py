@@ -39,7 +39,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.host.loops import is_hidden
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled
+from gpuprof.whatif.changes.trace_changes import host_time_scaled
 from gpuprof.whatif.predict import Range
 
 _COPYING = frozenset(

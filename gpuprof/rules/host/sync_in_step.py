@@ -51,7 +51,7 @@ from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.sync_waits import avoidable, idle_after_waits
 from gpuprof.rules.saving.waits_removed import with_curve
-from gpuprof.whatif.changes import calls_gone
+from gpuprof.whatif.changes.trace_changes import calls_gone
 
 _ADVICE = {
     "aten::item": "keep the value on the device (`total += loss.detach()`) and read it every hundred steps",

@@ -38,8 +38,8 @@ from gpuprof.rules.cell.cell_lines import loops_over_samples
 from gpuprof.rules.host.loops import is_hidden
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled, operations_gone
-from gpuprof.whatif.edits import together
+from gpuprof.whatif.changes.graph_edits import together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone
 from gpuprof.whatif.predict import Range
 
 # Of the time of the accesses, what the same takes on whole tensors: 0.4 % for 1,000 numbers `x[i] = math.sin(i)`, 6 %

@@ -34,7 +34,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.kernel_time import Compute
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
-from gpuprof.whatif.edits import together
+from gpuprof.whatif.changes.graph_edits import together
 from gpuprof.whatif.predict import Range
 
 _SAVED = "30 % to all of the time in the softmax and masks, at best half of the products’ as well"

@@ -46,7 +46,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.kernel_time import Compute
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import unchanged
+from gpuprof.whatif.changes.trace_changes import unchanged
 from gpuprof.whatif.predict import Range
 
 _MOST_OPERATORS = 3

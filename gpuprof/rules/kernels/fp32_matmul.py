@@ -39,7 +39,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.kernel_time import kernels_named
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded
-from gpuprof.whatif.changes import operations_scaled
+from gpuprof.whatif.changes.trace_changes import operations_scaled
 from gpuprof.whatif.predict import Range
 
 _TENSOR_CORES, _AMPERE = (7, 0), (8, 0)

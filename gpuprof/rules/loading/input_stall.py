@@ -55,8 +55,8 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.loading.sample_making import only_handed_over
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import batches_from_workers, host_time_scaled, unchanged
-from gpuprof.whatif.loading import PREFETCH_FACTOR
+from gpuprof.whatif.changes.batch_waits import PREFETCH_FACTOR
+from gpuprof.whatif.changes.trace_changes import batches_from_workers, host_time_scaled, unchanged
 from gpuprof.whatif.predict import Range
 
 # Their code is not the user's; they take many indices at once.

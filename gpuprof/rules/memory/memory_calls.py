@@ -12,7 +12,7 @@ from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Saving
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope
-from gpuprof.whatif.changes import calls_gone
+from gpuprof.whatif.changes.trace_changes import calls_gone
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity, Where
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import operations_scaled
-from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.trace_changes import operations_scaled
 
 _HOST_CAUSES = ("idle_host", "idle_launch")
 # of the time in which either the device computes or the host is late with launches: below it faster kernels only wait

@@ -8,7 +8,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.scope import Scope
-from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.changes.graph_edits import Edit
 from gpuprof.whatif.predict import MINOR_SHARE, Range, Replay, predict
 
 # Of what the finding itself would expect: below it the reader is told what becomes of the rest.

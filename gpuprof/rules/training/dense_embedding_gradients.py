@@ -47,8 +47,8 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.kernel_time import Compute
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import operations_scaled
-from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.trace_changes import operations_scaled
 from gpuprof.whatif.predict import Range
 
 # What an optimizer takes for a row of a sparse gradient, of what it takes for a row of a dense one, at worst, as a rule

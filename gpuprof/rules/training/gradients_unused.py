@@ -35,8 +35,8 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled, operations_gone, unchanged
-from gpuprof.whatif.edits import together
+from gpuprof.whatif.changes.graph_edits import together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone, unchanged
 from gpuprof.whatif.predict import Range
 
 _BASIS = "upper bound: backward ends at the weights that are trained, if they are the ones nearest to the loss"

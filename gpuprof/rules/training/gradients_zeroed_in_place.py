@@ -40,8 +40,8 @@ from gpuprof.rules.cell.cell_lines import lines_calling
 from gpuprof.rules.saving.kernel_time import Compute
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled, operations_scaled
-from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
 from gpuprof.whatif.predict import Range
 
 

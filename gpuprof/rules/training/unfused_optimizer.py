@@ -42,8 +42,8 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled, operations_scaled
-from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
 from gpuprof.whatif.predict import Range
 
 _FUSED = ("Adam", "AdamW", "SGD")

@@ -42,7 +42,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.sync_waits import avoidable, cost_of_standing
-from gpuprof.whatif.changes import calls_gone
+from gpuprof.whatif.changes.trace_changes import calls_gone
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes.prefetch import copied_ahead, copied_beside
 from gpuprof.whatif.predict import Range
-from gpuprof.whatif.prefetch import copied_ahead, copied_beside
 
 _BASIS = "re-timed with each batch copied on a stream of its own while the one before it computes"
 _ASSUMED = "the next batch is taken to be there a step earlier, and the kernels not to be slowed by a copy beside them"

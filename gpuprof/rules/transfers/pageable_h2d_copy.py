@@ -44,8 +44,8 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.sync_waits import avoidable, cost_of_standing, joined
-from gpuprof.whatif.changes import copies_from_pinned
-from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.trace_changes import copies_from_pinned
 from gpuprof.whatif.predict import Range
 
 # Of the bandwidth that is possible: pinned copies of a few MiB reach at least that.

@@ -37,8 +37,8 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes import host_time_scaled, operations_gone, waits_dropped
-from gpuprof.whatif.edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone, waits_dropped
 from gpuprof.whatif.predict import Range
 
 # Of the host's time in the copies that go: what putting their values together takes (torch.stack of n small tensors

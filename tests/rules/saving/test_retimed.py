@@ -5,8 +5,8 @@ from __future__ import annotations
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.rules.saving.retimed import retimed
-from gpuprof.whatif import edits
-from gpuprof.whatif.graph import Graph, NodeKind
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.graph.graph import Graph, NodeKind
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import Program, run
 
@@ -16,19 +16,19 @@ FOUND = Finding("some_rule", Severity.HIGH, "A title", "An explanation.", {}, "A
 
 
 def no_work(graph: Graph) -> Graph:
-    return edits.remove(graph, graph.select(NodeKind.HOST_GAP))
+    return graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP))
 
 
 def later_kernels(graph: Graph) -> Graph:
-    return edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 1.5)
+    return graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 1.5)
 
 
 def a_little(graph: Graph) -> Graph:
-    return edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.95)
+    return graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.95)
 
 
 def somewhat(graph: Graph) -> Graph:
-    return edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.75)
+    return graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.75)
 
 
 def test_the_saving_is_the_predictions() -> None:

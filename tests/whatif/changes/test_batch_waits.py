@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuprof.whatif.loading import HAND_OVER_NS, waits_with_workers
+from gpuprof.whatif.changes.batch_waits import HAND_OVER_NS, waits_with_workers
 
 MS = 1_000_000
 loads = st.lists(st.integers(1, 300), min_size=4, max_size=30).map(lambda each: np.array(each) * MS)

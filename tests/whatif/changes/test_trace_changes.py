@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gpuprof.model.intervals import Intervals
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build
-from gpuprof.whatif.changes import batches_from_workers, copies_from_pinned
-from gpuprof.whatif.graph import NodeKind
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.changes.trace_changes import batches_from_workers, copies_from_pinned
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import NodeKind
 from gpuprof.whatif.retime import span_ns
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
@@ -46,7 +46,7 @@ def test_four_workers_leave_what_the_loop_does_itself(graph, waits):
 
 def test_a_faster_device_does_not_make_the_workers_faster(graph, waits):
     """Re-timed together: 20 ms a batch, however little the loop does between two of them."""
-    instant = edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.0)
+    instant = graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.0)
     assert span_ns(with_workers(waits, 2)(instant)) == pytest.approx(20 * 20 * MS, rel=0.1)
 
 

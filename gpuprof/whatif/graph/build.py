@@ -6,16 +6,16 @@ import numpy as np
 
 from gpuprof.analyses.transfers.sync_waits import blocking_copies
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.graph import ORIGIN, EdgeKind, Edges, Graph
-from gpuprof.whatif.hand_offs import hand_off_edges
-from gpuprof.whatif.host import host_chains, outer_calls
-from gpuprof.whatif.launching import launch_edges, queue_edges, staged_copies
-from gpuprof.whatif.layout import Layout, lay_out
-from gpuprof.whatif.plan import follows, recorded_keys
-from gpuprof.whatif.stream_waits import event_wait_edges, inferred_edges
-from gpuprof.whatif.streams import operations
-from gpuprof.whatif.unexplained import unexplained
-from gpuprof.whatif.waits import host_wait_edges
+from gpuprof.whatif.graph.cross_thread_edges import hand_off_edges
+from gpuprof.whatif.graph.graph import ORIGIN, EdgeKind, Edges, Graph
+from gpuprof.whatif.graph.host import host_chains, outer_calls
+from gpuprof.whatif.graph.launching import launch_edges, queue_edges, staged_copies
+from gpuprof.whatif.graph.layout import Layout, lay_out
+from gpuprof.whatif.graph.stream_waits import event_wait_edges, inferred_edges
+from gpuprof.whatif.graph.streams import operations
+from gpuprof.whatif.graph.traversal import follows, recorded_keys
+from gpuprof.whatif.graph.unexplained import unexplained
+from gpuprof.whatif.graph.waits import host_wait_edges
 
 
 def build(trace: Trace, start_ns: int | None = None, end_ns: int | None = None) -> Graph:

@@ -6,9 +6,9 @@ import pytest
 from gpuprof.errors import UsageError
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.whatif import edits, restructure
-from gpuprof.whatif.build import build
-from gpuprof.whatif.graph import HOST_WAITS, EdgeKind, NodeKind
+from gpuprof.whatif.changes import graph_edits, restructure
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, NodeKind
 from gpuprof.whatif.retime import retime, span_ns
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
@@ -27,42 +27,42 @@ def graph(trace):
 
 def test_scale_halves_what_it_is_given_and_nothing_else(graph):
     operations = graph.select(NodeKind.DEVICE_OP)
-    halved = edits.scale(graph, operations[:1], 0.5)
+    halved = graph_edits.scale(graph, operations[:1], 0.5)
     assert span_ns(graph) - span_ns(halved) == 50_000
     assert (np.delete(halved.duration_ns, operations[0]) == np.delete(graph.duration_ns, operations[0])).all()
 
 
 def test_negative_times_are_refused(graph):
     with pytest.raises(UsageError, match="0 or more"):
-        edits.scale(graph, np.array([1]), -1)
+        graph_edits.scale(graph, np.array([1]), -1)
     with pytest.raises(UsageError, match="0 or more"):
-        edits.set_duration(graph, np.array([1]), -5)
+        graph_edits.set_duration(graph, np.array([1]), -5)
     with pytest.raises(UsageError, match="0 or more"):
-        edits.scale_host_time(graph, intervals.EMPTY, float("nan"))
+        graph_edits.scale_host_time(graph, intervals.EMPTY, float("nan"))
 
 
 def test_a_removed_kernel_takes_its_gap_along(graph):
-    removed = edits.remove(graph, graph.select(NodeKind.DEVICE_OP)[1:2])
+    removed = graph_edits.remove(graph, graph.select(NodeKind.DEVICE_OP)[1:2])
     assert span_ns(graph) - span_ns(removed) == 101_000
 
 
 def test_a_removed_wait_lets_the_host_run_on(trace, graph):
     calls = graph.call_node[[-1]]
-    edited = edits.remove(graph, calls)
+    edited = graph_edits.remove(graph, calls)
     assert not np.isin(edited.edges.kind, HOST_WAITS).any()
     assert span_ns(edited) == max(15_000 + 40_000, 8_000 + 302_000)
 
 
 def test_dropped_edges_are_those_asked_for(graph):
     call = graph.call_node[[-1]]
-    assert edits.drop_edge(graph, call, EdgeKind.LAUNCH) is graph
-    edited = edits.drop_edge(graph, call, EdgeKind.DEVICE_SYNC)
+    assert graph_edits.drop_edge(graph, call, EdgeKind.LAUNCH) is graph
+    edited = graph_edits.drop_edge(graph, call, EdgeKind.DEVICE_SYNC)
     assert len(edited.edges.src) == len(graph.edges.src) - 1
 
 
 def test_host_time_within_a_range_is_scaled(graph):
     work = Intervals(np.array([graph.origin_ns + graph.recorded_span_ns - 20_000]), np.array([graph.origin_ns + 10**9]))
-    halved = edits.scale_host_time(graph, work, 0.5)
+    halved = graph_edits.scale_host_time(graph, work, 0.5)
     assert span_ns(graph) - span_ns(halved) == 10_000
 
 
@@ -77,7 +77,7 @@ def test_a_pinned_copy_no_longer_holds_the_host():
     )
     graph = build(trace)
     copy = graph.event_node[[0]]
-    pinned = edits.unblock_copies(graph, copy, 200_000)
+    pinned = graph_edits.unblock_copies(graph, copy, 200_000)
     assert not (pinned.edges.kind == EdgeKind.BLOCKING_COPY).any()
     assert pinned.duration_ns[copy] == 200_000
     # The host saves the call's wait, all but the 10 µs an asynchronous call may take.

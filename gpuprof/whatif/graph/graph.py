@@ -21,7 +21,7 @@ import numpy as np
 from gpuprof.model.table import Array
 
 if TYPE_CHECKING:
-    from gpuprof.whatif.plan import Plan
+    from gpuprof.whatif.graph.traversal import Plan
 
 ORIGIN = 0
 
@@ -152,7 +152,7 @@ class Graph:
         return {}
 
     def _planned(self, *, limited: bool) -> Plan:
-        from gpuprof.whatif.plan import make_plan
+        from gpuprof.whatif.graph.traversal import make_plan
 
         if limited not in self._plans:
             rows = np.flatnonzero(limited | (self.edges.kind != EdgeKind.QUEUE))

@@ -6,10 +6,10 @@ import numpy as np
 
 from gpuprof.model.kinds import CallKind, DeviceEventKind
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph import EdgeKind, Edges
-from gpuprof.whatif.layout import Layout
-from gpuprof.whatif.streams import Operations
-from gpuprof.whatif.waits import last_enqueued
+from gpuprof.whatif.graph.graph import EdgeKind, Edges
+from gpuprof.whatif.graph.layout import Layout
+from gpuprof.whatif.graph.streams import Operations
+from gpuprof.whatif.graph.waits import last_enqueued
 
 # A gap this long that nothing explains, shortly after another stream's operation ended, is taken for a wait on it.
 UNEXPLAINED_GAP_NS = 3_000

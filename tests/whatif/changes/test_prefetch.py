@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.build import build
-from gpuprof.whatif.changes import calls_gone
-from gpuprof.whatif.edits import together
-from gpuprof.whatif.prefetch import copied_ahead, copied_beside
+from gpuprof.whatif.changes.graph_edits import together
+from gpuprof.whatif.changes.prefetch import copied_ahead, copied_beside
+from gpuprof.whatif.changes.trace_changes import calls_gone
+from gpuprof.whatif.graph.build import build
 from gpuprof.whatif.retime import span_ns
 from tests.support.trace_builder import TraceBuilder
 

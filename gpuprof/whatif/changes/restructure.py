@@ -10,8 +10,8 @@ from gpuprof.errors import UsageError
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
-from gpuprof.whatif.edits import remove, set_duration
-from gpuprof.whatif.graph import HOST_WAITS, ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
+from gpuprof.whatif.changes.graph_edits import remove, set_duration
+from gpuprof.whatif.graph.graph import HOST_WAITS, ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
 
 # Between the kernels of one graph, and to launch it (design/whatif.md, formula 4).
 GRAPH_KERNEL_GAP_NS = 1_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.edits import Edit
-from gpuprof.whatif.graph import EdgeKind, Graph
-from gpuprof.whatif.restructure import move_stream
+from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.restructure import move_stream
+from gpuprof.whatif.graph.graph import EdgeKind, Graph
 
 
 def copied_beside(rows: Array, device: int) -> Edit:

@@ -8,11 +8,11 @@ import numpy as np
 
 from gpuprof.model.schema import SYNCS
 from gpuprof.model.table import Table
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
-from gpuprof.whatif.graph import EdgeKind, NodeKind
-from gpuprof.whatif.launching import QUEUE_LENGTH
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
+from gpuprof.whatif.graph.launching import QUEUE_LENGTH
 from gpuprof.whatif.retime import retime, span_ns
 from tests.support.trace_builder import TraceBuilder
 
@@ -72,7 +72,7 @@ def test_threads_at_work_together_stay_apart_and_hand_over():
     assert len(hosts) == 2
     assert len(edges_of(graph, EdgeKind.HAND_OFF)) == 1
     others = graph.call_node[trace.calls["thread"] == 1]
-    quick = edits.scale(graph, np.concatenate([others, others - 1]), 0.5)
+    quick = graph_edits.scale(graph, np.concatenate([others, others - 1]), 0.5)
     assert span_ns(graph) - span_ns(quick) > 50_000
 
 
@@ -92,7 +92,7 @@ def test_a_blocking_copy_holds_the_host_until_it_ends():
     graph = build(trace)
     call = graph.call_node[1]
     assert edges_of(graph, EdgeKind.BLOCKING_COPY) == [(graph.event_node[1], call)]
-    shorter = edits.set_duration(graph, graph.event_node[[0]], 100_000)
+    shorter = graph_edits.set_duration(graph, graph.event_node[[0]], 100_000)
     assert retime(graph)[call] - retime(shorter)[call] == 100_000
 
 
@@ -103,7 +103,7 @@ def test_a_full_queue_holds_the_host():
     graph = build(builder.build())
     queue = edges_of(graph, EdgeKind.QUEUE)
     assert queue and all(dst > src or graph.nodes.kind[dst] == NodeKind.CALL for src, dst in queue)
-    slow = edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 10)
+    slow = graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 10)
     held = retime(slow)[graph.call_node]
     # The host may be a queue's length ahead of the device and no further.
     begun = retime(slow)[graph.event_node - 1]
@@ -115,9 +115,9 @@ def test_a_release_of_memory_waits_for_the_device():
     builder = TraceBuilder().kernel("k", 18, 500, launch_at_us=10).call("cudaFree", 20, 600)
     graph = build(builder.build())
     assert edges_of(graph, EdgeKind.ALLOCATION) == [(graph.event_node[0], graph.call_node[1])]
-    quick = edits.set_duration(graph, graph.event_node, 100_000)
+    quick = graph_edits.set_duration(graph, graph.event_node, 100_000)
     assert span_ns(graph) - span_ns(quick) == 400_000
-    free = edits.set_duration(graph, graph.call_node[[1]], 0)
+    free = graph_edits.set_duration(graph, graph.call_node[[1]], 0)
     assert span_ns(free) == graph.nodes.recorded_ns[graph.event_node[0]]
 
 
@@ -146,7 +146,7 @@ def test_a_kernel_kept_out_by_a_full_device_is_an_inferred_wait():
     large, small = graph.event_node
     assert edges_of(graph, EdgeKind.INFERRED_WAIT) == [(large, small - 1)]
     assert retime(graph)[small - 1] == 4_990_000 - graph.origin_ns
-    halved = edits.scale(graph, graph.event_node[[0]], 0.5)
+    halved = graph_edits.scale(graph, graph.event_node[[0]], 0.5)
     assert retime(graph)[small] - retime(halved)[small] == 2_500_000
 
 
@@ -164,7 +164,7 @@ def test_a_host_held_by_the_queue_follows_faster_kernels():
     graph = build(trace)
     assert held > 500
     assert abs(span_ns(graph) / trace.span_ns - 1) < 0.001
-    halved = edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)
+    halved = graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5)
     assert span_ns(graph) / span_ns(halved) > 1.85
 
 

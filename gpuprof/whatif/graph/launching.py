@@ -6,9 +6,9 @@ import numpy as np
 
 from gpuprof.model.kinds import CallKind, CopyKind, HostMemory
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph import EdgeKind, Edges
-from gpuprof.whatif.layout import Layout
-from gpuprof.whatif.streams import launch_lags, stream_gaps
+from gpuprof.whatif.graph.graph import EdgeKind, Edges
+from gpuprof.whatif.graph.layout import Layout
+from gpuprof.whatif.graph.streams import launch_lags, stream_gaps
 
 # Launches a stream takes before the next one blocks, as observed (design/whatif.md).
 QUEUE_LENGTH = 1_020

@@ -6,12 +6,12 @@ import numpy as np
 
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
-from gpuprof.whatif import edits
-from gpuprof.whatif.edits import Edit
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.changes.batch_waits import waits_with_workers
+from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.restructure import launch_together, stretches
 from gpuprof.whatif.fidelity import replayed
-from gpuprof.whatif.graph import HOST_WAITS, EdgeKind, Graph
-from gpuprof.whatif.loading import waits_with_workers
-from gpuprof.whatif.restructure import launch_together, stretches
+from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, Graph
 from gpuprof.whatif.retime import retime
 
 # Longer than this no staging takes before the device begins to copy: the first copy of a run waits for the driver.
@@ -25,17 +25,17 @@ def unchanged(graph: Graph) -> Graph:
 
 def calls_gone(rows: Array) -> Edit:
     """Without these calls, so that nobody waits in them. What they enqueue stays."""
-    return lambda graph: edits.remove(graph, _known(graph.call_node[rows]))
+    return lambda graph: graph_edits.remove(graph, _known(graph.call_node[rows]))
 
 
 def waits_dropped(rows: Array) -> Edit:
     """These calls no longer wait for the device; what else they do stays."""
-    return lambda graph: edits.drop_edge(graph, _known(graph.call_node[rows]), *HOST_WAITS)
+    return lambda graph: graph_edits.drop_edge(graph, _known(graph.call_node[rows]), *HOST_WAITS)
 
 
 def operations_scaled(rows: Array, factor: float) -> Edit:
     """These device events take `factor` times as long."""
-    return lambda graph: edits.scale(graph, _known(graph.event_node[rows]), factor)
+    return lambda graph: graph_edits.scale(graph, _known(graph.event_node[rows]), factor)
 
 
 def operations_lasting(rows: Array, duration_ns: Array) -> Edit:
@@ -44,19 +44,19 @@ def operations_lasting(rows: Array, duration_ns: Array) -> Edit:
     def edit(graph: Graph) -> Graph:
         nodes = graph.event_node[rows]
         known = nodes >= 0
-        return edits.set_duration(graph, nodes[known], duration_ns[known])
+        return graph_edits.set_duration(graph, nodes[known], duration_ns[known])
 
     return edit
 
 
 def operations_gone(rows: Array) -> Edit:
     """Without these device events; the calls that launch them stay."""
-    return lambda graph: edits.remove(graph, _known(graph.event_node[rows]))
+    return lambda graph: graph_edits.remove(graph, _known(graph.event_node[rows]))
 
 
 def host_time_scaled(within: Intervals, factor: float | Array) -> Edit:
     """The main thread's chain takes `factor` times as long (one for each interval) in the union `within`."""
-    return lambda graph: edits.scale_host_time(graph, within, factor)
+    return lambda graph: graph_edits.scale_host_time(graph, within, factor)
 
 
 def batches_from_workers(waits: Intervals, load_ns: Array, workers: int, prefetch: int, gained: float = 1.0) -> Edit:
@@ -76,7 +76,7 @@ def batches_from_workers(waits: Intervals, load_ns: Array, workers: int, prefetc
         rest = np.minimum(np.append(rest, np.median(rest)), 2 * np.median(rest))
         waited = np.maximum(waits.ends - waits.starts, 1)
         left = np.minimum(waits_with_workers(load_ns, rest, workers, prefetch=prefetch) / waited, 1.0)
-        return edits.scale_host_time(graph, waits, 1 - (1 - left) * gained)
+        return graph_edits.scale_host_time(graph, waits, 1 - (1 - left) * gained)
 
     return edit
 
@@ -92,8 +92,8 @@ def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array, pi
         staging, filled = np.zeros(len(graph.nodes), np.int64), np.zeros(len(graph.nodes), np.int64)
         staging[launches.dst] = launches.lag_ns
         chosen = (nodes >= 0) & (staging[nodes - 1] <= MOST_STAGING_NS)
-        copied = edits.unblock_copies(graph, nodes[chosen], duration_ns[chosen])
-        copied = edits.remove(copied, _known(graph.call_node[waiting_calls]))
+        copied = graph_edits.unblock_copies(graph, nodes[chosen], duration_ns[chosen])
+        copied = graph_edits.remove(copied, _known(graph.call_node[waiting_calls]))
         filled[nodes[chosen] - 1] = np.broadcast_to(pinning_ns, len(rows))[chosen]
         own = copied.duration_ns.copy()
         np.add.at(own, launches.src, filled[launches.dst])
@@ -112,7 +112,7 @@ def launching_scaled(within: Intervals, longest_ns: int, factor: float) -> Edit:
 
     def edit(graph: Graph) -> Graph:
         calls, starts = stretches(graph, within, longest_ns)
-        return edits.scale(graph, np.concatenate([calls, calls[~starts] - 1]), factor)
+        return graph_edits.scale(graph, np.concatenate([calls, calls[~starts] - 1]), factor)
 
     return edit
 
