@@ -24,8 +24,8 @@ LARGEST = Path(__file__).resolve().parents[2] / "shared" / "traces" / "gpu" / "v
 
 def analyses() -> list[type[Result]]:
     found: set[type[Result]] = set()
-    for module in pkgutil.iter_modules(gpuprof.analyses.__path__):
-        members = vars(importlib.import_module(f"gpuprof.analyses.{module.name}")).values()
+    for module in pkgutil.walk_packages(gpuprof.analyses.__path__, "gpuprof.analyses."):
+        members = vars(importlib.import_module(module.name)).values()
         found |= {
             each for each in members if isinstance(each, type) and issubclass(each, Result) and each is not Result
         }

@@ -64,7 +64,7 @@ def script_of(run: Run) -> Path | None:
 
 def _changed_cell(run: Run, number: int) -> str | None:
     """The changed cell as it was typed, with `--compare last` on its magic line."""
-    from gpuprof.edits.diff import compared_with_last
+    from gpuprof.code_edits.syntax.diff import compared_with_last
 
     after = changed_source(run, number)
     return None if after is None else compared_with_last(after).rstrip("\n")
@@ -72,7 +72,7 @@ def _changed_cell(run: Run, number: int) -> str | None:
 
 def changed_source(run: Run, number: int) -> str | None:
     """The cell as it was typed with the change of a finding; None where that has none."""
-    from gpuprof.edits.diff import as_typed, changed
+    from gpuprof.code_edits.syntax.diff import as_typed, changed
 
     diff, cell = run.findings[number - 1].diff, run.trace.context.cell
     return None if diff is None or cell is None else changed(as_typed(cell.source), diff)

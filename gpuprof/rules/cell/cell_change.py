@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpuprof.edits.diff import as_typed, unified_diff
+from gpuprof.code_edits.syntax.diff import as_typed, unified_diff
 from gpuprof.model.trace import Trace
 
 

@@ -140,6 +140,6 @@ def _saving(results: Results, scope: Scope, waited_ns: int) -> Saving | None:
 
 
 def _edit(source: str) -> str | None:
-    from gpuprof.edits.switches import leave_anomaly_mode
+    from gpuprof.code_edits.loops.switches import leave_anomaly_mode
 
     return leave_anomaly_mode(source)

@@ -106,7 +106,7 @@ def _explanation(results: Results, scope: Scope, waits: Table, lost_ns: float) -
 
 def _diff(results: Results) -> str | None:
     def edit(source: str) -> str | None:
-        from gpuprof.edits.dropped_calls import drop_synchronising
+        from gpuprof.code_edits.loops.dropped_calls import drop_synchronising
 
         return drop_synchronising(source)
 

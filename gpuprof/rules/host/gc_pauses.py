@@ -109,7 +109,7 @@ class GcPauses(Rule):
 
 def _diff(results: Results) -> str | None:
     def edit(source: str) -> str | None:
-        from gpuprof.edits.dropped_calls import drop_calls
+        from gpuprof.code_edits.loops.dropped_calls import drop_calls
 
         return drop_calls(source, "gc.collect")
 

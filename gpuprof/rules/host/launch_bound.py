@@ -154,7 +154,7 @@ def _diff(results: Results) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.modules import compile_with_graphs
+        from gpuprof.code_edits.models.modules import compile_with_graphs
 
         return compile_with_graphs(source, known_models(results.trace))
 

@@ -188,7 +188,7 @@ def _names(results: Results, waits: Table) -> list[str]:
 
 def _diff(results: Results, reads_per_step: float) -> str | None:
     def edit(source: str) -> str | None:
-        from gpuprof.edits.reads import defer_reads
+        from gpuprof.code_edits.loops.reads import defer_reads
 
         return defer_reads(source, reads_per_step)
 

@@ -173,7 +173,7 @@ def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.joined_tensors import join_after_loop
+        from gpuprof.code_edits.data.joined_tensors import join_after_loop
 
         return join_after_loop(source, lines)
 

@@ -86,6 +86,6 @@ class ConvAutotuneOff(Rule):
 
 
 def _edit(source: str) -> str | None:
-    from gpuprof.edits.switches import try_out_convolutions
+    from gpuprof.code_edits.loops.switches import try_out_convolutions
 
     return try_out_convolutions(source)

@@ -82,6 +82,6 @@ class ConvBiasBeforeNorm(Rule):
 
 
 def _edit(source: str) -> str | None:
-    from gpuprof.edits.biases import drop_bias_before_norm
+    from gpuprof.code_edits.models.biases import drop_bias_before_norm
 
     return drop_bias_before_norm(source)

@@ -120,6 +120,6 @@ def _scores(block: Block) -> str:
 
 
 def _edit(source: str) -> str | None:
-    from gpuprof.edits.attention import fuse_attention
+    from gpuprof.code_edits.models.attention import fuse_attention
 
     return fuse_attention(source)

@@ -143,7 +143,7 @@ def _diff(results: Results) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.precision import set_matmul_precision
+        from gpuprof.code_edits.models.precision import set_matmul_precision
 
         return set_matmul_precision(source, "high")
 

@@ -110,7 +110,7 @@ def _diff(results: Results) -> str | None:
     images = bool(given) and len(given[0].dims) == _IMAGE_DIMENSIONS
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.modules import lay_out_channels_last, lay_out_model
+        from gpuprof.code_edits.models.modules import lay_out_channels_last, lay_out_model
 
         known = known_models(trace)
         return (lay_out_channels_last(source, known) if images else None) or lay_out_model(source, known)

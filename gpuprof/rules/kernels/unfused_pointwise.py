@@ -100,7 +100,7 @@ def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.modules import compile_model
+        from gpuprof.code_edits.models.modules import compile_model
 
         return compile_model(source, lines, known_models(results.trace))
 

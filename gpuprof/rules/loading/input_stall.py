@@ -269,7 +269,7 @@ def _diff(results: Results, plan: WorkerPlan, waits: Intervals) -> str | None:
     line, workers = loader.line, str(plan.suggested)
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.loaders import set_loader
+        from gpuprof.code_edits.data.loaders import set_loader
 
         return set_loader(source, line, num_workers=workers, persistent_workers="True")
 

@@ -223,7 +223,7 @@ def _diff(results: Results, stall: float) -> str | None:
     line, workers = plan.loader.line, str(fits)
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.loaders import set_loader
+        from gpuprof.code_edits.data.loaders import set_loader
 
         return set_loader(source, line, num_workers=workers)
 

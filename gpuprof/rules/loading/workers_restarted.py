@@ -99,7 +99,7 @@ class WorkersRestarted(Rule):
 
 def _diff(results: Results, line: int | None) -> str | None:
     def edit(source: str) -> str | None:
-        from gpuprof.edits.loaders import set_loader
+        from gpuprof.code_edits.data.loaders import set_loader
 
         return None if line is None else set_loader(source, line, persistent_workers="True")
 

@@ -115,7 +115,7 @@ def _diff(results: Results, device: int | None) -> str | None:
     known = {name for part in (parts.modules if parts else ()) for name in part.name.split(".")}
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.checkpoints import checkpoint_blocks
+        from gpuprof.code_edits.models.checkpoints import checkpoint_blocks
 
         return checkpoint_blocks(source, known)
 

@@ -82,7 +82,7 @@ class EmptyCacheInStep(Rule):
 
 def _diff(results: Results) -> str | None:
     def edit(source: str) -> str | None:
-        from gpuprof.edits.dropped_calls import drop_calls
+        from gpuprof.code_edits.loops.dropped_calls import drop_calls
 
         return drop_calls(source, "torch.cuda.empty_cache")
 

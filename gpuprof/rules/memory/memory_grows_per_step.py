@@ -150,7 +150,7 @@ def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.kept_losses import detach_kept
+        from gpuprof.code_edits.loops.kept_losses import detach_kept
 
         return detach_kept(source, lines)
 

@@ -143,7 +143,7 @@ def _diff(results: Results, memory: MemoryUse) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.precision import add_autocast
+        from gpuprof.code_edits.models.precision import add_autocast
 
         return add_autocast(source, "cuda", "bfloat16", known_models(results.trace))
 

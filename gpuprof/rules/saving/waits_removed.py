@@ -15,8 +15,8 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model.table import Array, Table
 from gpuprof.rules.base.finding import Finding
-from gpuprof.whatif.changes.removal import saved_by_number
 from gpuprof.whatif.predict import Replay
+from gpuprof.whatif.removal import saved_by_number
 
 # A curve in which the costliest half brings less than this of all is worth a sentence: half the work is no use.
 _LITTLE = 0.4

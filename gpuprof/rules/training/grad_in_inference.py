@@ -94,7 +94,7 @@ def _diff(results: Results) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.evaluation import add_inference_mode
+        from gpuprof.code_edits.loops.evaluation import add_inference_mode
 
         return add_inference_mode(source, line, known_models(results.trace))
 

@@ -130,7 +130,7 @@ def _dropped(results: Results, scope: Scope, found: GradientZeroing, left: float
 
 
 def _edit(source: str) -> str | None:
-    from gpuprof.edits.optimizers import drop_zeroing_in_place
+    from gpuprof.code_edits.loops.optimizers import drop_zeroing_in_place
 
     return drop_zeroing_in_place(source)
 

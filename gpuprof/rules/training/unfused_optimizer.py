@@ -234,7 +234,7 @@ def _diff(results: Results, use: OptimizerUse) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.optimizers import set_optimizer
+        from gpuprof.code_edits.loops.optimizers import set_optimizer
 
         return set_optimizer(source, line, use.name, **{argument: "True"})
 

@@ -113,7 +113,7 @@ def _diff(results: Results) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.loaders import copy_without_blocking
+        from gpuprof.code_edits.data.loaders import copy_without_blocking
 
         return copy_without_blocking(source, line)
 

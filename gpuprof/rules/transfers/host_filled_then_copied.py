@@ -94,7 +94,7 @@ class HostFilledThenCopied(Rule):
 
 def _diff(results: Results, name: str) -> str | None:
     def edit(source: str) -> str | None:
-        from gpuprof.edits.host_work import make_on_device
+        from gpuprof.code_edits.data.host_work import make_on_device
 
         return make_on_device(source, name)
 

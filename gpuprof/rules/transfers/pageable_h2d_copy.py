@@ -179,7 +179,7 @@ def _diff(results: Results) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
-        from gpuprof.edits.loaders import pin_batches
+        from gpuprof.code_edits.data.loaders import pin_batches
 
         return pin_batches(source, lines)
 

@@ -111,7 +111,7 @@ class WidenedBeforeCopy(Rule):
 
 def _diff(results: Results, to: str, lines: tuple[int, ...]) -> str | None:
     def edit(source: str) -> str | None:
-        from gpuprof.edits.host_work import widen_on_device
+        from gpuprof.code_edits.data.host_work import widen_on_device
 
         return widen_on_device(source, to, lines)
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from gpuprof.model.context import Composition, Environment, Loader, ModuleBytes, Optimizer
 from gpuprof.model.device import Device
-from tests.edits.executed import TRAINING, line_of
-from tests.edits.test_attention import ATTENTION
-from tests.edits.test_biases import NORMED
-from tests.edits.test_evaluation import CELL as EVALUATION
-from tests.edits.test_host_work import FILLED, WIDENED
-from tests.edits.test_joined_tensors import GROWN
-from tests.edits.test_kept_losses import KEPT
-from tests.edits.test_modules import DROPPING, IMAGES
-from tests.edits.test_switches import ANOMALY
+from tests.code_edits.data.test_host_work import FILLED, WIDENED
+from tests.code_edits.data.test_joined_tensors import GROWN
+from tests.code_edits.executed import TRAINING, line_of
+from tests.code_edits.loops.test_evaluation import CELL as EVALUATION
+from tests.code_edits.loops.test_kept_losses import KEPT
+from tests.code_edits.loops.test_switches import ANOMALY
+from tests.code_edits.models.test_attention import ATTENTION
+from tests.code_edits.models.test_biases import NORMED
+from tests.code_edits.models.test_modules import DROPPING, IMAGES
 
 
 @dataclass(frozen=True)

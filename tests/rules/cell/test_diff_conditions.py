@@ -14,8 +14,8 @@ from gpuprof.model.device import Device
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
-from tests.edits.executed import TRAINING, line_of
-from tests.edits.test_modules import IMAGES
+from tests.code_edits.executed import TRAINING, line_of
+from tests.code_edits.models.test_modules import IMAGES
 from tests.rules.cases import case_of
 from tests.rules.cell.executed_cells import EXECUTED
 from tests.rules.test_lines import with_lines

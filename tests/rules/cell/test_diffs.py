@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.edits.diff import as_typed, changed
+from gpuprof.code_edits.syntax.diff import as_typed, changed
 from gpuprof.model.context import Cell, Environment, Loader, Optimizer
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.registry import rule
-from tests.edits.executed import TRAINING, line_of, run
-from tests.edits.test_evaluation import CELL
+from tests.code_edits.executed import TRAINING, line_of, run
+from tests.code_edits.loops.test_evaluation import CELL
 from tests.rules.cases.host import sync_in_step
 from tests.rules.cases.kernels import fp32_matmul
 from tests.rules.cases.loading import input_stall

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.edits.diff import as_typed, changed
+from gpuprof.code_edits.syntax.diff import as_typed, changed
 from gpuprof.model.context import Cell
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import all_rules, rule
-from tests.edits.executed import assert_rest_is_kept, run
+from tests.code_edits.executed import assert_rest_is_kept, run
 from tests.rules.cases import case_of
 from tests.rules.cell.executed_cells import EXECUTED, ExecutedCell
 from tests.rules.test_lines import with_lines

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.edits.diff import as_typed, changed
+from gpuprof.code_edits.syntax.diff import as_typed, changed
 from gpuprof.model.context import Cell
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
-from tests.edits.executed import run
+from tests.code_edits.executed import run
 from tests.rules.cases import case_of
 
 CELL = """\

@@ -9,7 +9,7 @@ from gpuprof.model.context import Cell
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import rule
-from tests.edits.test_joined_tensors import GROWN, LINES
+from tests.code_edits.data.test_joined_tensors import GROWN, LINES
 from tests.rules.cases.host.tensor_grown_by_cat import evaluation
 from tests.rules.saving.test_device_savings import Machine
 from tests.support.trace_builder import TraceBuilder

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.transfers.sync_waits import SyncWaits
-from gpuprof.whatif.changes.removal import saved_by_number, saved_ns
 from gpuprof.whatif.changes.trace_changes import calls_gone
 from gpuprof.whatif.predict import Replay, predict
+from gpuprof.whatif.removal import saved_by_number, saved_ns
 from gpuprof.whatif.retime import span_ns
 from tests.whatif.programs import Program, programs, run
 

@@ -1,0 +1,1 @@
+"""Edits of how data is loaded, made and moved."""

@@ -1,0 +1,1 @@
+"""Edits of training and evaluation loops."""

@@ -1,0 +1,1 @@
+"""Edits of models and of their precision."""

@@ -1,0 +1,1 @@
+"""A cell as syntax: statements, keywords, bindings, diffs."""

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from gpuprof.code_edits.loops.switches import leave_anomaly_mode, try_out_convolutions
+from tests.code_edits.executed import TRAINING, assert_rest_is_kept, run
+
+ANOMALY = "import torch\ntorch.autograd.set_detect_anomaly(True)  # a nan somewhere\n" + TRAINING
+
+
+@pytest.fixture(autouse=True)
+def switches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", False)
+    yield
+    torch.autograd.set_detect_anomaly(False)
+
+
+def test_convolutions_are_tried_out_before_the_cells_own_statements() -> None:
+    after = try_out_convolutions(TRAINING)
+    assert after == TRAINING.replace("loader = D", "torch.backends.cudnn.benchmark = True\nloader = D")
+    assert run(after)["losses"] == run(TRAINING)["losses"]
+    assert torch.backends.cudnn.benchmark
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.backends.cudnn.benchmark = False",
+        "from torch.backends import cudnn; cudnn.deterministic = True",
+        "torch.use_deterministic_algorithms(True)",
+        "torch = None",
+    ],
+)
+def test_who_has_decided_is_not_overruled(line: str) -> None:
+    assert try_out_convolutions(f"{line}\n{TRAINING}") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "becomes"),
+    [
+        ("torch.autograd.set_detect_anomaly(True)", "torch.autograd.set_detect_anomaly(False)"),
+        ("torch.autograd.set_detect_anomaly(mode=True)", "torch.autograd.set_detect_anomaly(mode=False)"),
+        ("with torch.autograd.detect_anomaly(): pass", "with torch.autograd.set_detect_anomaly(False): pass"),
+    ],
+)
+def test_anomaly_detection_ends(line: str, becomes: str) -> None:
+    cell = f"import torch\n{line}  # why\nprint(1)\n"
+    assert leave_anomaly_mode(cell) == cell.replace(line, becomes)
+    torch.autograd.set_detect_anomaly(True)
+    run(cell.replace(line, becomes))
+    assert torch.is_anomaly_enabled() is line.startswith("with")
+
+
+def test_the_training_goes_on_without_it() -> None:
+    after = leave_anomaly_mode(ANOMALY)
+    assert after is not None
+    assert_rest_is_kept(ANOMALY, after)
+    assert run(after)["losses"] == run(ANOMALY)["losses"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "torch.autograd.set_detect_anomaly(debug)\n",
+        "torch.autograd.set_detect_anomaly(False)\n",
+        "with detect_anomaly(): pass\n",
+        "torch.autograd.set_detect_anomaly(True)\ntorch.autograd.set_detect_anomaly(False)\n",
+        "x = 1\n",
+    ],
+)
+def test_doubt_switches_nothing(cell: str) -> None:
+    assert leave_anomaly_mode(cell) is None
