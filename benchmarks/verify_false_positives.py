@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.verification import Outcome, Verdict, measure_cells
-from gpuprof.verification.outcome import decided
+from gpuprof.verification.timing.outcome import decided
 
 SIMULATED, REAL, PAIRS = 200, 20, 60
 TABLE = Path(__file__).with_suffix(".md")

@@ -88,7 +88,7 @@ def _publish_widget(run: Run, live: LiveOutput | None) -> None:
 
 
 def _compared(run: Run, options: CellOptions, earlier: Run | Path | None) -> Comparison | None:
-    from gpuprof.profiling.same_cell import previous_of
+    from gpuprof.profiling.previous_run import previous_of
 
     if earlier is None and not options.no_compare and not options.quiet:
         earlier = previous_of(run)

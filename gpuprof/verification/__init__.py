@@ -6,7 +6,7 @@ from gpuprof.errors import ArmError, VerificationError
 from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
 from gpuprof.verification.measure import measure_cells, verify
-from gpuprof.verification.outcome import Outcome
+from gpuprof.verification.timing.outcome import Outcome
 from gpuprof.verification.verdict import ArmFacts, Verdict
 
 __all__ = [

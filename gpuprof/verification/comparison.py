@@ -11,15 +11,15 @@ import numpy as np
 from gpuprof.errors import VerificationError
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.units import NS_PER_S, duration, plural
-from gpuprof.verification.arms import Arm
-from gpuprof.verification.blocks import Block, Plan, run_block
+from gpuprof.verification.cells.hooks import Hooks
+from gpuprof.verification.cells.variants import Arm
 from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge, skipped_work
-from gpuprof.verification.hooks import Hooks
-from gpuprof.verification.outcome import FEWEST_PAIRS, as_differences, decided, estimate
 from gpuprof.verification.record import GUARD_STEPS, Record
-from gpuprof.verification.snapshot import Snapshot
+from gpuprof.verification.state.snapshot import Snapshot
+from gpuprof.verification.timing.blocks import Block, Plan, run_block
+from gpuprof.verification.timing.outcome import FEWEST_PAIRS, as_differences, decided, estimate
+from gpuprof.verification.timing.warm_up import DeviceClocks, settled
 from gpuprof.verification.verdict import ArmFacts, Verdict
-from gpuprof.verification.warm_up import DeviceClocks, settled
 
 MOST_PAIRS = 60
 BUDGET_S = 60.0

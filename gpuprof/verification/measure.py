@@ -11,12 +11,12 @@ from gpuprof.capture import ownership
 from gpuprof.capture.interrupts import interrupts_held
 from gpuprof.errors import UsageError, VerificationError
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
-from gpuprof.verification.arms import Arm, CallArm, CellArm
+from gpuprof.verification.cells.hooks import Hooks
+from gpuprof.verification.cells.variable_reads import read_names
+from gpuprof.verification.cells.variants import Arm, CallArm, CellArm
 from gpuprof.verification.comparison import BUDGET_S, MOST_PAIRS, Comparison, Settings
 from gpuprof.verification.effects import refuse_effects
-from gpuprof.verification.hooks import Hooks
-from gpuprof.verification.reads import read_names
-from gpuprof.verification.snapshot import Snapshot
+from gpuprof.verification.state.snapshot import Snapshot
 from gpuprof.verification.verdict import Verdict
 
 _GUARDS = {"exact": Guard.EXACT, "numeric": Guard.NUMERIC, "semantic": Guard.SEMANTIC}

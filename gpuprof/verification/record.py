@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpuprof.errors import VerificationError
-from gpuprof.verification.hooks import BlockEnd, Counted, Listener
+from gpuprof.verification.cells.hooks import BlockEnd, Counted, Listener
 
 GUARD_STEPS = 20
 _MOST_NODES = 200_000

@@ -9,7 +9,7 @@ from typing import Any
 from gpuprof.rules.base.guard import Guard
 from gpuprof.units import NS_PER_S, count, duration, factor, plural, size
 from gpuprof.verification.guards import GuardResult, Status
-from gpuprof.verification.outcome import Estimate, Outcome
+from gpuprof.verification.timing.outcome import Estimate, Outcome
 
 SCHEMA = 1
 _NOTICED_BYTES = 1024 * 1024

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpuprof.verification import Outcome, Status, blocks, measure_cells, record
+from gpuprof.verification import Outcome, Status, measure_cells, record
+from gpuprof.verification.timing import blocks
 
 LOADER = """
 import time, torch

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, FUSED_TOLERANCE, Guard
+from gpuprof.verification.cells.hooks import Counted
 from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge
-from gpuprof.verification.hooks import Counted
 from gpuprof.verification.record import Record
 
 LOSSES = [2.0, 1.5, 1.25]

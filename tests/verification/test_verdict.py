@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
-from gpuprof.verification.outcome import Outcome
+from gpuprof.verification.timing.outcome import Outcome
 from gpuprof.verification.verdict import ArmFacts, Verdict
 
 PASSED = GuardResult(Guard.EXACT, Status.PASSED, "loss identical over 20 steps", 0.0)

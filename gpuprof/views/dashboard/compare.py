@@ -12,7 +12,7 @@ import ipywidgets
 from gpuprof.capture.store import runs_folder
 from gpuprof.errors import GpuprofError
 from gpuprof.report import Comparison, Summary
-from gpuprof.report.same_cell import previous_among
+from gpuprof.report.cell_identity import previous_among
 from gpuprof.report.saved import SavedRun
 from gpuprof.report.summary import read_summary
 from gpuprof.units import NS_PER_S, duration, plural

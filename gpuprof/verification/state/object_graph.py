@@ -20,9 +20,10 @@ import numpy as np
 
 from gpuprof.errors import VerificationError
 from gpuprof.units import plural
-from gpuprof.verification import ownership
-from gpuprof.verification.kinds import describe_refused, is_constant, is_left_alone, slots_of
-from gpuprof.verification.mementos import (
+from gpuprof.verification.cells import user_code
+from gpuprof.verification.cells.variable_reads import global_names
+from gpuprof.verification.state.object_kinds import describe_refused, is_constant, is_left_alone, slots_of
+from gpuprof.verification.state.object_states import (
     ArrayMemento,
     BindingsMemento,
     CellMemento,
@@ -34,8 +35,7 @@ from gpuprof.verification.mementos import (
     SlotsMemento,
     memento_with_state,
 )
-from gpuprof.verification.reads import global_names
-from gpuprof.verification.tensors import CopiedTensorMemento, StorageMemento, TensorMemento
+from gpuprof.verification.state.tensors import CopiedTensorMemento, StorageMemento, TensorMemento
 
 _MOST_OBJECTS = 20_000_000
 _LONGEST_PATH = 60
@@ -195,7 +195,7 @@ class Heap:
 
     def _members(self, path: str, kind: type, named: dict[str, Any]) -> None:
         # a library numbers its objects with counts: where these stand changes nothing that a cell computes
-        theirs = not ownership.is_users_class(kind, self._namespaces)
+        theirs = not user_code.is_users_class(kind, self._namespaces)
         skipped = itertools.count if theirs else ()
         self._add((f"{path}.{name}", each) for name, each in named.items() if not isinstance(each, skipped))
 
@@ -203,13 +203,13 @@ class Heap:
         self._add((path, cell) for cell in function.__closure__ or ())
         self._add([(path, function.__defaults__), (path, function.__kwdefaults__), (path, vars(function))])
         names = function.__globals__
-        if ownership.is_users(names, self._namespaces):
+        if user_code.is_users(names, self._namespaces):
             self.functions[id(function)] = function
             self._bind(names)
             self._add((name, names[name]) for name in sorted(global_names(function.__code__)) if name in names)
 
     def _class(self, path: str, kind: type) -> None:
-        if ownership.is_users_class(kind, self._namespaces):
+        if user_code.is_users_class(kind, self._namespaces):
             self._mementos.append(ClassMemento(kind))
             self._add((f"{path}.{name}", each) for name, each in vars(kind).items())
             self._add((path, base) for base in kind.__mro__[1:])

@@ -18,10 +18,10 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from gpuprof.errors import VerificationError
-from gpuprof.verification import snapshot as snapshots
-from gpuprof.verification.mementos import ArrayMemento
-from gpuprof.verification.quiet import quiet
-from gpuprof.verification.snapshot import Snapshot
+from gpuprof.verification.cells.quiet import quiet
+from gpuprof.verification.state import snapshot as snapshots
+from gpuprof.verification.state.object_states import ArrayMemento
+from gpuprof.verification.state.snapshot import Snapshot
 
 
 def taken(**roots: Any) -> Snapshot:

@@ -8,7 +8,15 @@ from enum import StrEnum
 
 import numpy as np
 
-from gpuprof.verification.confidence import FEWEST_PAIRS, NOTHING_KNOWN, Array, Interval, bca, hodges_lehmann, sequence
+from gpuprof.verification.timing.confidence import (
+    FEWEST_PAIRS,
+    NOTHING_KNOWN,
+    Array,
+    Interval,
+    bca,
+    hodges_lehmann,
+    sequence,
+)
 
 
 class Outcome(StrEnum):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from gpuprof.verification.confidence import FEWEST_PAIRS, bca, hodges_lehmann, inflation, sequence
-from gpuprof.verification.outcome import Outcome, decided, estimate
+from gpuprof.verification.timing.confidence import FEWEST_PAIRS, bca, hodges_lehmann, inflation, sequence
+from gpuprof.verification.timing.outcome import Outcome, decided, estimate
 
 PAIRS = 60
 NOISE = 0.03 / math.sqrt(2)  # of t4, whose variance is 2

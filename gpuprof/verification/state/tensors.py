@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuprof.verification.mementos import Memento
+from gpuprof.verification.state.object_states import Memento
 
 _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.verification.blocks import SHORTEST_NS, Plan, Timing
-from gpuprof.verification.hooks import BlockEnd, Counted
+from gpuprof.verification.cells.hooks import BlockEnd, Counted
 from gpuprof.verification.record import Record
-from gpuprof.verification.warm_up import settled
+from gpuprof.verification.timing.blocks import SHORTEST_NS, Plan, Timing
+from gpuprof.verification.timing.warm_up import settled
 
 MS = 1_000_000
 LONGEST_NS = 2_500 * MS

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.model.context import Cell, Outcome, RunContext
 from gpuprof.model.recording import write_context
-from gpuprof.profiling.same_cell import previous_of
+from gpuprof.profiling.previous_run import previous_of
 from gpuprof.run import Run
 from tests.support.trace_builder import TraceBuilder
 

@@ -12,9 +12,9 @@ import psutil
 
 from gpuprof.errors import VerificationError
 from gpuprof.units import size
-from gpuprof.verification.heap import Heap
-from gpuprof.verification.process_state import ProcessState
-from gpuprof.verification.tensors import StorageMemento
+from gpuprof.verification.state.object_graph import Heap
+from gpuprof.verification.state.process_state import ProcessState
+from gpuprof.verification.state.tensors import StorageMemento
 
 # of what is free: the arms need room of their own
 MOST_DEVICE_SHARE = 0.25

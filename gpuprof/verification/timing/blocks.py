@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.verification.arms import Arm
-from gpuprof.verification.hooks import BlockEnd, Counted, Hooks, Listener
+from gpuprof.verification.cells.hooks import BlockEnd, Counted, Hooks, Listener
+from gpuprof.verification.cells.variants import Arm
 from gpuprof.verification.record import Record
-from gpuprof.verification.snapshot import Snapshot
+from gpuprof.verification.state.snapshot import Snapshot
 
 SHORTEST_NS = 200_000_000
 FEWEST_STEPS = 8

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpuprof.errors import GpuprofError
 from gpuprof.profiling.runs import history
-from gpuprof.report.same_cell import previous_among
+from gpuprof.report.cell_identity import previous_among
 
 if TYPE_CHECKING:
     from gpuprof.run import Run

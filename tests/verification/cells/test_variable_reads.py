@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.verification.reads import global_names, read_names
+from gpuprof.verification.cells.variable_reads import global_names, read_names
 
 
 @pytest.mark.parametrize(

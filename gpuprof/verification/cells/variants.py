@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuprof.errors import ArmError, VerificationError
-from gpuprof.verification.hooks import BlockEnd, Counted, Hooks, Listener
-from gpuprof.verification.quiet import quiet
+from gpuprof.verification.cells.hooks import BlockEnd, Counted, Hooks, Listener
+from gpuprof.verification.cells.quiet import quiet
 
 
 class Arm(ABC):

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.verification.ownership import is_users_module
+from gpuprof.verification.cells.user_code import is_users_module
 
 _CONSTANTS: tuple[type, ...] = (
     *(int, float, complex, bool, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented)),

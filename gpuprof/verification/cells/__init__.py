@@ -1,0 +1,1 @@
+"""The two variants: how each runs, what it reads, whose code it is."""

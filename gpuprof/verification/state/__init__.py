@@ -1,0 +1,1 @@
+"""State that is kept and restored: objects, tensors, the process."""

@@ -1,0 +1,1 @@
+"""Timed blocks, warm-up, and when enough was measured."""
