@@ -48,7 +48,7 @@ $(VENV_LINES)/.test: pyproject.toml
 
 lines: $(VENV_LINES)/.test
 	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile $(wildcard tests/capture/test_line*.py) \
-		tests/capture/test_ownership.py tests/capture/test_session.py tests/profiling tests/kernel
+		tests/capture/base/test_exclusive_session.py tests/capture/session/test_session.py tests/profiling tests/kernel
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -22,9 +22,9 @@ import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from gpuprof.capture.captured import Captured
-from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.session import Session
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.session.captured import Captured
+from gpuprof.capture.session.session import Session
 
 Seconds = npt.NDArray[np.float64]  # of the processor, of the wall clock
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
-from gpuprof.capture.captured import Live
-from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.session import Session
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.session.captured import Live
+from gpuprof.capture.session.session import Session
 from gpuprof.magics.live import LiveOutput
 from gpuprof.model.context import Cell
 

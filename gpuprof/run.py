@@ -23,7 +23,7 @@ from gpuprof.views.text import render_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpuprof.capture.session import Captured
+    from gpuprof.capture.session.session import Captured
     from gpuprof.views.charts import Plots
     from gpuprof.views.dashboard import Dashboard
 

@@ -7,8 +7,8 @@ import linecache
 from dataclasses import dataclass
 from typing import Any
 
-from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.session import Session
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Cell
 from gpuprof.run import Run
 

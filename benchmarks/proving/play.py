@@ -136,8 +136,8 @@ class Interpreter:
         self._execute(source, self._named(source))
 
     def profile(self, source: str, arguments: str) -> Run:
-        from gpuprof.capture.options import CaptureOptions
-        from gpuprof.capture.session import Session
+        from gpuprof.capture.base.options import CaptureOptions
+        from gpuprof.capture.session.session import Session
         from gpuprof.model.context import Cell
 
         flags: dict[str, Any] = {name.removeprefix("--").replace("-", "_"): True for name in arguments.split()}

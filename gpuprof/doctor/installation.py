@@ -71,7 +71,7 @@ def _shared_memory() -> Check | None:
 
 
 def _run_folder() -> Check:
-    from gpuprof.capture.store import runs_folder
+    from gpuprof.model.run_store import runs_folder
 
     try:
         folder = runs_folder()

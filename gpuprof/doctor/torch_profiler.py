@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from gpuprof.capture.self_test import TorchFacts, describe_torch, probe_profiler
+from gpuprof.capture.session.self_test import TorchFacts, describe_torch, probe_profiler
 from gpuprof.doctor.check import Check
 
 _PERMISSION = (

@@ -127,7 +127,7 @@ class CellEvents:
         self._profiled_info = info
 
     def _start(self, options: CellOptions, cell: Cell) -> ProfiledCell | None:
-        from gpuprof.capture.interrupts import interrupts_held
+        from gpuprof.capture.session.interrupts import interrupts_held
 
         profiled = None
         with interrupts_held() as interrupt:

@@ -53,7 +53,7 @@ def finding_number(run: Run, text: str, magic: str) -> int:
 
 def script_of(run: Run) -> Path | None:
     """The file around `gpuprof.profile()`; a cell's file is none, though JupyterLab's debugger writes one."""
-    from gpuprof.capture.notebook_files import is_users
+    from gpuprof.capture.base.notebook_files import is_users
 
     cell = run.trace.context.cell
     if cell is None or not cell.filename or is_users(cell.filename, None):

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpuprof.capture.session import Session
+    from gpuprof.capture.session.session import Session
     from gpuprof.model.context import Cell
     from gpuprof.run import Run
 

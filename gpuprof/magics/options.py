@@ -16,7 +16,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from gpuprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from gpuprof.capture.options import CaptureOptions
+    from gpuprof.capture.base.options import CaptureOptions
 
 REPORT_SUFFIXES = (".html", ".htm")
 DISPLAYS = ("auto", "report", "widget", "text", "none")
@@ -115,7 +115,7 @@ def _words_left(error: str) -> bool:
 
 
 def _capture_options(given: Namespace) -> CaptureOptions:
-    from gpuprof.capture.options import CaptureOptions
+    from gpuprof.capture.base.options import CaptureOptions
 
     named = {name: getattr(given, name) for name in CaptureOptions.__struct_fields__ if hasattr(given, name)}
     return CaptureOptions(**{name: value for name, value in named.items() if value is not None})

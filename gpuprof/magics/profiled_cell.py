@@ -12,7 +12,7 @@ from gpuprof.magics.messages import describe, notice
 from gpuprof.magics.options import CellOptions
 
 if TYPE_CHECKING:
-    from gpuprof.capture.session import Captured, Session
+    from gpuprof.capture.session.session import Captured, Session
     from gpuprof.magics.live import LiveOutput
     from gpuprof.model.context import Cell
     from gpuprof.run import Run
@@ -44,7 +44,7 @@ class ProfiledCell:
     @classmethod
     def start(cls, shell: Any, options: CellOptions, cell: Cell) -> Self:
         """Start the capture; ProfilerBusyError or CaptureError where it cannot be, KeyboardInterrupt passes on."""
-        from gpuprof.capture.session import Session
+        from gpuprof.capture.session.session import Session
 
         earlier = find_earlier(shell, options.compare) if options.compare is not None else None
         session = Session(options.capture, cell=cell, namespace=shell.user_ns)
@@ -80,8 +80,8 @@ class ProfiledCell:
 
     def present(self) -> bool:
         """Read, assign, remember and show the run; False where the user interrupted that. Never raises."""
-        from gpuprof.capture.heap import give_back_free_memory
-        from gpuprof.capture.interrupts import interrupts_held
+        from gpuprof.capture.memory.malloc_trim import give_back_free_memory
+        from gpuprof.capture.session.interrupts import interrupts_held
 
         run = None
         try:

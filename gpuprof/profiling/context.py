@@ -10,10 +10,10 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from gpuprof.capture.captured import Captured
-from gpuprof.capture.heap import give_back_free_memory
-from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.session import Session
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.memory.malloc_trim import give_back_free_memory
+from gpuprof.capture.session.captured import Captured
+from gpuprof.capture.session.session import Session
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.model.context import Cell
 from gpuprof.profiling.runs import remember
@@ -93,7 +93,7 @@ class Profile:
 def profile(**options: Any) -> Profile:
     """Profile a `with` block: `with gpuprof.profile(steps=50) as run:`; afterwards `run` is a Run.
 
-    The options are those of `%%gpuprofile` that concern the capture (`gpuprof.capture.options.CaptureOptions`).
+    The options are those of `%%gpuprofile` that concern the capture (`gpuprof.capture.base.options.CaptureOptions`).
     UsageError where one is wrong; ProfilerBusyError, before the block runs, where another profiler is active.
     An exception of the block is passed on, and the run holds what was recorded until then.
     """

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from gpuprof.capture.store import list_runs
 from gpuprof.errors import RecordingError
 from gpuprof.model.context import Cell
 from gpuprof.model.recording import read_context
+from gpuprof.model.run_store import list_runs
 from gpuprof.report.summary import Summary, read_summary
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gpuprof.capture import ownership
-from gpuprof.capture.interrupts import interrupts_held
+from gpuprof.capture.base import exclusive_session
+from gpuprof.capture.session.interrupts import interrupts_held
 from gpuprof.errors import UsageError, VerificationError
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.verification.cells.hooks import Hooks
@@ -99,7 +99,7 @@ def _compare(
 ) -> Verdict:
     _refuse_ranks()
     owner = object()
-    ownership.claim(owner)
+    exclusive_session.claim(owner)
     try:
         snapshot = Snapshot(roots, namespaces)
         functions = list(snapshot.heap.functions.values())
@@ -109,7 +109,7 @@ def _compare(
         with _put_back(snapshot), hooks.installed():
             return Comparison(*arms, snapshot, hooks, settings).run()
     finally:
-        ownership.release(owner)
+        exclusive_session.release(owner)
 
 
 @contextmanager

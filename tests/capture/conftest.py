@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.session import Session
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Cell
 from tests.support.fake_nvml.fixtures import _remove_folder, load_nvml, nvml
 

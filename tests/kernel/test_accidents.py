@@ -37,7 +37,7 @@ def test_a_failing_dataset_has_the_traceback_of_the_plain_cell(kernel: LiveKerne
 
 def test_a_ctrl_c_at_the_end_of_the_recording_shows_only_the_users_code(kernel: LiveKernel) -> None:
     kernel.run(
-        "import signal\nfrom gpuprof.capture.kineto import KinetoRecording\nstop = KinetoRecording.stop\n"
+        "import signal\nfrom gpuprof.capture.profiler.kineto import KinetoRecording\nstop = KinetoRecording.stop\n"
         "def interrupted(self):\n    signal.raise_signal(signal.SIGINT)\n    return stop(self)\n"
         "KinetoRecording.stop = interrupted"
     )

@@ -102,7 +102,7 @@ def test_an_interrupt_that_python_swallows_still_stops_run_all(kernel: LiveKerne
 
 def test_an_interrupt_while_the_capture_stops_keeps_the_recording(kernel: LiveKernel) -> None:
     kernel.run(
-        "from gpuprof.capture.kineto import KinetoRecording\nimport signal\nstop = KinetoRecording.stop\n"
+        "from gpuprof.capture.profiler.kineto import KinetoRecording\nimport signal\nstop = KinetoRecording.stop\n"
         "def interrupted(self):\n    signal.raise_signal(signal.SIGINT)\n    return stop(self)\n"
         "KinetoRecording.stop = interrupted"
     )
@@ -117,7 +117,7 @@ def test_an_interrupt_while_the_capture_stops_keeps_the_recording(kernel: LiveKe
 
 def test_an_interrupt_while_the_capture_starts_keeps_the_cell_from_running(kernel: LiveKernel) -> None:
     kernel.run(
-        "from gpuprof.capture.session import Session\nbegin = Session.start\n"
+        "from gpuprof.capture.session.session import Session\nbegin = Session.start\n"
         "def interrupted(self):\n    signal.raise_signal(signal.SIGINT)\n    return begin(self)\n"
         "import signal\nSession.start = interrupted"
     )

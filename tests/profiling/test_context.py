@@ -123,7 +123,7 @@ def _interrupting(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_an_interrupt_while_it_stops_arrives_after_the_run_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpuprof.capture.kineto import KinetoRecording
+    from gpuprof.capture.profiler.kineto import KinetoRecording
 
     monkeypatch.setattr(KinetoRecording, "stop", _interrupting(KinetoRecording.stop))
     with pytest.raises(KeyboardInterrupt), gpuprof.profile() as run:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpuprof.capture.line_log import ENTERED, LEFT, LineLog, ThreadLog
+from gpuprof.capture.lines.line_log import ENTERED, LEFT, LineLog, ThreadLog
 
 Event = dict[str, Any]
 Site = tuple[str, int]

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from benchmarks.gpu_check.check import Check
-from gpuprof.capture import nvml
-from gpuprof.capture.device_samples import DeviceSampler
+from gpuprof.capture.nvml import nvml
+from gpuprof.capture.nvml.device_samples import DeviceSampler
 from gpuprof.doctor import examine, render
 from gpuprof.model.schema import DEVICE_SAMPLES
 

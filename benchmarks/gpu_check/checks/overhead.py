@@ -15,9 +15,9 @@ from typing import Any
 
 from benchmarks.gpu_check import cells, clocks, training
 from benchmarks.gpu_check.check import Check
-from gpuprof.capture.device_samples import DeviceSampler
-from gpuprof.capture.options import CaptureOptions
-from gpuprof.capture.session import Session
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Cell
 
 _WAYS = ("window", "after", "no_lines", "no_nvml", "nvml_only")

@@ -84,7 +84,7 @@ def _pause(variant: str, check: Check) -> None:
 
 def _set(variant: str) -> None:
     """Another setting of the profiler than gpuprof's, for this process."""
-    from gpuprof.capture import kineto
+    from gpuprof.capture.profiler import kineto
 
     changed: dict[str, dict[str, Any]] = {
         "no_sync_events": {"enable_cuda_sync_events": False, "trace_only": True},

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_OURS = Path(__file__).parents[1]
+_OURS = Path(__file__).parents[2]
 _INSTALLED = ("site-packages", "dist-packages")
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from gpuprof.capture.store import runs_folder
 from gpuprof.errors import GpuprofError
+from gpuprof.model.run_store import runs_folder
 from gpuprof.report import Comparison, Summary
 from gpuprof.report.cell_identity import previous_among
 from gpuprof.report.saved import SavedRun

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuprof.capture.store import DEFAULT_FOLDER
+from gpuprof.model.run_store import DEFAULT_FOLDER
 
 if TYPE_CHECKING:
     from gpuprof.report import Report

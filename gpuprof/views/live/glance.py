@@ -9,7 +9,7 @@ from gpuprof.analyses.device.device_health import REASONS
 from gpuprof.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from gpuprof.capture.captured import Live
+    from gpuprof.capture.session.captured import Live
     from gpuprof.model.samples import DeviceFacts, DeviceSample
 
 CURVE_S = 60.0

@@ -12,7 +12,7 @@ from gpuprof.views.live.glance import CURVE_S, glance
 from gpuprof.views.theme import EVENTS
 
 if TYPE_CHECKING:
-    from gpuprof.capture.captured import Live
+    from gpuprof.capture.session.captured import Live
 
 _HERE = Path(__file__).parent
 

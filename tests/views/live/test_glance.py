@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gpuprof.capture.captured import Live
+from gpuprof.capture.session.captured import Live
 from gpuprof.model.samples import DeviceFacts, DeviceSample
 from gpuprof.views.live.glance import CURVE_S, glance
 

@@ -1,0 +1,1 @@
+"""Line events of the user's code."""

@@ -1,0 +1,1 @@
+"""DataLoaders, their samples and their batches."""

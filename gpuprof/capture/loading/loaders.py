@@ -1,0 +1,200 @@
+"""Watches every DataLoader: its settings, the line that iterates it, and the wait for each batch."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from gpuprof.capture.base import exclusive_session
+from gpuprof.capture.base.call_site import calling_line
+from gpuprof.capture.base.tracebacks import leave_out
+from gpuprof.capture.loading.loader_facts import loader_facts
+from gpuprof.capture.loading.padding import Padding, padding_of
+from gpuprof.model.context import Loader
+
+_MOST_WAITS = 200_000
+_MOST_ITERATIONS = 10_000
+_MOST_MASKS = 200
+
+
+class _Watched:
+    """One DataLoader (or, where only its iterator was seen, one iterator)."""
+
+    def __init__(self, line: int | None):
+        self.line = line
+        self.facts: Loader | None = None
+        self.iterations = 0
+        self.iteration_start_ns: list[int] = []
+        self.iteration_set_up_ns: list[int] = []
+        self.iteration_end_ns: list[int] = []
+        self.batches = 0
+        self.in_pass = 0
+        self.wait_ns: list[int] = []
+        self.wait_start_ns: list[int] = []
+        self.padding = Padding()
+
+    def read(self, start_ns: int, wait_ns: int) -> None:
+        self.batches += 1
+        self.in_pass += 1
+        if len(self.wait_ns) < _MOST_WAITS:
+            self.wait_start_ns.append(start_ns)
+            self.wait_ns.append(wait_ns)
+
+    def exhausted(self, took_ns: int) -> None:
+        if len(self.iteration_end_ns) < _MOST_ITERATIONS:
+            self.iteration_end_ns.append(took_ns)
+
+    def look_at(self, batch: Any) -> None:
+        if self.batches <= _MOST_MASKS:
+            self.padding = self.padding.plus(padding_of(batch) or Padding())
+
+    def loader(self) -> Loader:
+        import msgspec
+
+        seen = self.padding if self.padding.real < self.padding.positions else None
+        return msgspec.structs.replace(
+            self.facts or Loader(workers=0),
+            line=self.line,
+            iterations_started=self.iterations,
+            iteration_start_ns=tuple(self.iteration_start_ns),
+            iteration_set_up_ns=tuple(self.iteration_set_up_ns),
+            iteration_end_ns=tuple(self.iteration_end_ns),
+            batches_read=self.batches,
+            wait_ns=tuple(self.wait_ns),
+            wait_start_ns=tuple(self.wait_start_ns),
+            tokens=seen.real if seen else None,
+            token_positions=seen.positions if seen else None,
+            longest_positions=seen.to_longest if seen else None,
+        )
+
+
+class LoaderWatch:
+    """From `install` to `remove` every DataLoader of the process is watched; loaders are only held weakly.
+
+    `before_batch(batches)` is called when a batch is asked for, before the loader does anything, with the number of
+    batches the loader has given so far. A call that only finds the loader exhausted is no wait.
+    """
+
+    def __init__(self, filename: str | None, before_batch: Callable[[int], None]):
+        self._filename = filename
+        self._before_batch = before_batch
+        self._watched: list[_Watched] = []
+        self._loaders: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
+        self._iterators: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
+        self._originals: tuple[Any, Any] | None = None
+        self._installed: tuple[Any, Any] | None = None
+        self._latest: _Watched | None = None
+        self._watching = False
+        self._looking = True
+
+    def install(self) -> None:
+        """Wrap `DataLoader.__iter__` and the iterators' `__next__`; torch is imported here."""
+        dataloader = _dataloader()
+        start, advance = dataloader.DataLoader.__iter__, dataloader._BaseDataLoaderIter.__next__
+
+        def __iter__(loader: Any) -> Any:  # noqa: N807
+            try:
+                start_ns, began = time.time_ns(), time.perf_counter_ns()
+                iterator = start(loader)
+                self._started(loader, iterator, start_ns, time.perf_counter_ns() - began)
+                return iterator
+            except BaseException as error:
+                leave_out(error)
+                raise
+
+        def __next__(iterator: Any) -> Any:  # noqa: N807
+            try:
+                watched = self._asked(iterator)
+                if watched is None:
+                    return advance(iterator)
+                start_ns, began = time.time_ns(), time.perf_counter_ns()
+                try:
+                    batch = advance(iterator)
+                except StopIteration:
+                    watched.exhausted(time.perf_counter_ns() - began)
+                    raise
+                watched.read(start_ns, time.perf_counter_ns() - began)
+                self._read(watched, batch)
+                return batch
+            except BaseException as error:
+                leave_out(error)
+                raise
+
+        self._originals, self._installed, self._watching = (start, advance), (__iter__, __next__), True
+        dataloader.DataLoader.__iter__ = __iter__
+        dataloader._BaseDataLoaderIter.__next__ = __next__
+
+    def remove(self) -> None:
+        """Put torch's own methods back; what somebody else wrapped around ours meanwhile stays."""
+        dataloader = _dataloader()
+        self._watching = False
+        if self._originals is None or self._installed is None:
+            return
+        if dataloader.DataLoader.__iter__ is self._installed[0]:
+            dataloader.DataLoader.__iter__ = self._originals[0]
+        if dataloader._BaseDataLoaderIter.__next__ is self._installed[1]:
+            dataloader._BaseDataLoaderIter.__next__ = self._originals[1]
+        self._originals = None
+
+    def place(self) -> tuple[int | None, int | None]:
+        """The batch that the loader that was asked last is at, in its pass, from 1, and how many a pass has."""
+        watched = self._latest
+        if watched is None:
+            return None, None
+        return watched.in_pass, watched.facts.batches if watched.facts else None
+
+    def facts(self) -> tuple[Loader, ...]:
+        """Every DataLoader that was iterated, in the order of its first iteration."""
+        return tuple(watched.loader() for watched in self._watched)
+
+    def _started(self, loader: Any, iterator: Any, start_ns: int, took_ns: int) -> None:
+        if not self._watching or exclusive_session.forked():
+            return
+        try:
+            watched = self._loaders.get(loader)
+            if watched is None:
+                self._loaders[loader] = watched = self._new()
+                watched.facts = loader_facts(loader, iterator)
+            watched.iterations += 1
+            watched.in_pass = 0
+            if len(watched.iteration_start_ns) < _MOST_ITERATIONS:
+                watched.iteration_start_ns.append(start_ns)
+                watched.iteration_set_up_ns.append(took_ns)
+            self._iterators[iterator] = watched
+        except Exception:  # noqa: BLE001  - inside the user's loop: whatever fails here is ours, and must not end it
+            self._watching = False
+
+    def _asked(self, iterator: Any) -> _Watched | None:
+        if not self._watching or exclusive_session.forked():
+            return None
+        try:
+            watched = self._iterators.get(iterator)
+            if watched is None:  # the iterator was made before the cell
+                self._iterators[iterator] = watched = self._new()
+                watched.facts = loader_facts(None, iterator)
+            self._latest = watched
+            self._before_batch(watched.batches)
+        except Exception:  # noqa: BLE001  - as above
+            self._watching = False
+            return None
+        return watched
+
+    def _read(self, watched: _Watched, batch: Any) -> None:
+        try:
+            if self._looking:
+                watched.look_at(batch)
+        except Exception:  # noqa: BLE001  - the batch is the user's own object and may do anything
+            self._looking = False
+
+    def _new(self) -> _Watched:
+        watched = _Watched(calling_line(self._filename))
+        self._watched.append(watched)
+        return watched
+
+
+def _dataloader() -> Any:
+    from torch.utils.data import dataloader
+
+    return dataloader

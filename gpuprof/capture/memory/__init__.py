@@ -1,0 +1,1 @@
+"""Memory of models, steps and the notebook, and the caching allocator."""

@@ -1,0 +1,167 @@
+"""Which names of the notebook keep tensors alive: globals, outputs (`Out`, `_`) and the frames of the last traceback.
+
+Looked at once, at the end of a cell, within a few milliseconds; nothing is kept but names and numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any
+
+from gpuprof.capture.base.attributes import attributes_of
+from gpuprof.capture.base.storages import Key, is_tensor, storages_of
+from gpuprof.capture.memory.referenced_names import Mentions
+from gpuprof.model.context import HeldTensors
+from gpuprof.units import NS_PER_MS
+
+LEAST_BYTES = 1 << 20
+# many small losses, each with its graph, are a leak too
+LEAST_GRAPHS = 32
+_MOST_OBJECTS = 50_000
+_MOST_NS = 20 * NS_PER_MS
+_DEPTH = 5
+# `exit` leads to the shell, which leads to everything
+_MACHINERY = ("IPython", "ipykernel", "gpuprof", "traitlets")
+_LAST_OUTPUTS = ("_", "__", "___")
+_UNSIZED = (NotImplementedError, RuntimeError, AttributeError, TypeError)
+
+
+def held_tensors(namespace: Mapping[str, Any], source: str | None) -> tuple[HeldTensors, ...]:
+    """What the names of `namespace` hold, the largest first: a MiB or more, or many autograd graphs.
+
+    `source` is the cell's code. Hidden names (`_x`) but those of IPython are left out.
+    """
+    import torch
+
+    own = {name: value for name, value in namespace.items() if isinstance(name, str) and not name.startswith("_")}
+    own = {name: value for name, value in own.items() if name not in ("In", "Out")}
+    mentions = Mentions(own, source)
+    walk = _Walk()
+    shared = _shared(own, namespace)
+    # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well
+    for used in (True, False):
+        mine = {name: value for name, value in own.items() if mentions.uses(name) is used}
+        for models in (True, False):
+            for name, value in mine.items():
+                if issubclass(type(value), torch.nn.Module | torch.optim.Optimizer) is models:
+                    kind = "module" if models else "global"
+                    walk.claim(name, kind, value, used=used or name in shared)
+    outputs = namespace.get("Out")
+    for number, value in list(outputs.items()) if isinstance(outputs, dict) else []:
+        walk.claim(f"Out[{number}]", "output", value)
+    for name in _LAST_OUTPUTS:
+        walk.claim(name, "output", namespace.get(name))
+    _claim_traceback(walk)
+    return walk.found()
+
+
+class _Walk:
+    """Counts storages once, under the first name that reaches them."""
+
+    def __init__(self) -> None:
+        self._claimed: set[Key] = set()
+        self._visited: set[int] = set()
+        self._rows: list[HeldTensors] = []
+        self._until_ns = time.perf_counter_ns() + _MOST_NS
+
+    def found(self) -> tuple[HeldTensors, ...]:
+        large = (row for row in self._rows if row.bytes >= LEAST_BYTES or row.graphs >= LEAST_GRAPHS)
+        return tuple(sorted(large, key=lambda row: -row.bytes))
+
+    def claim(self, name: str, kind: str, value: Any, *, used: bool = False) -> None:
+        sizes: dict[str, int] = {}
+        counts: dict[str, int] = {}
+        graphs: dict[str, int] = {}
+        for tensor in self._tensors(value, _DEPTH):
+            try:
+                storages = storages_of(tensor)
+                device = str(tensor.device)
+                graph = tensor.grad_fn is not None
+            except _UNSIZED:
+                continue
+            fresh = [(key, size) for key, size in storages if key not in self._claimed]
+            self._claimed.update(key for key, _ in fresh)
+            if fresh:
+                sizes[device] = sizes.get(device, 0) + sum(size for _, size in fresh)
+                counts[device] = counts.get(device, 0) + 1
+                graphs[device] = graphs.get(device, 0) + graph
+        self._rows.extend(
+            HeldTensors(
+                name=name,
+                kind=kind,
+                device=device,
+                bytes=size,
+                tensors=counts[device],
+                graphs=graphs[device],
+                used=used,
+            )
+            for device, size in sizes.items()
+        )
+
+    def _tensors(self, value: Any, depth: int) -> Iterator[Any]:
+        if is_tensor(value):
+            yield value
+            if value.is_leaf and value.grad is not None:
+                yield value.grad
+            return
+        if depth == 0 or id(value) in self._visited or len(self._visited) > _MOST_OBJECTS:
+            return
+        if time.perf_counter_ns() > self._until_ns:
+            return
+        inner = _inside(value)
+        if inner is not None:
+            self._visited.add(id(value))
+            for each in inner:
+                yield from self._tensors(each, depth - 1)
+
+
+def _inside(value: Any) -> list[Any] | None:
+    """What an object holds, where that can be told without running code of its own."""
+    import torch
+
+    kind = type(value)
+    if issubclass(kind, dict):
+        return list(dict.values(value))
+    if issubclass(kind, list | tuple | set | frozenset):
+        return list(value) if kind.__iter__ in (list.__iter__, tuple.__iter__, set.__iter__, frozenset.__iter__) else []
+    if issubclass(kind, torch.nn.Module):
+        return [*value.parameters(), *value.buffers()]
+    if issubclass(kind, torch.optim.Optimizer):
+        return [*value.state.values(), *(each for group in value.param_groups for each in group["params"])]
+    if str(kind.__module__).startswith(_MACHINERY):
+        return None
+    attributes = attributes_of(value)
+    return None if attributes is None else list(attributes.values())
+
+
+def _shared(own: dict[str, Any], namespace: Mapping[str, Any]) -> set[str]:
+    """The names to whose value something else refers too: an attribute, a container, a running generator."""
+    probe = {"value": object()}
+    alone = _references(dict(probe), probe)["value"]
+    return {name for name, references in _references(own, namespace).items() if references > alone}
+
+
+def _references(own: dict[str, Any], namespace: Mapping[str, Any]) -> dict[str, int]:
+    outputs = namespace.get("Out")
+    known = [*own.values(), *namespace.values(), *(outputs.values() if isinstance(outputs, dict) else ())]
+    named = Counter(map(id, known))
+    del known
+    return {name: sys.getrefcount(value) - named[id(value)] for name, value in own.items()}
+
+
+def _claim_traceback(walk: _Walk) -> None:
+    error = getattr(sys, "last_value", None)
+    traceback: TracebackType | None = getattr(error, "__traceback__", None) or getattr(sys, "last_traceback", None)
+    while traceback is not None:
+        frame = traceback.tb_frame
+        module = str(frame.f_globals.get("__name__", ""))
+        # module level variables are globals; IPython's own frames may still run
+        if frame.f_locals is not frame.f_globals and not module.startswith(("IPython", "ipykernel")):
+            function = frame.f_code.co_name
+            for name, value in list(frame.f_locals.items()):
+                walk.claim(f"{name} in {function}()", "traceback", value)
+        traceback = traceback.tb_next

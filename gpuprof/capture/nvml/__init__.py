@@ -1,0 +1,1 @@
+"""NVML readings on a thread of their own."""

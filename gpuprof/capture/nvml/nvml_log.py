@@ -1,0 +1,60 @@
+"""From what a sampler gathered to the SampleLog: rows in torch's order of devices, reasons in plain words."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuprof.capture.nvml.nvml_choice import Choice
+from gpuprof.capture.nvml.nvml_device import SampledDevice
+from gpuprof.capture.nvml.nvml_pace import Pace
+from gpuprof.capture.nvml.nvml_rows import Rows
+from gpuprof.model.samples import SampleLog, samples_table
+
+
+def make_log(
+    choice: Choice, keep: list[int] | None, rows: Rows, pace: Pace, hz: float, failure: str | None, *, hung: bool
+) -> SampleLog:
+    """Build it. `keep` are the devices to report, in that order; None keeps all (the sampler did not end in order)."""
+    kept = choice.devices if keep is None else [choice.devices[row] for row in keep]
+    position = {device.row: place for place, device in enumerate(kept)}
+    samples = [
+        msgspec.structs.replace(sample, device=position[sample.device])
+        for sample in rows.samples()
+        if sample.device in position
+    ]
+    errors = dict(choice.errors)
+    for device in kept:
+        errors |= device.all_errors()
+    stuck = "a call into the NVIDIA driver did not return: the last readings are missing" if hung else None
+    failures = [text for text in (failure, choice.unavailable, stuck) if text]
+    return SampleLog(
+        table=samples_table(samples),
+        static=tuple(device.facts() for device in kept),
+        unavailable=None if samples else _why_empty(failures, errors),
+        metric_errors=errors,
+        hz_asked=hz,
+        hz_reached=pace.hz_reached,
+        cost_share=pace.cost_share,
+        halvings=pace.halvings,
+        notes=(*(failures if samples else ()), *_notes(kept, pace, rows, hz)),
+    )
+
+
+def _why_empty(failures: list[str], errors: dict[str, str]) -> str:
+    if failures:
+        return failures[0]
+    first = next(iter(errors.items()), None)
+    return "no reading of any device succeeded" + (f": {first[0]}: {first[1]}" if first else "")
+
+
+def _notes(devices: list[SampledDevice], pace: Pace, rows: Rows, hz: float) -> list[str]:
+    notes = [
+        f"device {device.label} stopped answering during the run ({device.errors['device']})"
+        for device in devices
+        if device.lost
+    ]
+    if pace.halvings > rows.thinned:
+        notes.append(f"device sampling was slowed from {hz:g} to {pace.hz:g} a second to cost the cell under 1 %")
+    if rows.thinned:
+        notes.append(f"device samples were thinned to every {2**rows.thinned}th to bound their number in a long run")
+    return notes

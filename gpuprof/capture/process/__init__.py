@@ -1,0 +1,1 @@
+"""The process and its machine: CPU time, memory, environment."""

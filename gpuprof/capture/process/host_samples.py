@@ -1,0 +1,130 @@
+"""Samples this process ten times a second on a thread: memory, CPU use, and those of its children (loader workers)."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gpuprof.capture.process.core_times import thread_times
+from gpuprof.model.schema import HOST_SAMPLES
+from gpuprof.model.table import Table
+
+_PERIOD_S = 0.1
+_CHILDREN_EVERY_S = 0.5
+_STOP_WAIT_S = 2.0
+
+
+class HostSampler:
+    """From `start` to `stop`, which returns the table `host_samples`.
+
+    `on_tick(resident_bytes)`, with the process's resident memory, runs after each reading, on the sampling thread.
+    """
+
+    def __init__(self, on_tick: Callable[[int], None] | None = None):
+        self._on_tick = on_tick
+        self._rows: dict[str, list[float]] = {column.name: [] for column in HOST_SAMPLES.columns}
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._children: dict[int, Any] = {}
+        self._children_read_at = 0.0
+        self._wall_ns, self._processor_ns = time.perf_counter_ns(), time.process_time_ns()
+        self._main_ns = _main_thread()
+        self.failure: str | None = None
+        self.cost_ns = 0
+        self.latest_bytes: int | None = None
+
+    def start(self) -> None:
+        """Begin; where no thread can be had, `failure` says so."""
+        self._thread = threading.Thread(target=self._run, name="gpuprof-host-samples", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._thread, self.failure = None, f"the host could not be sampled: {error}"
+
+    def stop(self) -> Table:
+        """End and return what was read; a later call returns the same."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_STOP_WAIT_S)
+        return Table(HOST_SAMPLES, self._rows)
+
+    def _run(self) -> None:
+        import psutil
+
+        try:
+            process = psutil.Process()
+            ended = False
+            while not ended:
+                # the last reading comes after the wait was ended
+                ended = self._stop.wait(_PERIOD_S)
+                began = time.thread_time_ns()
+                resident = int(process.memory_info().rss)
+                self.latest_bytes = resident
+                if self._on_tick is not None and not ended:
+                    self._on_tick(resident)
+                self._read(process, resident)
+                self.cost_ns += time.thread_time_ns() - began
+        except Exception as error:  # noqa: BLE001  - the end of a thread: psutil and the platform raise what they like
+            self.failure = f"the host was not sampled to the end: {type(error).__name__}: {error}"
+
+    def _read(self, process: Any, resident_bytes: int) -> None:
+        wall_ns, processor_ns, main_ns = time.perf_counter_ns(), time.process_time_ns(), _main_thread()
+        passed = max(1, wall_ns - self._wall_ns)
+        busy = (processor_ns - self._processor_ns) / passed
+        ran, waited = ((now - then) / passed for now, then in zip(main_ns, self._main_ns, strict=True))
+        self._wall_ns, self._processor_ns, self._main_ns = wall_ns, processor_ns, main_ns
+        children_percent, children_bytes = self._read_children(process)
+        row = {
+            "time_ns": time.time_ns(),
+            "resident_bytes": resident_bytes,
+            "cpu_percent": busy * 100,
+            "children_cpu_percent": children_percent,
+            "children_resident_bytes": children_bytes,
+            "main_thread_percent": ran * 100,
+            "main_core_wait_percent": waited * 100,
+        }
+        for name, values in self._rows.items():
+            values.append(row[name])
+
+    def _read_children(self, process: Any) -> tuple[float, int]:
+        import psutil
+
+        if time.monotonic() - self._children_read_at > _CHILDREN_EVERY_S:
+            self._children = {pid: self._children.get(pid) or child for pid, child in _children_of(process).items()}
+            self._children_read_at = time.monotonic()
+        busy, resident = 0.0, 0
+        for pid, child in list(self._children.items()):
+            try:
+                busy += child.cpu_percent(None)
+                resident += child.memory_info().rss
+            except psutil.Error:  # it has ended
+                del self._children[pid]
+        return busy, resident
+
+
+def _main_thread() -> tuple[float, float]:
+    """Nanoseconds that the main thread ran and waited for a core; NaN where that is not known."""
+    # on Linux the main thread has the number of its process
+    return thread_times(os.getpid(), os.getpid()) or (math.nan, math.nan)
+
+
+def _children_of(process: Any) -> dict[int, Any]:
+    """The children, by process id. On Linux only those of the main thread, which starts loader workers: asking psutil
+    reads every process of the machine, and beside a busy Python loop each read waits 5 ms for its turn."""
+    import psutil
+
+    found = {}
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    try:
+        for pid in listed.read_text().split():
+            with contextlib.suppress(psutil.Error):  # it has ended
+                found[int(pid)] = psutil.Process(int(pid))
+    except OSError:
+        found = {child.pid: child for child in process.children(recursive=True)}
+    return found

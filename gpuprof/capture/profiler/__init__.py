@@ -1,0 +1,1 @@
+"""torch.profiler and what is hooked into torch while it records."""

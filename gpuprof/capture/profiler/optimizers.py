@@ -1,0 +1,126 @@
+"""Watches every torch.optim optimizer through torch's global step hook, and keeps the facts of each."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from gpuprof.capture.base.call_site import calling_line
+from gpuprof.capture.base.tracebacks import leave_out
+from gpuprof.model.context import Optimizer
+
+_MOST_OPTIMIZERS = 1000
+
+
+class _Watched:
+    """One optimizer: held weakly, so that a model the user drops is not kept in memory by us."""
+
+    def __init__(self, optimizer: Any, filename: str | None):
+        self.reference = weakref.ref(optimizer)
+        self.steps = 0
+        self.facts = _facts(optimizer, calling_line(filename))
+
+    def grown(self) -> dict[str, int]:
+        """What may have changed since the first step: how often it stepped, and groups that came later."""
+        optimizer = self.reference()
+        now = [] if optimizer is None else _parameters(optimizer)
+        parameters = max(self.facts.parameters, len(now))
+        elements = max(self.facts.elements, sum(parameter.numel() for parameter in now))
+        return {"steps": self.steps, "parameters": parameters, "elements": elements}
+
+
+class OptimizerWatch:
+    """From `install` to `remove` every `Optimizer.step()` of the process is counted.
+
+    `on_step(optimizer, times)` is called after each, still inside `step()`, on the thread that stepped, with the number
+    of times that this optimizer has stepped. `filename` is the cell's, to find its line.
+    """
+
+    def __init__(self, filename: str | None, on_step: Callable[[Any, int], None]):
+        self._filename = filename
+        self._on_step = on_step
+        self._watched: dict[int, _Watched] = {}
+        self._gone: list[_Watched] = []
+        self._handle: Any = None
+
+    def install(self) -> None:
+        """Register the hook; torch is imported here."""
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        hook = self._after_step
+        if "torch._dynamo" in sys.modules:
+            # a compiled step would trace our code, warn of it in the user's cell, and compile it
+            import torch._dynamo
+
+            hook = torch._dynamo.disable(hook)  # type: ignore[no-untyped-call]
+        self._handle = register_optimizer_step_post_hook(hook)
+
+    def remove(self) -> None:
+        """Take the hook out; does nothing a second time."""
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+
+    def facts(self) -> tuple[Optimizer, ...]:
+        """Every optimizer that stepped, in the order of its first step."""
+        import msgspec
+
+        all_watched = [*self._gone, *self._watched.values()]
+        return tuple(msgspec.structs.replace(watched.facts, **watched.grown()) for watched in all_watched)
+
+    def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        try:
+            watched = self._find(optimizer)
+            if watched is not None:
+                watched.steps += 1
+                self._on_step(optimizer, watched.steps)
+        except Exception:  # noqa: BLE001  - inside the user's step(): whatever fails here is ours, and must not end it
+            self.remove()
+        except BaseException as error:
+            leave_out(error)
+            raise
+
+    def _find(self, optimizer: Any) -> _Watched | None:
+        watched = self._watched.get(id(optimizer))
+        if watched is not None and watched.reference() is optimizer:
+            return watched
+        if watched is not None:  # another object at the same address
+            self._gone.append(watched)
+        elif len(self._watched) + len(self._gone) >= _MOST_OPTIMIZERS:
+            return None
+        self._watched[id(optimizer)] = watched = _Watched(optimizer, self._filename)
+        return watched
+
+
+def _parameters(optimizer: Any) -> list[Any]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def _facts(optimizer: Any, line: int | None) -> Optimizer:
+    parameters = _parameters(optimizer)
+    first = optimizer.param_groups[0] if optimizer.param_groups else {}
+    return Optimizer(
+        name=type(optimizer).__name__,
+        parameters=len(parameters),
+        elements=sum(parameter.numel() for parameter in parameters),
+        state_bytes=_state_bytes(optimizer),
+        fused=first.get("fused"),
+        foreach=first.get("foreach"),
+        device=str(parameters[0].device) if parameters else None,
+        line=line,
+    )
+
+
+def _state_bytes(optimizer: Any) -> int:
+    """Bytes of the tensors in `optimizer.state`, complete once it has stepped: 0 for plain SGD."""
+    import torch
+
+    return sum(
+        value.numel() * value.element_size()
+        for state in optimizer.state.values()
+        if isinstance(state, dict)
+        for value in state.values()
+        if isinstance(value, torch.Tensor)
+    )

@@ -1,0 +1,1 @@
+"""One capture from start to saved Recording."""

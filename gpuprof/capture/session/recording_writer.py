@@ -1,0 +1,79 @@
+"""Writes a Recording, and says in one line what could not be written and why."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from pathlib import Path
+
+from gpuprof.capture.profiler.trace_file import temporary_folder
+from gpuprof.model.context import RunContext
+from gpuprof.model.recording import write_context, write_large_table, write_table
+from gpuprof.model.run_store import make_run_folder, next_run_number, prune, runs_folder
+from gpuprof.model.table import Table
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the folder is read-only",
+    errno.EACCES: "the folder may not be written",
+    errno.EPERM: "the folder may not be written",
+    errno.ENOTDIR: "a file is in the place of the folder",
+    errno.EEXIST: "a file is in the place of the folder",
+}
+
+
+class RunFolder:
+    """The folder of one run on disk, where there can be one.
+
+    `path` is None where not; `unsaved` says why. `number` counts the runs of that place from 1.
+    """
+
+    def __init__(self, chosen: Path | None, run_id: str):
+        self.path: Path | None = None
+        self.number: int | None = None
+        self.unsaved: str | None = None
+        self._made: Path | None = None
+        try:
+            self._runs = runs_folder(chosen)
+            self.path = self._made = make_run_folder(self._runs, run_id)
+            self.number = next_run_number(self._runs)
+        except OSError as error:  # a working directory that was deleted included
+            self.fail(error, "the run was not saved")
+
+    def fail(self, error: OSError, what: str) -> None:
+        """Note the reason; the first one stays."""
+        reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+        at = f" ({error.filename})" if error.filename else ""
+        self.unsaved = self.unsaved or f"{what}: {reason}{at}; set GPUPROF_FOLDER to a folder with room"
+
+    def write(self, context: RunContext, tables: tuple[Table, ...], lines: Table | None = None) -> None:
+        """Write everything but the trace, the manifest last; where that fails `path` is None afterwards."""
+        if self.path is None:
+            return
+        try:
+            for table in tables:
+                write_table(self.path, table)
+            if lines:
+                write_large_table(self.path, lines)
+            write_context(self.path, context)
+        except OSError as error:
+            self.path = self.unsaved = None
+            self.fail(error, "the run was not saved")
+            return
+        try:
+            prune(self._runs, keep=self.path)
+        except OSError as error:
+            self.fail(error, "older runs could not be deleted")
+
+    def keep(self, kineto: Path | None) -> Path | None:
+        """Where the trace is in the end. A folder that could not become a Recording is deleted, the trace moved out."""
+        if self.path is not None or self._made is None:
+            return kineto
+        if kineto is not None and kineto.parent == self._made:
+            try:
+                kineto = Path(shutil.copy2(kineto, temporary_folder()))
+            except OSError:  # no room elsewhere either: it stays where it is
+                return kineto
+        shutil.rmtree(self._made, ignore_errors=True)
+        return kineto

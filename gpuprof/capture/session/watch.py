@@ -1,0 +1,257 @@
+"""Everything that watches a cell while it runs: the kernel recording, the samplers, the optimizers, the loaders."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import psutil
+
+from gpuprof.capture.base import exclusive_session
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.lines.lines import LineWatch
+from gpuprof.capture.loading.load_times import LoadTimes
+from gpuprof.capture.loading.loaders import LoaderWatch
+from gpuprof.capture.memory.allocator import compare_allocators, read_allocators
+from gpuprof.capture.memory.composition import CompositionWatch
+from gpuprof.capture.memory.step_memory import StepMemoryWatch
+from gpuprof.capture.memory.tensor_references import held_tensors
+from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.process.environment import host_start, read_environment, read_flags
+from gpuprof.capture.process.host_samples import HostSampler
+from gpuprof.capture.profiler import cupti
+from gpuprof.capture.profiler.clock import ClockMarks
+from gpuprof.capture.profiler.compiling import CompileCounters
+from gpuprof.capture.profiler.garbage import GarbageWatch
+from gpuprof.capture.profiler.optimizers import OptimizerWatch
+from gpuprof.capture.profiler.other_threads import OtherThreads
+from gpuprof.capture.profiler.trace_file import SavedTrace, save_trace
+from gpuprof.capture.session.captured import Captured, Live
+from gpuprof.capture.session.limits import EventLimit
+from gpuprof.capture.session.recording_writer import RunFolder
+from gpuprof.capture.session.steps import StepCount
+from gpuprof.capture.session.window import RecordingWindow
+from gpuprof.model.context import Cost, Environment, HeldTensors, RunContext
+from gpuprof.model.run_store import runs_folder
+from gpuprof.model.samples import SampleLog
+
+
+class Watch:
+    """From `start` to `finish`. The order matters: what costs most begins before the recording and ends after it."""
+
+    def __init__(self, options: CaptureOptions, filename: str | None, namespace: Mapping[str, Any] | None = None):
+        self._options = options
+        self._namespace = namespace
+        self._composition = CompositionWatch(namespace)
+        self._step_memory = StepMemoryWatch()
+        self._steps = StepCount()
+        self._clock = ClockMarks()
+        self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
+        self._window = RecordingWindow(options, self._steps, self._recording_began, self._recording_ends)
+        self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
+        self._loaders = LoaderWatch(filename, self._batch_asked)
+        self._load_times = LoadTimes()
+        self._garbage = GarbageWatch()
+        self._compiling = CompileCounters()
+        self._limit = EventLimit(options)
+        self._host = HostSampler(self._tick)
+        self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
+        self._flags: dict[str, Any] | None = None
+        self._host_start: dict[str, Any] = {}
+        self._allocators: dict[int, dict[str, Any]] = {}
+        self._notes: list[str] = []
+        self._start_cost_ns = 0
+        self._runs = options.folder
+        self._off_main = OtherThreads()
+
+    def start(self) -> None:
+        """Begin everything, the kernel recording last."""
+        began = time.perf_counter_ns()
+        # the cell may change the working directory, or the variable; where that one is gone, saving says so
+        with contextlib.suppress(OSError):
+            self._runs = runs_folder(self._options.folder)
+        self._host_start = host_start()
+        self._allocators = read_allocators()
+        self._optimizers.install()
+        self._loaders.install()
+        self._load_times.install()
+        self._compiling.begin()
+        self._garbage.install()
+        self._lines.install()
+        if self._devices is not None:
+            self._devices.start()
+        self._begin_limit()
+        self._host.start()
+        try:
+            self._window.start()
+        except RuntimeError as error:
+            self._notes.append(f"no kernel recording: torch's profiler could not start ({error}); restart the kernel")
+        self._start_cost_ns = time.perf_counter_ns() - began
+
+    def abandon(self) -> None:
+        """End everything and keep nothing; never raises."""
+        ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._garbage.remove)
+        for end in (*ends, self._load_times.remove, self._host.stop, self._lines.remove):
+            with contextlib.suppress(Exception):
+                end()
+        if self._devices is not None:
+            self._devices.stop()
+
+    def finish(self, context: RunContext, cell_start_ns: int, cell_end_ns: int) -> Captured:
+        """End everything, save it, and return it, with `context` completed."""
+        began = time.perf_counter_ns()
+        self._garbage.remove()
+        failed = context.outcome is not None and context.outcome.error is not None
+        self._window.close(failed=failed)
+        self._optimizers.remove()
+        self._loaders.remove()
+        self._load_times.remove()
+        followed, line_events = self._lines.finish()
+        compositions, held = self._composition.facts(), self._held(context)
+        log = SampleLog() if self._devices is None else self._devices.stop()
+        host = self._host.stop()
+        folder = RunFolder(self._runs, context.run_id or "")
+        trace = self._save_trace(folder)
+        allocators, about_peaks = compare_allocators(self._allocators, read_allocators())
+        self._note_problems(trace)
+        context = msgspec.structs.replace(
+            context,
+            run_number=folder.number,
+            environment=self._environment(log),
+            loaders=self._loaders.facts(),
+            loadings=self._load_times.facts(),
+            optimizers=self._optimizers.facts(),
+            window=self._window.describe(cell_start_ns, cell_end_ns),
+            allocators=allocators,
+            compositions=compositions,
+            step_memory=self._step_memory.facts(),
+            held=held,
+            garbage=self._garbage.facts(),
+            compiling=self._compiling.facts(),
+            lines=followed,
+            sampling=self._sampling(log, trace),
+            host_start=self._host_start,
+            notes=(*self._notes, *about_peaks, *log.notes, *self._lines.notes),
+            cost=Cost(
+                start_ns=self._start_cost_ns,
+                stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
+                pause_ns=self._window.pause_ns,
+                sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
+            ),
+        )
+        folder.write(context, (log.table, host), line_events)
+        kineto = folder.keep(None if trace is None else trace.path)
+        return Captured(context, folder.path, kineto, log, host, line_events, folder.unsaved)
+
+    def live(self, elapsed_ns: int) -> Live:
+        """A glance, from any thread."""
+        state = "recording" if self._window.running else ("sampling" if self._steps.seen else "waiting")
+        batch, batches = self._loaders.place()
+        return Live(
+            elapsed_ns=elapsed_ns,
+            steps=self._steps.seen,
+            steps_a_second=self._steps.rate_hz(),
+            steps_wanted=self._options.steps_to_skip + self._options.steps_to_record,
+            batch=batch,
+            batches=batches,
+            state=state,
+            recorded_ns=self._window.recorded_for_ns,
+            devices=() if self._devices is None else tuple(self._devices.latest()),
+            samples=() if self._devices is None else self._devices.recent(),
+            facts=() if self._devices is None else tuple(self._devices.facts()),
+            resident_bytes=self._host.latest_bytes,
+        )
+
+    def _window_close(self) -> None:
+        self._window.close(failed=True)
+
+    def _held(self, context: RunContext) -> tuple[HeldTensors, ...] | None:
+        if self._namespace is None:
+            return None
+        try:
+            return held_tensors(self._namespace, context.cell.source if context.cell else None)
+        except Exception as error:  # noqa: BLE001  - the user's objects may do anything; the run must be saved
+            self._notes.append(f"the tensors that the notebook holds could not be listed ({type(error).__name__})")
+            return None
+
+    def _optimizer_stepped(self, optimizer: Any, times: int) -> None:
+        if exclusive_session.forked():
+            return
+        self._off_main.optimizer_stepped()
+        self._first_step()
+        self._composition.after_step(optimizer, times)
+        self._step_memory.after_step(times)
+        self._steps.optimizer_stepped(times)
+        self._window.optimizer_stepped()
+
+    def _batch_asked(self, batches: int) -> None:
+        self._off_main.batch_asked()
+        if batches:
+            self._first_step()
+        self._steps.batches_used(batches)
+        self._window.batch_asked()
+
+    def _first_step(self) -> None:
+        # the flags that hold while it trains, not those that a `with` has put back by the end of the cell
+        if self._flags is None:
+            self._flags = read_flags()
+
+    def _recording_began(self) -> None:
+        self._clock.mark()
+        self._begin_limit()
+        self._lines.begin()
+
+    def _recording_ends(self) -> None:
+        self._lines.pause()
+        self._clock.mark()
+
+    def _begin_limit(self) -> None:
+        memory = psutil.virtual_memory()
+        self._limit.begin(psutil.Process().memory_info().rss, memory.available)
+
+    def _tick(self, resident_bytes: int) -> None:
+        self._window.check("bytes" if self._limit.passed(resident_bytes) else None)
+
+    def _environment(self, log: SampleLog) -> Environment:
+        driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)
+        return msgspec.structs.replace(read_environment(driver), **(self._flags or {}))
+
+    def _save_trace(self, folder: RunFolder) -> SavedTrace | None:
+        recording = self._window.recording
+        if recording.results is None:
+            return None
+        try:
+            trace, reason = save_trace(recording, folder.path)
+        except OSError as error:
+            folder.fail(error, "the kernel recording was not saved")
+            self._notes.append("the kernel recording is lost: there was no room for it, in a temporary folder neither")
+            return None
+        finally:
+            recording.release()
+        if reason is not None:
+            folder.fail(reason, "the kernel recording was not saved")
+        return trace
+
+    def _note_problems(self, trace: SavedTrace | None) -> None:
+        recording = self._window.recording
+        self._notes.extend((*self._window.notes, *recording.problems, *self._off_main.notes()))
+        if trace is not None and not trace.whole:
+            self._notes.append("the kernel recording was cut short while it was written: there was no room for it")
+        self._notes.extend(cupti.diagnose(recording.messages, None if trace is None else trace.events))
+        if self._host.failure:
+            self._notes.append(self._host.failure)
+
+    def _sampling(self, log: SampleLog, trace: SavedTrace | None) -> dict[str, Any]:
+        marks = [] if trace is None else trace.clock_marks_ns
+        offset, problem = self._clock.check(marks)
+        if problem is not None:
+            self._notes.append(problem)
+        facts = {name: value for name, value in log.to_dict().items() if name != "table"}
+        return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset}
+
+    def _sampler_share(self, log: SampleLog, cell_ns: int) -> float | None:
+        host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0
+        return host + (log.cost_share or 0.0)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from gpuprof.capture.base.frame_exit import when_frame_returns
+from gpuprof.capture.base.main_thread import call_on_main_thread
+
+
+def busy(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def ask_soon(callback: object) -> None:
+    threading.Timer(0.05, call_on_main_thread, [callback]).start()
+
+
+def test_runs_on_the_main_thread_in_the_middle_of_a_loop() -> None:
+    seen: list[tuple[threading.Thread, float]] = []
+    ask_soon(lambda: seen.append((threading.current_thread(), time.monotonic())))
+    busy(0.4)
+    assert [thread for thread, _ in seen] == [threading.main_thread()]
+    assert seen[0][1] < time.monotonic() - 0.1
+
+
+def test_runs_after_a_sleep() -> None:
+    seen: list[float] = []
+    began = time.monotonic()
+    ask_soon(lambda: seen.append(time.monotonic() - began))
+    time.sleep(0.3)
+    busy(0.05)
+    assert len(seen) == 1
+    assert seen[0] >= 0.3
+
+
+def test_an_interrupt_reaches_the_code_an_error_does_not() -> None:
+    def fail() -> None:
+        raise ValueError("dropped")
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    ask_soon(fail)
+    busy(0.2)
+    ask_soon(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        busy(2)
+
+
+def test_after_a_frame_has_returned() -> None:
+    order: list[str] = []
+
+    def inner() -> None:
+        import sys
+
+        assert when_frame_returns(sys._getframe(1), lambda: order.append("after outer"))
+        order.append("inner")
+
+    def outer() -> None:
+        inner()
+        order.append("outer")
+
+    outer()
+    order.append("caller")
+    assert order == ["inner", "outer", "after outer", "caller"]
+
+
+def test_not_beside_another_profile_function() -> None:
+    import sys
+
+    sys.setprofile(lambda *_: None)
+    try:
+        assert not when_frame_returns(sys._getframe(), lambda: None)
+    finally:
+        sys.setprofile(None)

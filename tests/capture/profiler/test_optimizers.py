@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import gc
+import inspect
+import warnings
+import weakref
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from gpuprof.capture.profiler.optimizers import OptimizerWatch
+from tests.capture.cells import model
+
+
+@pytest.fixture
+def watch() -> Iterator[OptimizerWatch]:
+    watch = OptimizerWatch(__file__, lambda *_: None)
+    watch.install()
+    yield watch
+    watch.remove()
+
+
+def step(optimizer: torch.optim.Optimizer, times: int = 1) -> int:
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            parameter.grad = torch.ones_like(parameter)
+    for _ in range(times):
+        optimizer.step()
+    return inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+
+
+def test_facts(watch: OptimizerWatch) -> None:
+    net = model()
+    line = step(torch.optim.AdamW(net.parameters(), foreach=False), times=3)
+    (found,) = watch.facts()
+    elements = 8 * 8 + 8 + 8 * 2 + 2
+    assert (found.name, found.parameters, found.elements, found.steps) == ("AdamW", 4, elements, 3)
+    # two moments in float32 and one float32 step counter a parameter
+    assert found.state_bytes == 2 * 4 * elements + 4 * 4
+    assert (found.fused, found.foreach, found.device, found.line) == (None, False, "cpu", line)
+
+
+def test_each_optimizer_counts_for_itself(watch: OptimizerWatch) -> None:
+    first = torch.optim.SGD(model().parameters(), lr=0.1)
+    second = torch.optim.Adam(model().parameters(), fused=True)
+    step(first, 2)
+    step(second, 3)
+    assert [(found.name, found.steps, found.fused) for found in watch.facts()] == [("SGD", 2, None), ("Adam", 3, True)]
+
+
+def test_a_group_that_is_added_later_counts(watch: OptimizerWatch) -> None:
+    first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 3)
+    optimizer = torch.optim.SGD(first.parameters(), lr=0.1)
+    optimizer.step()
+    optimizer.add_param_group({"params": second.parameters()})
+    optimizer.step()
+    (facts,) = watch.facts()
+    assert (facts.steps, facts.parameters, facts.elements) == (2, 4, 6 + 9)
+
+
+def test_a_dropped_model_is_not_kept_alive(watch: OptimizerWatch) -> None:
+    optimizer = torch.optim.SGD(model().parameters(), lr=0.1)
+    step(optimizer)
+    alive = weakref.ref(optimizer)
+    del optimizer
+    gc.collect()
+    assert alive() is None
+    assert watch.facts()[0].steps == 1
+
+
+def test_a_failure_of_ours_does_not_reach_the_step() -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    watch = OptimizerWatch(None, fail)
+    watch.install()
+    optimizer = torch.optim.SGD(model().parameters(), lr=0.1)
+    step(optimizer, 2)
+    watch.remove()
+
+
+def test_nothing_is_counted_after_removal(watch: OptimizerWatch) -> None:
+    watch.remove()
+    step(torch.optim.SGD(model().parameters(), lr=0.1))
+    assert watch.facts() == ()
+
+
+def test_a_compiled_step_is_counted_and_none_of_our_code_is_traced() -> None:
+    import torch._dynamo
+
+    watch = OptimizerWatch(__file__, lambda *_: None)
+    watch.install()
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    compiled = torch.compile(optimizer.step, backend="eager")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="Dynamo does not know")
+        for _ in range(3):
+            net(torch.randn(4, 8)).sum().backward()
+            compiled()
+    watch.remove()
+    assert [found.steps for found in watch.facts()] == [3]

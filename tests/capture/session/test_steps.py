@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.capture.session.steps import StepCount, StepSource
+
+
+def test_optimizers_count_before_batches() -> None:
+    steps = StepCount()
+    assert (steps.seen, steps.source) == (0, StepSource.NOTHING)
+    steps.batches_used(7)
+    assert (steps.seen, steps.source) == (7, StepSource.LOADER)
+    steps.optimizer_stepped(1)
+    assert (steps.seen, steps.source) == (1, StepSource.OPTIMIZER)
+    steps.batches_used(8)
+    assert steps.seen == 1
+
+
+def test_the_busiest_counts() -> None:
+    steps = StepCount()
+    for times in (1, 1, 2, 2, 3):
+        steps.optimizer_stepped(times)
+    assert steps.seen == 3
+
+
+def test_medians_of_chosen_steps() -> None:
+    # GIVEN twenty steps of 30 ns, then twenty of 10 ns
+    now = iter([*range(0, 600, 30), *range(600, 800, 10)])
+    steps = StepCount(clock_ns=lambda: next(now))
+    for times in range(1, 41):
+        steps.optimizer_stepped(times)
+    # THEN each part has its own median, and too few have none
+    assert steps.median_ns(2, 20) == 30
+    assert steps.median_ns(22) == 10
+    assert steps.median_ns(34) is None
+
+
+def test_the_rate_is_that_of_the_last_seconds() -> None:
+    # GIVEN ten steps of 1 s, then forty of 0.1 s
+    now = 0
+    count = StepCount(lambda: now)
+    for number, length_ms in enumerate([1000] * 10 + [100] * 40, start=1):
+        now += length_ms * 1_000_000
+        count.optimizer_stepped(number)
+    assert count.rate_hz() == pytest.approx(8.2, rel=0.02)  # 41 steps in the last 5 s
+    # THEN a loop that stands still slows down
+    now += 4_000_000_000
+    assert (count.rate_hz() or 0) < 3
+    assert StepCount(lambda: now).rate_hz() is None

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from gpuprof.capture.session.captured import Captured
+from gpuprof.capture.session.session import Session
+from gpuprof.model.context import Window
+from tests.capture.cells import events, loader, model, named, train, train_from
+
+NewSession = Callable[..., Session]
+STEP = "Optimizer.step#SGD.step"
+
+
+@pytest.fixture(autouse=True)
+def warm() -> None:
+    train(1)  # the first optimizer of a process imports for a second
+
+
+def profiled(session: Session, cell: Callable[[], object]) -> tuple[Captured, Window]:
+    session.start()
+    cell()
+    captured = session.stop()
+    assert captured.context.window is not None
+    assert not torch.autograd._profiler_enabled()
+    return captured, captured.context.window
+
+
+def open_spans(captured: Captured) -> list[str]:
+    return [event["name"] for event in events(captured.kineto) if event.get("args", {}).get("finished") is False]
+
+
+def test_ends_after_the_chosen_steps_with_the_last_one_whole(new_session: NewSession) -> None:
+    captured, window = profiled(new_session(steps=5, skip=1), lambda: train(20, pause_s=0.002))
+    assert (window.ended_by, window.steps_seen, window.first_step, window.steps_recorded) == ("steps", 20, 0, 6)
+    assert len(named(events(captured.kineto), STEP)) == 6
+    assert open_spans(captured) == []
+    assert window.end_ns < window.cell_end_ns - 20_000_000
+
+
+def test_by_default_goes_on_until_a_second_of_steps(new_session: NewSession) -> None:
+    _, window = profiled(new_session(), lambda: train(200, pause_s=0.01))
+    assert window.ended_by == "steps"
+    assert window.steps_recorded > 40
+    assert 1e9 < window.end_ns - window.start_ns < 1.6e9
+
+
+def test_with_a_loader_ends_where_the_next_batch_is_asked_for(new_session: NewSession) -> None:
+    def cell() -> None:
+        net = model()
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        for (x,) in loader(20):
+            net(x).sum().backward()
+            optimizer.step()
+            with torch.profiler.record_function("after the step"):
+                torch.ones(2)
+
+    captured, window = profiled(new_session(steps=4, skip=1), cell)
+    assert (window.ended_by, window.steps_seen, window.steps_recorded) == ("steps", 20, 5)
+    found = events(captured.kineto)
+    assert len(named(found, STEP)) == len(named(found, "after the step")) == 5
+    assert len(named(found, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__")) == 5
+
+
+def test_without_an_optimizer_batches_are_steps(new_session: NewSession) -> None:
+    def cell() -> None:
+        net = model()
+        for (x,) in loader(20):
+            net(x)
+
+    _, window = profiled(new_session(steps=4, skip=1), cell)
+    # the call that finds the loader exhausted shows that the work on the last batch has ended
+    assert (window.ended_by, window.steps_seen, window.steps_recorded) == ("steps", 20, 5)
+
+
+def test_two_optimizers_in_turn_make_one_step(new_session: NewSession) -> None:
+    def cell() -> None:
+        nets = [model(), model()]
+        optimizers = [torch.optim.SGD(net.parameters(), lr=0.01) for net in nets]
+        for (x,) in loader(12):
+            for net, optimizer in zip(nets, optimizers, strict=True):
+                net(x).sum().backward()
+                optimizer.step()
+
+    captured, window = profiled(new_session(steps=3, skip=1), cell)
+    assert (window.steps_seen, window.steps_recorded) == (12, 4)
+    assert len(named(events(captured.kineto), STEP)) == 8
+
+
+def test_an_optimizer_inside_backward_cannot_leave_the_profiler_on(new_session: NewSession) -> None:
+    def cell() -> None:
+        net = model()
+        optimizers = {p: torch.optim.SGD([p], lr=0.01) for p in net.parameters()}
+        for parameter in net.parameters():
+            parameter.register_post_accumulate_grad_hook(lambda p: optimizers[p].step())
+        for (x,) in loader(12):
+            net(x).sum().backward()
+
+    _, window = profiled(new_session(steps=3, skip=1), cell)
+    assert (window.ended_by, window.steps_seen, window.steps_recorded) == ("steps", 12, 4)
+
+
+def test_with_stacks_python_keeps_its_profile_function(new_session: NewSession) -> None:
+    _, window = profiled(new_session(steps=3, skip=1, stacks=True), lambda: train(10))
+    assert (window.ended_by, window.steps_recorded) == ("steps", 4)
+    assert sys.getprofile() is None
+
+
+def python_loop() -> None:
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        pass
+
+
+def torch_loop() -> None:
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        torch.ones(8, 8) @ torch.ones(8, 8)
+
+
+@pytest.mark.parametrize("cell", [python_loop, torch_loop])
+def test_a_cell_without_steps_is_cut_at_the_time_cap(new_session: NewSession, cell: Callable[[], None]) -> None:
+    captured, window = profiled(new_session(max_seconds=0.3), cell)
+    assert (window.ended_by, window.steps_seen) == ("seconds", 0)
+    assert 0.3e9 < window.end_ns - window.start_ns < 0.8e9
+    assert captured.context.cost is not None
+    assert captured.context.cost.pause_ns
+
+
+def test_a_sleeping_cell_is_cut_when_it_wakes(new_session: NewSession) -> None:
+    _, window = profiled(new_session(max_seconds=0.2), lambda: (time.sleep(0.8), torch_loop()))
+    assert window.ended_by == "seconds"
+    assert 0.8e9 <= window.end_ns - window.start_ns < 1.1e9
+
+
+def test_the_time_cap_waits_for_the_step_to_end(new_session: NewSession) -> None:
+    captured, window = profiled(new_session(max_seconds=0.3), lambda: train(8, pause_s=0.1))
+    assert window.ended_by == "seconds"
+    assert len(named(events(captured.kineto), STEP)) == window.steps_recorded < 8
+    assert open_spans(captured) == []
+
+
+def slow_start() -> None:
+    for _ in range(6):
+        torch.ones(2)
+        time.sleep(0.1)
+
+
+def test_starts_over_when_steps_come_late(new_session: NewSession) -> None:
+    def cell() -> None:
+        slow_start()
+        train_from(loader(20))
+
+    captured, window = profiled(new_session(max_seconds=0.3, steps=5, skip=1), cell)
+    assert window.started_late
+    assert (window.ended_by, window.steps_seen) == ("steps", 20)
+    assert window.steps_recorded >= 5
+    assert len(named(events(captured.kineto), STEP)) == window.steps_recorded
+    assert window.start_ns > window.cell_start_ns + 400_000_000
+
+
+def test_batches_only_give_way_to_an_optimizer(new_session: NewSession) -> None:
+    def cell() -> None:
+        for (x,) in loader(20):
+            x.sum()
+        train(20)
+
+    captured, window = profiled(new_session(steps=5, skip=1), cell)
+    assert (window.started_late, window.ended_by, window.steps_seen) == (True, "steps", 20)
+    assert len(named(events(captured.kineto), STEP)) == window.steps_recorded == 6
+
+
+def test_does_not_start_over_inside_a_range_that_was_cut(new_session: NewSession) -> None:
+    def cell() -> None:
+        with torch.profiler.record_function("everything"):
+            slow_start()
+            train(10)
+
+    captured, window = profiled(new_session(max_seconds=0.3), cell)
+    assert not window.started_late
+    assert (window.ended_by, window.steps_recorded, window.steps_seen) == ("seconds", 0, 10)
+    assert any("could not be started again" in note for note in captured.context.notes)
+
+
+def test_too_many_events_end_it(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuprof.capture.session.limits.EventLimit.passed", lambda *_: True)
+    _, window = profiled(new_session(), torch_loop)
+    assert window.ended_by == "bytes"
+    assert window.end_ns - window.start_ns < 0.5e9
+
+
+def test_a_ctrl_c_while_it_is_cut_reaches_the_cell(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    import signal
+
+    from gpuprof.capture.profiler.kineto import KinetoRecording
+
+    stop = KinetoRecording.stop
+
+    def interrupted(recording: KinetoRecording) -> None:
+        signal.raise_signal(signal.SIGINT)
+        stop(recording)
+
+    session = new_session(max_seconds=0.2)
+    session.start()
+    monkeypatch.setattr(KinetoRecording, "stop", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        python_loop()
+    monkeypatch.undo()
+    window = session.stop(KeyboardInterrupt()).context.window
+    assert window is not None
+    assert window.ended_by == "seconds"
