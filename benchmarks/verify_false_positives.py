@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.verification import Outcome, Verdict, measure_cells
+from gpuprof.verification import Measurement, Outcome, measure_cells
 from gpuprof.verification.timing.outcome import decided
 
 SIMULATED, REAL, PAIRS = 200, 20, 60
@@ -66,7 +66,7 @@ def simulated(correlation: float, seed: int) -> int:
     return claims
 
 
-def real(budget_s: float) -> list[tuple[str, Verdict]]:
+def real(budget_s: float) -> list[tuple[str, Measurement]]:
     """Twenty cells against themselves."""
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(SETUP, names)
@@ -81,7 +81,7 @@ def real(budget_s: float) -> list[tuple[str, Verdict]]:
     return found
 
 
-def table(simulations: dict[str, int], found: list[tuple[str, Verdict]], budget_s: float) -> str:
+def table(simulations: dict[str, int], found: list[tuple[str, Measurement]], budget_s: float) -> str:
     import torch
 
     lines = [

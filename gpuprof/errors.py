@@ -9,7 +9,7 @@
     │   └── ForeignFileError  it is readable, but it is not a Kineto trace
     ├── RecordingError        a Recording on disk is missing, of another format version, or could not be written
     └── VerificationError     a change cannot be measured against the original; nothing was changed
-        └── ArmError          one of the two raised an exception of its own; its `__cause__`
+        └── VariantError          one of the two raised an exception of its own; its `__cause__`
 
 Every message is one line: what happened, where, what was expected, what to do.
 """
@@ -67,5 +67,5 @@ class VerificationError(GpuprofError):
     """A change cannot be measured against the original; everything is as it was."""
 
 
-class ArmError(VerificationError):
+class VariantError(VerificationError):
     """One of the two that are measured raised an exception of its own, its `__cause__`; everything is as it was."""

@@ -17,7 +17,7 @@ from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest import head
 from gpuprof.ingest.columns import EventTimeError
 from gpuprof.ingest.document import Batch, Document
-from gpuprof.ingest.rows import Rows
+from gpuprof.ingest.rows import EventRows
 from gpuprof.ingest.stream import KINETO, ByteStream
 from gpuprof.model.device import Device
 from gpuprof.model.table import Array, Table
@@ -51,7 +51,7 @@ def read_kineto(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> KinetoFile:
 
 
 def _read(path: Path, chunk_bytes: int) -> KinetoFile:
-    document, rows = Document(ByteStream(path, chunk_bytes)), Rows()
+    document, rows = Document(ByteStream(path, chunk_bytes)), EventRows()
     # closing: an error must not leave the file open in the reading thread
     with _collector_paused(), closing(iter(document)) as batches:
         for batch in batches:
@@ -103,7 +103,7 @@ def _no_time(path: Path, batch: Batch, error: EventTimeError) -> TraceError:
     )
 
 
-def _check(document: Document, rows: Rows) -> None:
+def _check(document: Document, rows: EventRows) -> None:
     if rows.known:
         return
     if document.truncated:

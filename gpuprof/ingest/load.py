@@ -25,7 +25,7 @@ _RANK = re.compile(r"rank[-_]?(\d+)", re.IGNORECASE)
 _WANTED = f"{KINETO}, a gpuprof recording, or a folder with the traces of several ranks"
 
 
-class Captured(Protocol):
+class CapturedFiles(Protocol):
     """What a capture session brought back, as far as reading it goes; `kineto` None: nothing was recorded."""
 
     @property
@@ -85,7 +85,7 @@ def load_ranks(path: Path | str) -> list[Trace]:
     return sorted(traces, key=lambda trace: (trace.source.rank is None, trace.source.rank or 0, trace.source.path))
 
 
-def load_captured(captured: Captured) -> Trace:
+def load_captured(captured: CapturedFiles) -> Trace:
     """The Trace of what a capture session brought back, whether it could be saved or not."""
     folder = captured.folder or Path("unsaved recording")
     samples = {

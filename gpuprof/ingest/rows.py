@@ -20,7 +20,7 @@ Groups = dict[str, list[Event]]
 _NAMED = ("name", "input_dims", "input_types", "input_values")
 
 
-class Rows:
+class EventRows:
     """The raw rows of one file, in file order.
 
     `events` counts all of its events, `known` those that make a row.

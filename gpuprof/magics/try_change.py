@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError as IPythonUsageError
 from IPython.core.magic_arguments import argument, magic_arguments
 
-from gpuprof.errors import ArmError, GpuprofError, VerificationError
+from gpuprof.errors import GpuprofError, VariantError, VerificationError
 from gpuprof.magics.fix import changed_source, finding_number, script_of
 from gpuprof.magics.messages import MagicUsageError, notice
 from gpuprof.units import NS_PER_S, duration
@@ -20,7 +20,7 @@ from gpuprof.units import NS_PER_S, duration
 if TYPE_CHECKING:
     from gpuprof.rules.base.finding import Saving
     from gpuprof.run import Run
-    from gpuprof.verification import Verdict
+    from gpuprof.verification import Measurement
 
 _PACKAGE = str(Path(__file__).parents[1])
 _ARGUMENTS = (
@@ -65,7 +65,7 @@ def try_change(shell: Any, line: str) -> None:
     sys.stdout.flush()
     try:
         verdict = _measure(shell, run, number, sources, given)
-    except ArmError as error:
+    except VariantError as error:
         notice(f"not measured: {error}; your variables are as they were")
         _show_users_traceback(error.__cause__)
         return
@@ -104,7 +104,7 @@ def _commented(source: str) -> str:
     return source if magic is None else "".join(comment_out(lines, magic))
 
 
-def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given: Namespace) -> Verdict:
+def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given: Namespace) -> Measurement:
     from gpuprof.rules.base.guard import Guard
     from gpuprof.rules.registry import rule
     from gpuprof.verification import measure_cells
@@ -132,7 +132,7 @@ def _predicted(saving: Saving | None) -> tuple[float, float, float] | None:
     return low, central, high
 
 
-def _keep(run: Run, number: int, verdict: Verdict) -> None:
+def _keep(run: Run, number: int, verdict: Measurement) -> None:
     from gpuprof.model.measured import Measured
 
     rule = run.findings[number - 1].rule
@@ -141,7 +141,7 @@ def _keep(run: Run, number: int, verdict: Verdict) -> None:
         notice(problem)
 
 
-def _show(verdict: Verdict) -> None:
+def _show(verdict: Measurement) -> None:
     from IPython.display import display
 
     text = "\n".join(verdict.lines())

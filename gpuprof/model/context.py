@@ -265,7 +265,7 @@ class FollowedLines(msgspec.Struct, frozen=True, kw_only=True):
     cost_share: float | None = None
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class CellOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How the cell ended. `error` is None for a cell that ran through, else the exception's class name."""
 
     error: str | None = None
@@ -302,7 +302,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     garbage: Garbage | None = None
     compiling: Compiling | None = None
     lines: FollowedLines | None = None
-    outcome: Outcome | None = None
+    outcome: CellOutcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}
     host_start: dict[str, Any] = {}

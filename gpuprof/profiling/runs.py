@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, overload
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.model.recording import is_recording
 from gpuprof.model.run_store import FOLDER_VARIABLE, runs_folder
-from gpuprof.report.saved import SavedRun as RunOnDisk
+from gpuprof.report.saved import RunOnDisk
 from gpuprof.report.summary import read_summary
 from gpuprof.units import NS_PER_S, duration, plural
 

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import TypeVar
 
 from gpuprof.model.context import Cell
-from gpuprof.report.saved import SavedRun
+from gpuprof.report.saved import RunOnDisk
 
 # Alike in so much of its code, a cell is the same one although its id differs (a copy) or is not known.
 _ALIKE = 0.8
@@ -18,7 +18,7 @@ _REWRITTEN = 0.3
 _MAGIC_LINE = "# %%gpuprofile"
 _COMPARED_BY_LINE = 8  # fewer lines are compared by character
 
-Saved = TypeVar("Saved", bound=SavedRun)
+Saved = TypeVar("Saved", bound=RunOnDisk)
 
 
 def previous_among(runs: Iterable[Saved], cell: Cell, before_ns: int) -> Saved | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.rules.base.finding import Abstention, Finding, Saving
 from gpuprof.units import milliseconds
@@ -51,7 +51,7 @@ def _source(report: Report) -> dict[str, Any]:
     }
 
 
-def _device(report: Report, use: DeviceUse) -> dict[str, Any]:
+def _device(report: Report, use: DeviceTotals) -> dict[str, Any]:
     return {
         "id": use.id,
         "name": use.name,

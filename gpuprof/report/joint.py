@@ -29,7 +29,7 @@ class Joint:
     @classmethod
     def of(cls, results: Results, findings: tuple[Finding, ...]) -> Self | None:
         """Of all these findings; None for fewer than two, or where one of them was not re-timed (grades A to C)."""
-        changes = [finding.edit for finding in findings if finding.edit and finding.saving]
+        changes = [finding.replay_edit for finding in findings if finding.replay_edit and finding.saving]
         changes.sort(key=lambda change: change.last)
         if len(changes) < 2 or len(changes) < len(findings):
             return None

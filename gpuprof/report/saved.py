@@ -14,7 +14,7 @@ from gpuprof.report.summary import Summary, read_summary
 
 
 @dataclass(frozen=True)
-class SavedRun:
+class RunOnDisk:
     """One run on disk.
 
     `number` counts the runs of its folder. `created_ns` counts from 1970, `cell_ns` is the wall-clock time of the whole

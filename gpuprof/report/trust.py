@@ -7,7 +7,7 @@ from typing import Self
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.loading.cpu_contention import CoreWaits
+from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.run.launches import Launches
 from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
@@ -55,7 +55,7 @@ class Trust:
             notes=(
                 *_rank_notes(trace, ranks),
                 *_notes(trace, launches),
-                *_core_notes(results.get(CoreWaits)),
+                *_core_notes(results.get(CpuContention)),
                 *_replay_notes(replay),
             ),
         )
@@ -96,7 +96,7 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
     return notes
 
 
-def _core_notes(waits: CoreWaits) -> tuple[str, ...]:
+def _core_notes(waits: CpuContention) -> tuple[str, ...]:
     share = waits.main_wait_share
     if share is None or share < _CORE_WAIT_SHARE or waits.readings < _CORE_READINGS:
         return ()

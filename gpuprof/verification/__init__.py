@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from gpuprof.errors import ArmError, VerificationError
+from gpuprof.errors import VariantError, VerificationError
 from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
 from gpuprof.verification.measure import measure_cells, verify
 from gpuprof.verification.timing.outcome import Outcome
-from gpuprof.verification.verdict import ArmFacts, Verdict
+from gpuprof.verification.verdict import ArmFacts, Measurement
 
 __all__ = [
-    "ArmError",
     "ArmFacts",
     "Guard",
     "GuardResult",
+    "Measurement",
     "Outcome",
     "Status",
-    "Verdict",
+    "VariantError",
     "VerificationError",
     "measure_cells",
     "verify",

@@ -1,4 +1,4 @@
-"""The whole of one comparison: guard, plan, warm-up, interleaved pairs, figures. Both arms start from one state."""
+"""The whole of one comparison: guard, plan, warm-up, interleaved pairs, figures. Both variants start from one state."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from gpuprof.errors import VerificationError
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.verification.cells.hooks import Hooks
-from gpuprof.verification.cells.variants import Arm
+from gpuprof.verification.cells.variants import Variant
 from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge, skipped_work
 from gpuprof.verification.record import GUARD_STEPS, Record
 from gpuprof.verification.state.snapshot import Snapshot
-from gpuprof.verification.timing.blocks import Block, Plan, run_block
+from gpuprof.verification.timing.blocks import BlockPlan, TimedBlock, run_block
 from gpuprof.verification.timing.outcome import FEWEST_PAIRS, as_differences, decided, estimate
 from gpuprof.verification.timing.warm_up import DeviceClocks, settled
-from gpuprof.verification.verdict import ArmFacts, Verdict
+from gpuprof.verification.verdict import ArmFacts, Measurement
 
 MOST_PAIRS = 60
 BUDGET_S = 60.0
 _LONGEST_WARM_UP_S = 30.0
-_WARM_UP_SHARE = 1 / 8  # of the budget, each arm
+_WARM_UP_SHARE = 1 / 8  # of the budget, each variant
 _LOOK_SHARE = 1 / 20  # of the budget: how long the first run may take before it is ended
 _BLOCK_SHARE = 1 / (3 * FEWEST_PAIRS)  # of the budget, the longest block
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What of a comparison the caller chooses; `seed` is that of the order of the arms."""
+    """What of a comparison the caller chooses; `seed` is that of the order of the variants."""
 
     guard: Guard = Guard.EXACT
     tolerance: float = EXACT_TOLERANCE
@@ -44,21 +44,21 @@ class Settings:
     on_progress: Callable[[str], None] = field(default=lambda text: None)
 
 
-class Comparison:
+class Trial:
     """`before` against `after`, from the state of `snapshot`, with `hooks` installed."""
 
-    def __init__(self, before: Arm, after: Arm, snapshot: Snapshot, hooks: Hooks, settings: Settings):
-        self._arms = (before, after)
+    def __init__(self, before: Variant, after: Variant, snapshot: Snapshot, hooks: Hooks, settings: Settings):
+        self._variants = (before, after)
         self._snapshot, self._hooks, self._settings = snapshot, hooks, settings
         self._began = time.perf_counter()
         self._random = np.random.default_rng(settings.seed)
         self._notes: list[str] = []
-        self._blocks: tuple[list[Block], list[Block]] = ([], [])
+        self._blocks: tuple[list[TimedBlock], list[TimedBlock]] = ([], [])
         self._samples = (1.0, 1.0)
         self._warm_up_blocks, self._settled, self._first_runs_ns = [0, 0], [True, True], [0.0, 0.0]
 
-    def run(self) -> Verdict:
-        """VerificationError or ArmError where it cannot be done; the caller puts the state back."""
+    def run(self) -> Measurement:
+        """VerificationError or VariantError where it cannot be done; the caller puts the state back."""
         settings = self._settings
         look = self._look()
         plan = self._plan(look.record)
@@ -120,24 +120,24 @@ class Comparison:
     def _record(self, number: int, record: Record) -> Seen:
         self._snapshot.restore()
         record.begin()
-        whole = self._arms[number].run(self._hooks, record)
+        whole = self._variants[number].run(self._hooks, record)
         record.finish(whole=whole)
         return Seen.of(record)
 
-    def _plan(self, record: Record) -> Plan:
+    def _plan(self, record: Record) -> BlockPlan:
         settings = self._settings
         plan = (
             None
             if settings.whole_cell and record.whole
-            else Plan.of_steps(record, settings.budget_s * _BLOCK_SHARE * NS_PER_S)
+            else BlockPlan.of_steps(record, settings.budget_s * _BLOCK_SHARE * NS_PER_S)
         )
         if plan is not None:
             if settings.whole_cell:
                 self._notes.append("the cell takes too long to be timed as a whole; its steps were")
             return plan
-        return Plan.whole_cell(record)
+        return BlockPlan.whole_cell(record)
 
-    def _afford(self, plan: Plan, set_up_ns: int = 0) -> None:
+    def _afford(self, plan: BlockPlan, set_up_ns: int = 0) -> None:
         """VerificationError where the budget ends before as many pairs as decide anything could be measured."""
         settings = self._settings
         pairs = min(FEWEST_PAIRS, settings.most_pairs)
@@ -154,14 +154,14 @@ class Comparison:
             "gpuprof.verify), or make it smaller"
         )
 
-    def _start_ups(self, first: Record, other: Record, plan: Plan) -> None:
+    def _start_ups(self, first: Record, other: Record, plan: BlockPlan) -> None:
         for number, record in enumerate((first, other)):
             ends = record.ends_ns[record.counted]
             if len(ends) > 2 and plan.steps is not None:
                 pace = float(np.median(np.diff(ends[1:])))
                 self._first_runs_ns[number] = max(ends[-1] - record.start_ns - pace * len(ends), 0.0)
 
-    def _count_samples(self, first: Record, other: Record, plan: Plan) -> None:
+    def _count_samples(self, first: Record, other: Record, plan: BlockPlan) -> None:
         """Steps of another size are compared by the time of a sample (design/pairs.md, class S)."""
         samples = first.samples_per_step, other.samples_per_step
         if self._settings.guard is not Guard.SEMANTIC or plan.steps is None or None in samples:
@@ -171,7 +171,7 @@ class Comparison:
             self._samples = before, after
             self._notes.append(f"compared by sample: a step takes {before:.4g} of them before and {after:.4g} after")
 
-    def _warm_up(self, number: int, plan: Plan, clocks: DeviceClocks) -> None:
+    def _warm_up(self, number: int, plan: BlockPlan, clocks: DeviceClocks) -> None:
         clocks.forget()
         units: list[float] = []
         limit = min(_LONGEST_WARM_UP_S, self._settings.budget_s * _WARM_UP_SHARE)
@@ -185,11 +185,11 @@ class Comparison:
         self._warm_up_blocks[number] = len(units)
         if not self._settled[number]:
             self._notes.append(
-                f"{self._arms[number].name} had not settled after {duration(limit * NS_PER_S)} of warm-up"
+                f"{self._variants[number].name} had not settled after {duration(limit * NS_PER_S)} of warm-up"
             )
 
-    def _pair_up(self, plan: Plan) -> None:
-        """ABBA: of two pairs the orders are mirrored, and the first arm is drawn at random."""
+    def _pair_up(self, plan: BlockPlan) -> None:
+        """ABBA: of two pairs the orders are mirrored, and the first variant is drawn at random."""
         before, after = self._blocks
         settings, first = self._settings, 0
         while not before or (len(before) < settings.most_pairs and self._seconds < settings.budget_s):
@@ -206,11 +206,11 @@ class Comparison:
     def _seconds(self) -> float:
         return time.perf_counter() - self._began
 
-    def _block(self, number: int, plan: Plan) -> Block:
-        block = run_block(self._arms[number], plan, self._snapshot, self._hooks)
+    def _block(self, number: int, plan: BlockPlan) -> TimedBlock:
+        block = run_block(self._variants[number], plan, self._snapshot, self._hooks)
         if block is None:
             raise VerificationError(
-                f"{self._arms[number].name} made fewer steps than the {plan.warm + 1} needed to time one"
+                f"{self._variants[number].name} made fewer steps than the {plan.warm + 1} needed to time one"
             )
         return block
 
@@ -219,8 +219,8 @@ class Comparison:
         one, other = self._samples
         return as_differences([block.unit_ns / one for block in before], [block.unit_ns / other for block in after])
 
-    def _verdict(self, guard: GuardResult, *, whole_cell: bool) -> Verdict:
-        return Verdict.of(
+    def _verdict(self, guard: GuardResult, *, whole_cell: bool) -> Measurement:
+        return Measurement.of(
             estimate(self._differences()),
             guard,
             pairs=len(self._blocks[0]),

@@ -13,11 +13,11 @@ from gpuprof.errors import UsageError, VerificationError
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.verification.cells.hooks import Hooks
 from gpuprof.verification.cells.variable_reads import read_names
-from gpuprof.verification.cells.variants import Arm, CallArm, CellArm
-from gpuprof.verification.comparison import BUDGET_S, MOST_PAIRS, Comparison, Settings
+from gpuprof.verification.cells.variants import CallVariant, CellVariant, Variant
+from gpuprof.verification.comparison import BUDGET_S, MOST_PAIRS, Settings, Trial
 from gpuprof.verification.effects import refuse_effects
 from gpuprof.verification.state.snapshot import Snapshot
-from gpuprof.verification.verdict import Verdict
+from gpuprof.verification.verdict import Measurement
 
 _GUARDS = {"exact": Guard.EXACT, "numeric": Guard.NUMERIC, "semantic": Guard.SEMANTIC}
 _HALF = re.compile(r"\b(bfloat16|float16|half|autocast)\b")
@@ -36,14 +36,14 @@ def measure_cells(
     predicted: tuple[float, float, float] | None = None,
     seed: int | None = None,
     on_progress: Callable[[str], None] = lambda text: None,
-) -> Verdict:
+) -> Measurement:
     """Measure the cell `after` against the cell `before`, both plain Python run in `namespace`.
 
     Steps are timed, or with `whole_cell` the cell from its first line to its last. Whatever the cells change, in the
     namespace, in what it reaches and in the process, is put back, however this ends. VerificationError, before
-    anything ran, where that cannot be done; ArmError where one of the two raised.
+    anything ran, where that cannot be done; VariantError where one of the two raised.
     """
-    names, arms = _read(before, after, namespace)
+    names, variants = _read(before, after, namespace)
     roots = [(name, namespace[name]) for name in sorted(namespace if names is None else names) if name in namespace]
     half = bool(_HALF.search(after))
     settings = Settings(
@@ -57,7 +57,7 @@ def measure_cells(
         seed=seed,
         on_progress=on_progress,
     )
-    return _compare(arms, roots, [namespace], settings, sources=(before, after))
+    return _compare(variants, roots, [namespace], settings, sources=(before, after))
 
 
 def verify(
@@ -69,14 +69,14 @@ def verify(
     tolerance: float = EXACT_TOLERANCE,
     budget_s: float = BUDGET_S,
     pairs: int = MOST_PAIRS,
-) -> Verdict:
+) -> Measurement:
     """Measure function `b` against function `a`: each call is one step, and what it returns its loss.
 
     The loss of a call that runs `backward()` is what it was called on. What the two functions reach (through their
     closures, the globals they use, bound objects) and `state` are put back before every block and at the end.
     `guard` says how far `b` may compute something else: "exact" (losses within `tolerance`, relative), "numeric" (other
     arithmetic: TF32, autocast, compile) or "semantic" (another training). UsageError where an argument is wrong,
-    VerificationError where the two cannot be measured, ArmError where one of them raised.
+    VerificationError where the two cannot be measured, VariantError where one of them raised.
     """
     if guard not in _GUARDS:
         raise UsageError(f"verify(guard={guard!r}): expected one of {', '.join(_GUARDS)}")
@@ -86,17 +86,17 @@ def verify(
         raise UsageError("verify(): expected budget_s above 0 and pairs of 1 or more")
     settings = Settings(_GUARDS[guard], tolerance, half=True, budget_s=budget_s, most_pairs=pairs)
     roots = [(_name(a, "a"), a), (_name(b, "b"), b), *((f"state[{at}]", each) for at, each in enumerate(state))]
-    arms = CallArm("the first function", a), CallArm("the second function", b)
-    return _compare(arms, roots, [], settings)
+    variants = CallVariant("the first function", a), CallVariant("the second function", b)
+    return _compare(variants, roots, [], settings)
 
 
 def _compare(
-    arms: tuple[Arm, Arm],
+    variants: tuple[Variant, Variant],
     roots: list[tuple[str, Any]],
     namespaces: list[dict[str, Any]],
     settings: Settings,
     sources: Iterable[str] = (),
-) -> Verdict:
+) -> Measurement:
     _refuse_ranks()
     owner = object()
     exclusive_session.claim(owner)
@@ -107,7 +107,7 @@ def _compare(
             refuse_effects(source, functions)
         hooks = Hooks()
         with _put_back(snapshot), hooks.installed():
-            return Comparison(*arms, snapshot, hooks, settings).run()
+            return Trial(*variants, snapshot, hooks, settings).run()
     finally:
         exclusive_session.release(owner)
 
@@ -123,15 +123,15 @@ def _put_back(snapshot: Snapshot) -> Iterator[None]:
             raise KeyboardInterrupt
 
 
-def _read(before: str, after: str, namespace: dict[str, Any]) -> tuple[set[str] | None, tuple[Arm, Arm]]:
+def _read(before: str, after: str, namespace: dict[str, Any]) -> tuple[set[str] | None, tuple[Variant, Variant]]:
     try:
         found = [read_names(source) for source in (before, after)]
         for source in (before, after):
             refuse_effects(source)  # `await` at the top level does not compile, and deserves a better reason
-        arms = CellArm("the cell", before, namespace), CellArm("the changed cell", after, namespace)
+        variants = CellVariant("the cell", before, namespace), CellVariant("the changed cell", after, namespace)
     except SyntaxError as error:
         raise VerificationError(f"the cell is not plain Python (line {error.lineno}: {error.msg})") from error
-    return None if None in found else {name for names in found if names is not None for name in names}, arms
+    return None if None in found else {name for names in found if names is not None for name in names}, variants
 
 
 def _refuse_ranks() -> None:

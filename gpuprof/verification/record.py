@@ -1,4 +1,4 @@
-"""One run of an arm, looked at closely: what it computed, from which batches, in how many steps. Not for timing."""
+"""One run of a variant, looked at closely: what it computed, from which batches, in how many steps. Not for timing."""
 
 from __future__ import annotations
 

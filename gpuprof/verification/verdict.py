@@ -34,7 +34,7 @@ class ArmFacts:
 
 
 @dataclass(frozen=True, repr=False)
-class Verdict:
+class Measurement:
     """Before against after. `ratio` is time before ÷ time after (above 1: the change is faster), `low` to `high` its
     95 % interval; None where there were too few pairs. `sequence` is the anytime-valid interval that decided.
 
@@ -58,7 +58,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, found: Estimate, guard: GuardResult, **facts: Any) -> Verdict:
+    def of(cls, found: Estimate, guard: GuardResult, **facts: Any) -> Measurement:
         """From the final figures."""
         return cls(found.outcome, found.ratio, found.low, found.high, found.sequence, guard=guard, **facts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.views.source_rows import file_title
 from gpuprof.whatif.line_profile import HALVED, HOT_SHARE, LineGain, LineKind, LineProfile
 
@@ -66,7 +66,7 @@ def hidden_sentence(results: Results) -> str:
 def _why(results: Results, hidden: LineGain, side: str) -> str:
     if side == "device":
         return "the run waits for something else, as a rule for the host, which recording slows"
-    table = results.get(SourceLines).table
+    table = results.get(LineCosts).table
     mine = (table["source_file"] == hidden.source_file) & (table["line"] == hidden.line)
     if table["sync_wait_ns"][mine].sum() >= _WAITING_SHARE * hidden.host_ns:
         return "there the host only waits for the device"

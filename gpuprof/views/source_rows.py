@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.whatif.line_profile import LineGain, LineProfile
@@ -53,7 +53,7 @@ class SourceListing:
 
 def listings(results: Results, findings: tuple[Finding, ...]) -> tuple[SourceListing, ...]:
     """Every file in which a line took time, the cell first; of long ones the parts around those lines."""
-    trace, lines = results.trace, results.get(SourceLines)
+    trace, lines = results.trace, results.get(LineCosts)
     followed = trace.context.lines
     if followed is None or not lines.table:
         return ()
@@ -66,7 +66,7 @@ def listings(results: Results, findings: tuple[Finding, ...]) -> tuple[SourceLis
     return tuple(found)
 
 
-def meaning(lines: SourceLines) -> str:
+def meaning(lines: LineCosts) -> str:
     """What the figures of a listing mean, in sentences."""
     partly = (_CALLS_ONLY,) if lines.how == "calls" else ()
     return " ".join((_HOST, *((_DEVICE,) if lines.device_ns else ()), *partly))
@@ -94,7 +94,7 @@ def _source(trace: Trace, file: int) -> list[str]:
 
 
 def _rows(
-    lines: SourceLines, file: int, source: list[str], findings: tuple[Finding, ...], gains: dict[int, LineGain]
+    lines: LineCosts, file: int, source: list[str], findings: tuple[Finding, ...], gains: dict[int, LineGain]
 ) -> Iterator[SourceRow]:
     table = lines.table.take(lines.table["source_file"] == file)
     at = {int(line): row for row, line in enumerate(table["line"])}

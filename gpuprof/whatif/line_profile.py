@@ -13,14 +13,14 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.lines.line_places import LinePlaces, issued_at
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import GraphEdit, together
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
 from gpuprof.whatif.grade import Nature, grade
 from gpuprof.whatif.predict import MINOR_SHARE, Replay
@@ -53,7 +53,7 @@ class LineKind(Enum):
 
 @dataclass(frozen=True)
 class LineGain:
-    """One line. `source_file` and `line` as in SourceLines; `host_ns` its own time on the main thread, `device_ns` of
+    """One line. `source_file` and `line` as in LineCosts; `host_ns` its own time on the main thread, `device_ns` of
     the device work launched from it, `cost_share` the larger one over the run, 0..
 
     `gain_ns`: by how much the run gets shorter with the line made FASTER_SHARES faster, on both; None where unknown.
@@ -95,7 +95,7 @@ class LineProfile(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """Re-time the run with each line faster: all its host time on the main thread, all work launched from it."""
-        table = results.get(SourceLines).table
+        table = results.get(LineCosts).table
         if not len(table):
             return cls((), 0, 0, None, ("no line was followed",))
         replay = results.get(Replay)
@@ -133,7 +133,7 @@ class _Placed:
         places = results.get(LinePlaces)
         return cls(places, places.at(*issued_at(trace, trace.device_events)))
 
-    def faster(self, file: int, line: int, factor: float) -> Edit:
+    def faster(self, file: int, line: int, factor: float) -> GraphEdit:
         events = self.places.events
         mine = (events["source_file"] == file) & (events["line"] == line)
         held = mine & (self.places.thread == self.places.main_thread)
@@ -143,7 +143,7 @@ class _Placed:
         return together(host_time_scaled(within, factor), operations_scaled(work, factor))
 
 
-def _gain(replay: Replay, edit: Edit) -> int:
+def _gain(replay: Replay, edit: GraphEdit) -> int:
     """Of the run, ns; replayed against replayed."""
     left = span_ns(edit(replay.graph)) / replay.baseline_ns
     return round((1 - left) * replay.run_ns)

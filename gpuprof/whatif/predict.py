@@ -11,7 +11,7 @@ import numpy as np
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.calibration import Calibration, calibrated, calibrated_time
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.fidelity import Fidelity, fidelity
 from gpuprof.whatif.grade import Nature, grade, nature
 from gpuprof.whatif.graph.build import build
@@ -82,9 +82,9 @@ class Range:
     `last`: among several changes it comes after the others, since it depends on how fast they make the rest.
     """
 
-    pessimistic: Edit
-    central: Edit
-    optimistic: Edit
+    pessimistic: GraphEdit
+    central: GraphEdit
+    optimistic: GraphEdit
     last: bool = field(default=False, kw_only=True)
 
 
@@ -114,7 +114,7 @@ class Prediction:
         return self.baseline_ns / self.changed_ns if self.share is not None and self.changed_ns else None
 
 
-def predict(source: Trace | Replay, edit: Edit | Range, *, basis: str = "", assumed: str = "") -> Prediction:
+def predict(source: Trace | Replay, edit: GraphEdit | Range, *, basis: str = "", assumed: str = "") -> Prediction:
     """Re-time with the change: unexplained delays left out (central, optimistic) or kept as recorded (pessimistic).
 
     The range spans the three results, widened by the replay error, and never promises more than the busiest chain

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.model.table import Array
 from gpuprof.whatif.graph.graph import EdgeKind, Graph
-from gpuprof.whatif.graph.traversal import Plan
+from gpuprof.whatif.graph.traversal import Traversal
 
 _NEVER = -(2**62)
 
@@ -27,7 +27,7 @@ def retime(graph: Graph) -> Array:
     return _followed(graph, graph.plan)
 
 
-def _followed(graph: Graph, plan: Plan) -> Array:
+def _followed(graph: Graph, plan: Traversal) -> Array:
     """The ends by the edges of `plan`."""
     along, edges, rows = np.cumsum(graph.duration_ns), graph.edges, plan.edge
     if not len(rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.ingest.assemble import assemble
-from gpuprof.model.context import Outcome, RunContext, Window
+from gpuprof.model.context import CellOutcome, RunContext, Window
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -14,7 +14,7 @@ CELL = Window(cell_start_ns=1_000_000, cell_end_ns=9_000_000, start_ns=1_000_000
 
 def recorded(builder: TraceBuilder, error: str | None) -> Trace:
     trace = builder.build()
-    context = RunContext(window=CELL, outcome=Outcome(error=error))
+    context = RunContext(window=CELL, outcome=CellOutcome(error=error))
     return assemble(trace.tables, trace.names, trace.source, context=context)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpuprof.errors import RecordingError
-from gpuprof.model.context import Cell, Environment, Loader, Outcome, RunContext, Window
+from gpuprof.model.context import Cell, CellOutcome, Environment, Loader, RunContext, Window
 from gpuprof.model.device import Device
 from gpuprof.model.recording import (
     is_recording,
@@ -29,7 +29,7 @@ CONTEXT = RunContext(
     environment=Environment(torch="2.13.0", devices=(Device(id=0, name="A", compute_capability=(9, 0)),)),
     loaders=(Loader(workers=0, wait_ns=(1, 2), wait_start_ns=(10**18, 10**18 + 1)),),
     window=Window(ended_by="steps", started_late=True),
-    outcome=Outcome(error="ValueError", message="no"),
+    outcome=CellOutcome(error="ValueError", message="no"),
     notes=("a", "b"),
 )
 

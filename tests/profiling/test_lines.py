@@ -11,7 +11,7 @@ import torch
 
 import gpuprof
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.lines.line_places import LinePlaces
 from tests.support.busy import busy
 
@@ -46,7 +46,7 @@ def test_time_that_the_cell_measured_and_operators_are_on_their_lines(tmp_path: 
         work(x)
 
     results = Results(run.trace)
-    lines, places = results.get(SourceLines), results.get(LinePlaces)
+    lines, places = results.get(LineCosts), results.get(LinePlaces)
     own_ns = dict(zip(lines.table["line"].tolist(), lines.table["host_ns"].tolist(), strict=True))
     right_ns = {mark: min(spent, own_ns[line_of(mark)]) for mark, spent in SPENT.items()}
     assert all(right_ns[mark] >= 0.95 * spent for mark, spent in SPENT.items()), (right_ns, SPENT)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.model.context import Cell, Outcome, RunContext
+from gpuprof.model.context import Cell, CellOutcome, RunContext
 from gpuprof.model.recording import write_context
 from gpuprof.profiling.previous_run import previous_of
 from gpuprof.run import Run
@@ -20,7 +20,7 @@ def saved(folder: Path, number: int, source: str, cell_id: str | None = None, *,
     made = folder / f"run-{number}"
     made.mkdir()
     cell = Cell(source=source, cell_id=cell_id)
-    outcome = Outcome(error=error) if error else Outcome()
+    outcome = CellOutcome(error=error) if error else CellOutcome()
     write_context(made, RunContext(created_ns=number, cell=cell, outcome=outcome))
     return made
 

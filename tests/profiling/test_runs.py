@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.errors import GpuprofError, UsageError
-from gpuprof.model.context import Cell, Outcome, RunContext, Window
+from gpuprof.model.context import Cell, CellOutcome, RunContext, Window
 from gpuprof.model.recording import MANIFEST, write_context
 from gpuprof.profiling import runs
 from gpuprof.profiling.runs import find_run, history, last, remember
@@ -34,7 +34,7 @@ def save(
         created_ns=(1_700_000_000 + second) * NS_PER_S,
         cell=Cell(source="x", execution_count=4, name=name),
         window=Window(cell_start_ns=0, cell_end_ns=3 * NS_PER_S),
-        outcome=Outcome(error=error),
+        outcome=CellOutcome(error=error),
     )
     path = folder / run_id
     path.mkdir()

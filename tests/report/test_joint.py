@@ -17,9 +17,9 @@ from tests.whatif.programs import Program, run
 STEP: Program = [("work", 300), ("kernel", 7, 300), ("sync_all",)]
 
 
-def found(edit: graph_edits.Edit, basis: str = "re-timed") -> Finding:
+def found(edit: graph_edits.GraphEdit, basis: str = "re-timed") -> Finding:
     saving = Saving(1, 1, 1, 0.1, "B", basis)
-    return Finding("some_rule", Severity.HIGH, "", "", {}, "", saving=saving, edit=Range(edit, edit, edit))
+    return Finding("some_rule", Severity.HIGH, "", "", {}, "", saving=saving, replay_edit=Range(edit, edit, edit))
 
 
 def no_work(graph: Graph) -> Graph:
@@ -60,7 +60,7 @@ def test_an_upper_bound_stays_one() -> None:
 def test_nothing_is_said_where_a_finding_was_not_re_timed() -> None:
     results, one = Results(run(STEP * 10)), found(no_work)
     assert Joint.of(results, (one,)) is None
-    assert Joint.of(results, (one, replace(one, edit=None))) is None
+    assert Joint.of(results, (one, replace(one, replay_edit=None))) is None
     assert Joint.of(results, (one, replace(one, saving=None))) is None
 
 
@@ -71,6 +71,6 @@ def test_a_change_that_depends_on_the_others_comes_after_them() -> None:
         seen.append(int(graph.duration_ns[graph.select(NodeKind.DEVICE_OP)].sum()))
         return graph
 
-    dependent = replace(found(counts), edit=Range(counts, counts, counts, last=True))
+    dependent = replace(found(counts), replay_edit=Range(counts, counts, counts, last=True))
     assert Joint.of(Results(run(STEP * 10)), (dependent, found(no_kernels))) is not None
     assert seen and not any(seen)

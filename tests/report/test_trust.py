@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuprof.model.context import Cost, Outcome, RunContext, Window
+from gpuprof.model.context import CellOutcome, Cost, RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
 from gpuprof.report import Report
@@ -46,14 +46,14 @@ def test_says_what_the_window_covers():
 
 def test_counts_a_cell_that_raised_to_its_last_event_not_to_the_printed_traceback():
     window = Window(cell_end_ns=449_000_000, end_ns=452_000_000, steps_seen=30, steps_recorded=30, ended_by="error")
-    raised = {"window": window, "outcome": Outcome(error="RuntimeError")}
+    raised = {"window": window, "outcome": CellOutcome(error="RuntimeError")}
     report = Report.of(TraceBuilder().operator("aten::mm", 0, 205_000).context(**raised).build())
     assert "Recorded the cell until it raised: 205 ms, 30 steps." in report.trust.notes
 
 
 def test_a_cell_that_raised_at_once_was_not_recorded_while_its_traceback_was_printed():
     window = Window(cell_end_ns=176_000_000, end_ns=176_000_000, ended_by="error")
-    report = Report.of(TraceBuilder().context(window=window, outcome=Outcome(error="NameError")).build())
+    report = Report.of(TraceBuilder().context(window=window, outcome=CellOutcome(error="NameError")).build())
     assert str(report.verdict) == "The cell raised NameError before any torch operator ran. There is nothing to judge."
     assert "The cell raised before anything of torch's was recorded." in report.trust.notes
 
@@ -61,7 +61,9 @@ def test_a_cell_that_raised_at_once_was_not_recorded_while_its_traceback_was_pri
 def test_a_lost_recording_is_not_said_to_cover_the_cell():
     window = Window(cell_end_ns=176_000_000, end_ns=176_000_000)
     for error in (None, "NameError"):
-        lost = TraceBuilder().source(kernels_saved=False).context(window=window, outcome=Outcome(error=error)).build()
+        lost = (
+            TraceBuilder().source(kernels_saved=False).context(window=window, outcome=CellOutcome(error=error)).build()
+        )
         report = Report.of(lost)
         assert "Nothing can be judged." in str(report.verdict) and "before any" not in str(report.verdict)
         assert not [note for note in report.trust.notes if note.startswith("Recorded")]

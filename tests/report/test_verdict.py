@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuprof.model.context import Outcome
+from gpuprof.model.context import CellOutcome
 from gpuprof.report import Report
 from tests.support.trace_builder import TraceBuilder
 
@@ -50,7 +50,7 @@ def test_says_that_nothing_was_recorded():
 
 
 def test_a_cell_that_raised_is_marked():
-    trace = TraceBuilder().operator("aten::mm", 0, 100).context(outcome=Outcome(error="ValueError")).build()
+    trace = TraceBuilder().operator("aten::mm", 0, 100).context(outcome=CellOutcome(error="ValueError")).build()
     report = Report.of(trace)
     assert report.error == "ValueError"
     assert "The cell raised ValueError" in report.verdict.advice

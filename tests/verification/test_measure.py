@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from gpuprof.errors import ArmError, UsageError, VerificationError
-from gpuprof.verification import Guard, Outcome, Status, Verdict, measure_cells, verify
+from gpuprof.errors import UsageError, VariantError, VerificationError
+from gpuprof.verification import Guard, Measurement, Outcome, Status, measure_cells, verify
 
 SETUP = """
 import torch
@@ -41,7 +41,7 @@ def namespace() -> dict[str, Any]:
     return names
 
 
-def measured(before: str, after: str, names: dict[str, Any], **options: Any) -> Verdict:
+def measured(before: str, after: str, names: dict[str, Any], **options: Any) -> Measurement:
     return measure_cells(before, after, names, **{"budget_s": 6.0, "most_pairs": 1, "seed": 1} | options)
 
 
@@ -67,13 +67,13 @@ def test_the_namespace_and_all_it_reaches_is_as_it_was(namespace: dict[str, Any]
 @pytest.mark.parametrize("error", ["ValueError('mine')", "SystemExit(3)"])
 def test_an_arm_that_raises_is_said_and_changes_nothing(namespace: dict[str, Any], error: str) -> None:
     before = state_of(namespace)
-    with pytest.raises(ArmError, match="the changed cell raised") as caught:
+    with pytest.raises(VariantError, match="the changed cell raised") as caught:
         measured(CELL, CELL.replace("opt.step()", f"opt.step(); raise {error}"), namespace)
     assert caught.value.__cause__ is not None and state_of(namespace) == before
 
 
 def test_a_function_that_raises_is_told_from_the_other() -> None:
-    with pytest.raises(ArmError, match=r"^the second function raised ZeroDivisionError"):
+    with pytest.raises(VariantError, match=r"^the second function raised ZeroDivisionError"):
         verify(lambda: 1.0, lambda: 1 / 0, budget_s=1)
 
 

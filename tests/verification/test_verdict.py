@@ -10,7 +10,7 @@ import pytest
 from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
 from gpuprof.verification.timing.outcome import Outcome
-from gpuprof.verification.verdict import ArmFacts, Verdict
+from gpuprof.verification.verdict import ArmFacts, Measurement
 
 PASSED = GuardResult(Guard.EXACT, Status.PASSED, "loss identical over 20 steps", 0.0)
 GIB = 1024**3
@@ -18,9 +18,9 @@ BEFORE = ArmFacts(step_ns=12.7e6, start_up_ns=1e9, peak_bytes=2 * GIB)
 AFTER = ArmFacts(step_ns=10e6, start_up_ns=28e9, peak_bytes=int(1.9 * GIB))
 
 
-def verdict(outcome: Outcome, low: float, high: float, **facts: Any) -> Verdict:
+def verdict(outcome: Outcome, low: float, high: float, **facts: Any) -> Measurement:
     given: dict[str, Any] = {"pairs": 14, "seconds": 22.0, "guard": PASSED, "before": BEFORE, "after": AFTER}
-    return Verdict(outcome, 1.27, low, high, (low, high), **(given | facts))
+    return Measurement(outcome, 1.27, low, high, (low, high), **(given | facts))
 
 
 def test_the_line_of_the_issue() -> None:

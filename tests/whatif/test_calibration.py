@@ -17,7 +17,7 @@ from gpuprof.report.joint import Joint
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.whatif.changes import graph_edits
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.graph.graph import Graph, NodeKind
 from gpuprof.whatif.predict import Replay, predict
 from tests.whatif.programs import Program, run
@@ -65,7 +65,7 @@ BALANCED: Program = [("work", 250), ("kernel", 7, 280), ("work", 40), ("sync", 7
 @pytest.mark.parametrize("slowed", [1.3, 2.0])
 @pytest.mark.parametrize("step", [HOST_BOUND, BALANCED])
 @pytest.mark.parametrize("edit", [no_work, fast_kernels, no_waits])
-def test_the_saving_is_that_of_the_run_without_the_recorder(step: Program, slowed: float, edit: Edit) -> None:
+def test_the_saving_is_that_of_the_run_without_the_recorder(step: Program, slowed: float, edit: GraphEdit) -> None:
     slow, plain = Replay.of(recorded(step, slowed)), Replay.of(recorded(step))
     assert slow.calibration is not None and plain.calibration is None
     assert slow.calibration.host_factor == pytest.approx(1 / slowed, rel=0.06)

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from gpuprof.errors import UsageError
 from gpuprof.whatif.graph.graph import EdgeKind, Edges, NodeKind, Nodes
-from gpuprof.whatif.graph.traversal import make_plan
+from gpuprof.whatif.graph.traversal import make_traversal
 from gpuprof.whatif.retime import frozen, retime, span_ns
 from tests.whatif.graphs import by_definition, graphs
 
@@ -50,7 +50,7 @@ def test_a_circle_is_refused():
         Edges.of(np.array([2, 4]), np.array([3, 1]), 0, EdgeKind.HAND_OFF),
     )
     with pytest.raises(UsageError, match="cycle"):
-        make_plan(nodes, edges)
+        make_traversal(nodes, edges)
 
 
 @given(graphs())

@@ -87,14 +87,14 @@ def run(check: Check) -> None:
 
 def _predict_and_measure(check: Check, change: Change, size: str) -> dict[str, Any]:
     steps = 10 if check.small else 60
-    arms = {}
+    variants = {}
     for name, source in (("bad", change.bad), ("good", change.good)):
         namespace = training.sized(size, check.device, steps=3)
         cells.enter(change.setup + (change.refit if name == "good" else ""), namespace)
         cells.enter(source, namespace)
-        arms[name] = SimpleNamespace(source=source, namespace=namespace)
-    runs = {name: _recorded(check, arm, steps, f"{change.name}_{name}") for name, arm in arms.items()}
-    ratios = _interleaved(check, arms, steps)
+        variants[name] = SimpleNamespace(source=source, namespace=namespace)
+    runs = {name: _recorded(check, variant, steps, f"{change.name}_{name}") for name, variant in variants.items()}
+    ratios = _interleaved(check, variants, steps)
     finding = next((each for each in runs["bad"].to_dict()["findings"] if each["rule"] == change.rule), None)
     saving = None if finding is None else finding["saving"]
     return {
@@ -116,27 +116,27 @@ def _recorded_again(runs: dict[str, Run]) -> float | None:
     return 1 - good / bad if bad and good else None
 
 
-def _recorded(check: Check, arm: SimpleNamespace, steps: int, name: str) -> Run:
-    arm.namespace["steps"] = steps
-    profiled = cells.play(arm.source, arm.namespace, steps=20).run
+def _recorded(check: Check, variant: SimpleNamespace, steps: int, name: str) -> Run:
+    variant.namespace["steps"] = steps
+    profiled = cells.play(variant.source, variant.namespace, steps=20).run
     recorded.keep(check, profiled, name)
     return profiled
 
 
-def _interleaved(check: Check, arms: dict[str, SimpleNamespace], steps: int) -> list[float]:
+def _interleaved(check: Check, variants: dict[str, SimpleNamespace], steps: int) -> list[float]:
     """Good ÷ bad, plain, in turn; one ratio a pair."""
     ratios = []
     for pair in range(2 if check.small else 10):
         order = ("bad", "good") if pair % 2 else ("good", "bad")
         taken = {}
         for name in order:
-            taken[name] = _plain_ns(check, arms[name], steps)
+            taken[name] = _plain_ns(check, variants[name], steps)
         ratios.append(taken["good"] / taken["bad"])
         if check.left_s < 10:
             break
     return ratios
 
 
-def _plain_ns(check: Check, arm: SimpleNamespace, steps: int) -> int:
-    arm.namespace["steps"], arm.namespace["losses"] = steps, []
-    return clocks.host_ns(lambda: cells.enter(arm.source, arm.namespace), check.device)
+def _plain_ns(check: Check, variant: SimpleNamespace, steps: int) -> int:
+    variant.namespace["steps"], variant.namespace["losses"] = steps, []
+    return clocks.host_ns(lambda: cells.enter(variant.source, variant.namespace), check.device)

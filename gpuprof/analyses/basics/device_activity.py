@@ -29,7 +29,7 @@ class CopyTotals:
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceUse:
+class DeviceTotals:
     """One device over the trace's span.
 
     `busy_ns`: union over all streams of kernels, copies and memsets; `idle_ns` the rest of the span; `busy_share` of
@@ -59,11 +59,11 @@ class DeviceActivity(Result):
     `recorded` is the trace's `device_recorded`: None no device, False launches without device events, True otherwise.
     """
 
-    devices: tuple[DeviceUse, ...]
+    devices: tuple[DeviceTotals, ...]
     recorded: bool | None
 
     @property
-    def primary(self) -> DeviceUse | None:
+    def primary(self) -> DeviceTotals | None:
         """The first device, the one that the time budget is about; None where no device activity was recorded."""
         return self.devices[0] if self.devices else None
 
@@ -73,7 +73,7 @@ class DeviceActivity(Result):
         return cls(tuple(_use(trace, number) for number in trace.device_ids), trace.device_recorded)
 
 
-def _use(trace: Trace, number: int) -> DeviceUse:
+def _use(trace: Trace, number: int) -> DeviceTotals:
     events = trace.device_events
     if len(trace.device_ids) > 1:
         events = events.take(events["device"] == number)
@@ -85,7 +85,7 @@ def _use(trace: Trace, number: int) -> DeviceUse:
     known = (CopyKind.H2D, CopyKind.D2H, CopyKind.D2D)
     h2d, d2h, d2d = (_totals(copies.take(copies["copy"] == direction)) for direction in known)
     rest = (copies["copy"] != CopyKind.H2D) & (copies["copy"] != CopyKind.D2H) & (copies["copy"] != CopyKind.D2D)
-    return DeviceUse(
+    return DeviceTotals(
         id=number,
         name=trace.device(number).name,
         busy_ns=busy.total_ns,

@@ -18,7 +18,7 @@ _FULL = 2
 
 
 @dataclass(frozen=True, eq=False)
-class GcPauses(Result):
+class CollectorPauses(Result):
     """Collections of at least 20 µs inside the steady steps (inside the span where no steps are known): what is
     collected in warm-up was mostly left by loading and compiling.
 

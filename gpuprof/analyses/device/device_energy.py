@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.device.device_health import device_facts
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
-from gpuprof.analyses.loading.stalling_loader import Awaited
+from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.samples import DeviceFacts
@@ -101,7 +101,7 @@ class DeviceEnergy(Result):
         )
 
 
-def _sampled(trace: Trace, use: DeviceUse) -> tuple[int, DeviceFacts] | None:
+def _sampled(trace: Trace, use: DeviceTotals) -> tuple[int, DeviceFacts] | None:
     """The sampler's row of that device, by torch's number; of a single sampled device without one, if one is used."""
     facts = device_facts(trace)
     rows = [row for row, each in enumerate(facts) if each.torch_index == use.id]
@@ -140,6 +140,6 @@ def _resolution(times: Array, facts: DeviceFacts) -> int | None:
 
 
 def _samples(results: Results) -> int | None:
-    loader, pipeline = results.get(Awaited).loader, results.get(InputPipeline)
+    loader, pipeline = results.get(StallingLoader).loader, results.get(InputPipeline)
     batches = int(pipeline.batch.sum())
     return loader.batch_size * batches if loader and loader.batch_size and batches else None

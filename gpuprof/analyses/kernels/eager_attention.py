@@ -32,7 +32,7 @@ _FALLBACK = "aten::_scaled_dot_product_attention_math"
 
 
 @dataclass(frozen=True)
-class Block:
+class AttentionBlock:
     """One attention on the host, from the first product's begin to the second one's end. `scores`: shape of what the
     softmax reads and `scores_bytes` its size, None without shapes. `fallback`: torch's own
     `scaled_dot_product_attention` took this way, because no fused kernel took the inputs."""
@@ -45,11 +45,11 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class EagerAttention(Result):
+class AttentionBlocks(Result):
     """`blocks` in order of start. `chosen`: boolean mask over KernelOrigins, the kernels launched in a block and those
     of its gradient (by autograd's sequence numbers); `products` those of them that are matrix products."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[AttentionBlock, ...]
     chosen: Array
     products: Array
 
@@ -74,7 +74,7 @@ class EagerAttention(Result):
         return cls(blocks, chosen, chosen & (kernels.category == KernelCategory.GEMM))
 
 
-def _blocks(trace: Trace) -> tuple[Block, ...]:
+def _blocks(trace: Trace) -> tuple[AttentionBlock, ...]:
     operators = trace.operators
     kinds = np.zeros(len(trace.names), np.uint8)
     for number, names in enumerate((_PRODUCTS, _SOFTMAX, _BREAKS), 1):
@@ -87,7 +87,7 @@ def _blocks(trace: Trace) -> tuple[Block, ...]:
     return tuple(block for block in found if block is not None)
 
 
-def _block(trace: Trace, first: int, softmax: int, second: int) -> Block | None:
+def _block(trace: Trace, first: int, softmax: int, second: int) -> AttentionBlock | None:
     """None where recorded shapes say that the scores do not go from the first product to the second."""
     operators = trace.operators
     scores, weights = inputs_of(trace, softmax), inputs_of(trace, second)
@@ -98,7 +98,7 @@ def _block(trace: Trace, first: int, softmax: int, second: int) -> Block | None:
     if scores and weights and _are_batches(weights[:2]) and scores[0].elements != weights[0].elements:
         return None
     size = scores[0].element_bytes if scores else None
-    return Block(
+    return AttentionBlock(
         start_ns=int(operators["start_ns"][first]),
         end_ns=int(operators["start_ns"][second] + operators["duration_ns"][second]),
         scores=scores[0].dims if scores else None,

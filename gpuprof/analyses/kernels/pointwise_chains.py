@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.kernels.eager_attention import EagerAttention
+from gpuprof.analyses.kernels.eager_attention import AttentionBlocks
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins, KernelPhase
 from gpuprof.model.kernel_names import KernelCategory
 from gpuprof.model.table import Array
@@ -46,7 +46,7 @@ class PointwiseChains(Result):
         kernels = results.get(KernelOrigins)
         member = kernels.named(trace, _is_native)
         member &= np.isin(kernels.category, (KernelCategory.ELEMENTWISE, KernelCategory.COPY_LIKE))
-        member &= (kernels.operator >= 0) & ~kernels.in_gradient & ~results.get(EagerAttention).chosen
+        member &= (kernels.operator >= 0) & ~kernels.in_gradient & ~results.get(AttentionBlocks).chosen
         member &= (kernels.phase == KernelPhase.FORWARD) | (kernels.phase == KernelPhase.BACKWARD)
         bridge = kernels.named(trace, _is_small_reduction) & ~member
         chain = _chains(kernels, member, bridge)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import inputs_of
-from gpuprof.analyses.kernels.eager_attention import EagerAttention
+from gpuprof.analyses.kernels.eager_attention import AttentionBlocks
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.model.kernel_names import KernelCategory, Precision, alignment_of, category_of, precision_of
 from gpuprof.model.table import Array
@@ -46,7 +46,7 @@ class UnalignedProducts(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the kernels' names and the operators' shapes."""
         kernels = results.get(KernelOrigins)
-        chosen = kernels.named(trace, _is_unaligned) & ~results.get(EagerAttention).chosen
+        chosen = kernels.named(trace, _is_unaligned) & ~results.get(AttentionBlocks).chosen
         spent: Counter[tuple[int, int, int]] = Counter()
         rows = np.flatnonzero(chosen & (kernels.operator >= 0))
         operators = trace.operators

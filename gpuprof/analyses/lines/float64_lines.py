@@ -20,7 +20,7 @@ _CASTS = ("to", "type")
 
 
 @dataclass(frozen=True)
-class DoubleLines(Result):
+class Float64Lines(Result):
     """`asked` (1-based): `.double()`, `.to(torch.float64)`, `dtype=torch.float64` of more than a single number,
     `set_default_dtype(torch.float64)`. `from_numpy`: arrays of NumPy, float64 unless they are something else, become
     tensors and are not converted in the same expression. Both empty where the source is not known."""

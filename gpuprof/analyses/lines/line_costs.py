@@ -17,7 +17,7 @@ from gpuprof.model.kinds import CopyKind, MemoryDevice
 from gpuprof.model.table import Array, Column, Table, TableSchema
 from gpuprof.model.trace import Trace
 
-SOURCE_LINES = TableSchema(
+LINE_COSTS = TableSchema(
     "source_lines",
     "one line that ran",
     (
@@ -38,7 +38,7 @@ SOURCE_LINES = TableSchema(
 
 
 @dataclass(frozen=True, eq=False)
-class SourceLines(Result):
+class LineCosts(Result):
     """Every line that ran in the recorded span, by file and line.
 
     `how`: see `LinePlaces`. `within_ns`: the part of the span in which lines were followed, `host_ns` how much of that
@@ -67,7 +67,7 @@ class SourceLines(Result):
         device_total, device_known = _device_totals(trace, places)
         memory, allocated_on = _allocations(trace)
         table = Table(
-            SOURCE_LINES,
+            LINE_COSTS,
             {
                 "source_file": lines >> 32,
                 "line": lines & 0xFFFFFFFF,

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.loading.stalling_loader import Awaited
+from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
@@ -18,7 +18,7 @@ _STARVED = 0.5
 
 
 @dataclass(frozen=True)
-class CoreWaits(Result):
+class CpuContention(Result):
     """By the kernel's scheduler (Linux). None is *unknown*.
 
     Workers, of the awaited loader, over the timed batches: `worker_threads` are the threads of one worker that run or
@@ -44,7 +44,7 @@ class CoreWaits(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the timed batches and the host's samples of a live run."""
-        awaited = results.get(Awaited)
+        awaited = results.get(StallingLoader)
         loader, loading = awaited.loader, awaited.loading
         threads = ratio = None
         if loader and loader.workers and loading and loading.core_wait_ns is not None:

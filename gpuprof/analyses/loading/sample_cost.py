@@ -8,7 +8,7 @@ from typing import Self
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
-from gpuprof.analyses.loading.stalling_loader import Awaited
+from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.model.loading import Loading, TransformTime
 from gpuprof.model.trace import Trace
@@ -39,7 +39,7 @@ class SampleCost(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the timed batches of a live run."""
-        plan, loading = results.get(WorkerPlan), results.get(Awaited).loading
+        plan, loading = results.get(WorkerPlan), results.get(StallingLoader).loading
         suffice = plan.suggested is not None and plan.needed is not None and plan.suggested >= plan.needed
         stall_ns = _stall(results)
         wall = loading.sample_ns + loading.collate_ns if loading else 0

@@ -16,7 +16,7 @@ from gpuprof.model.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Awaited(Result):
+class StallingLoader(Result):
     """The loader that was waited for longest, judged by its waits inside the steps.
 
     Those of one line (a loader made anew in each epoch) are one. `loader` is None where the steps waited for none of

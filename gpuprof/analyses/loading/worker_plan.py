@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.loading.cpu_contention import CoreWaits
+from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
-from gpuprof.analyses.loading.stalling_loader import Awaited
+from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.model.context import Loader
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
@@ -26,7 +26,7 @@ _SEVERAL = 1.5
 class WorkerPlan(Result):
     """Arithmetic on the loader that was waited for longest (design/whatif.md, formula 1, in its steady state).
 
-    `loader`: see Awaited.
+    `loader`: see StallingLoader.
     `load_ns`: time that one batch takes to make: in-process the median wait, with N workers N × the time between two
     batches (all of them at work, else nobody would wait). `rest_ns`: the work between two waits. `workers`: those
     there are. `needed` keep up with the rest: load ÷ rest. `cores`: of this process. `saved_per_batch_ns`: what
@@ -50,7 +50,7 @@ class WorkerPlan(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the waits and the settings."""
         pipeline, environment = results.get(InputPipeline), trace.context.environment
-        awaited, by_cores = results.get(Awaited), results.get(CoreWaits)
+        awaited, by_cores = results.get(StallingLoader), results.get(CpuContention)
         loader, waits = awaited.loader, awaited.waits_ns
         workers = loader.workers if loader else 0 if pipeline.in_process else None
         cores = environment.cores_allowed if environment else None

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.loading.stalling_loader import Awaited
+from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.model.context import Loader
 from gpuprof.model.trace import Trace
 
@@ -61,7 +61,7 @@ def _restarts(loader: Loader) -> tuple[int, list[tuple[int, int]]]:
 
 @dataclass(frozen=True)
 class WorkerUpkeep(Result):
-    """The starting and ending of the workers of the loader that the steps waited for longest (see Awaited).
+    """The starting and ending of the workers of the loader that the steps waited for longest (see StallingLoader).
 
     `cost_ns`: over all passes, the time in `iter(loader)`, what the first batch was waited for beyond what a batch
     takes to compute, and the ending of the workers. `share`: of the cell, 0..1. None where there are no workers, where
@@ -74,7 +74,7 @@ class WorkerUpkeep(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From what capture noted of that loader."""
-        awaited, window = results.get(Awaited), trace.context.window
+        awaited, window = results.get(StallingLoader), trace.context.window
         loader, loading = awaited.loader, awaited.loading
         cell = window.cell_end_ns - window.cell_start_ns if window else 0
         if loader is None or not loader.workers or loading is None or not loading.batches or cell <= 0:

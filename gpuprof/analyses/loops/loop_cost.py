@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.analyses.basics.phases import backward_mask, matching
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.step_time import StepTime
-from gpuprof.analyses.loops.python_loops import Loop, PythonLoops, Run
+from gpuprof.analyses.loops.python_loops import Loop, PythonLoops, Repetition
 from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -36,7 +36,7 @@ class LoopCost:
     inside: Intervals
 
     @classmethod
-    def of(cls, trace: Trace, loop: Loop, within: Intervals, outer: Sequence[Run] = ()) -> Self:
+    def of(cls, trace: Trace, loop: Loop, within: Intervals, outer: Sequence[Repetition] = ()) -> Self:
         """`within`: the union of the steps; `outer`: runs of the loop around it that count as well."""
         starts, ends = ([getattr(run, name) for run in (*loop.runs, *outer)] for name in ("start_ns", "end_ns"))
         forward = intervals.union(Intervals(np.array(starts, np.int64), np.array(ends, np.int64)))

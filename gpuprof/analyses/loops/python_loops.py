@@ -22,7 +22,7 @@ _SLICING = (SELECT, SLICE, NARROW, "aten::index", "aten::__getitem__")
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Repetition:
     """One uninterrupted repetition: `turns` turns from `start_ns` to `end_ns`. `walks`: the dimensions that the slices
     of its turns walk along; None where shapes or indices were not recorded."""
 
@@ -42,8 +42,8 @@ class Loop:
 
     names: tuple[str, ...]
     slices: bool
-    runs: tuple[Run, ...]
-    outer: tuple[Run, ...] = ()
+    runs: tuple[Repetition, ...]
+    outer: tuple[Repetition, ...] = ()
 
     @property
     def turns(self) -> int:
@@ -113,14 +113,14 @@ def _loop(trace: Trace, rows: Array, turn: tuple[int, ...], places: list[tuple[i
         turns = inside.reshape(count, period)
         walks = _walks(trace, turns, source)
         standing.append(standing_slices(trace, turns[[0, -1]]))
-        runs.append(Run(int(covered["start_ns"][0]), int(ends.max()), count, step, walks))
+        runs.append(Repetition(int(covered["start_ns"][0]), int(ends.max()), count, step, walks))
     first, _, period = places[0]
     names = tuple(trace.names[name] for name in operators["name"][rows[first : first + period]])
     slices = unbound or any(name in _SLICING for name in names)
     return Loop(names, slices, tuple(runs), tuple(_outer(runs, standing)))
 
 
-def _outer(runs: list[Run], standing: list[dict[Walk, int]]) -> Iterator[Run]:
+def _outer(runs: list[Repetition], standing: list[dict[Walk, int]]) -> Iterator[Repetition]:
     """Of runs that follow one another in a step, each with the index next to that of the run before."""
     first, along = 0, None
     for place in range(1, len(runs) + 1):
@@ -130,7 +130,7 @@ def _outer(runs: list[Run], standing: list[dict[Walk, int]]) -> Iterator[Run]:
             along = moved[0]
             continue
         if along is not None and place - first >= LEAST_TURNS:
-            yield Run(runs[first].start_ns, runs[place - 1].end_ns, place - first, runs[first].step, (along,))
+            yield Repetition(runs[first].start_ns, runs[place - 1].end_ns, place - first, runs[first].step, (along,))
         first, along = place, None
 
 

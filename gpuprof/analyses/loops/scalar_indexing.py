@@ -50,7 +50,7 @@ class Accesses:
 
 
 @dataclass(frozen=True)
-class ElementAccesses(Result):
+class ScalarIndexing(Result):
     """Accesses by `x[i, j]` on the main thread, outside input, backward and optimizer.
 
     `known` are certain: a slice, then a read, or a write to a tensor without dimensions. `possible` has, beside them,

@@ -34,7 +34,7 @@ class Peer:
 
 
 @dataclass(frozen=True, eq=False)
-class SeveralDevices(Result):
+class DeviceUsage(Result):
     """`visible`: how many devices the process could use; None unknown. `used`: those with recorded work, ascending.
 
     `distributed`: the run is one rank of several, by what it recorded. `data_parallel`: the union of

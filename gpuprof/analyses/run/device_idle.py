@@ -25,7 +25,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.compile_events import CompileEvents
-from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.host_marks import launching, outside_steps
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
@@ -127,7 +127,7 @@ def _launches_of_gaps(trace: Trace, device: int, idle: Intervals) -> tuple[Array
     return np.clip(begin, idle.starts, idle.ends), np.clip(end, idle.starts, idle.ends), known
 
 
-def _longest_lead(trace: Trace, device: DeviceUse) -> int:
+def _longest_lead(trace: Trace, device: DeviceTotals) -> int:
     events = int((trace.device_events["device"] == device.id).sum())
     return LAUNCH_QUEUE * device.busy_ns // max(events, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.kinds import DeviceEventKind
@@ -62,7 +62,7 @@ class Overlap(Result):
         )
 
 
-def _hidden(events: Table, device: DeviceUse) -> Hidden:
+def _hidden(events: Table, device: DeviceTotals) -> Hidden:
     work = intervals.union(intervals.of(events))
     hidden = intervals.intersect(work, device.compute).total_ns
     return Hidden(total_ns=work.total_ns, hidden_ns=hidden, exposed_ns=work.total_ns - hidden)

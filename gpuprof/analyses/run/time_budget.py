@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.compile_events import CompileEvents
-from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.host_marks import autograd_threads, main_operators, outside_steps
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
@@ -87,7 +87,7 @@ class TimeBudget(Result):
         return cls(None if device is None else device.id, total, entries, parts, detail)
 
 
-def _device_parts(trace: Trace, device: DeviceUse, results: Results) -> dict[str, Intervals]:
+def _device_parts(trace: Trace, device: DeviceTotals, results: Results) -> dict[str, Intervals]:
     events = trace.device_events
     every, here = intervals.of(events), events["device"] == device.id
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.compile_events import CompileEvents
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.gc_pauses import GcPauses
+from gpuprof.analyses.basics.gc_pauses import CollectorPauses
 from gpuprof.analyses.basics.host_marks import autograd_threads, main_operators
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.step_time import StepTime
@@ -64,7 +64,11 @@ class HostGaps(Result):
         steady = time.steady & (np.arange(time.count) > 0)
         within = intervals.union(intervals.of(trace.steps.take(steady)))
         idle = intervals.intersect(results.get(DeviceIdle).parts.get("idle_host", intervals.EMPTY), within)
-        others = (results.get(AllocatorCalls).host, results.get(CompileEvents).compiles, results.get(GcPauses).pauses)
+        others = (
+            results.get(AllocatorCalls).host,
+            results.get(CompileEvents).compiles,
+            results.get(CollectorPauses).pauses,
+        )
         for other in others:
             idle = intervals.subtract(idle, other)
         return cls._over(trace, within, int(steady.sum()), idle)

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.compile_events import CompileEvents
-from gpuprof.analyses.basics.gc_pauses import GcPauses
+from gpuprof.analyses.basics.gc_pauses import CollectorPauses
 from gpuprof.analyses.basics.host_marks import autograd_threads, main_operators
 from gpuprof.analyses.basics.phases import Phases, backward_mask, matching
 from gpuprof.analyses.basics.result import Result, Results
@@ -68,7 +68,7 @@ class TrainingPasses(Result):
             at.input,
             at.backward,
             autograd_threads(trace),
-            results.get(GcPauses).pauses,
+            results.get(CollectorPauses).pauses,
             results.get(CompileEvents).everywhere,
             results.get(AllocatorCalls).host,
         ):

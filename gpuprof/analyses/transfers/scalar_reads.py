@@ -18,7 +18,7 @@ _AROUND = ("aten::item", "aten::is_nonzero")
 
 
 @dataclass(frozen=True, eq=False)
-class ItemReads(Result):
+class ScalarReads(Result):
     """Reads of one value to Python (`.item()`, `float(t)`, `if t:`) on the main thread, in order of start.
 
     A read is the outermost of `is_nonzero`, `item`, `_local_scalar_dense`. Left out are those that the user did not

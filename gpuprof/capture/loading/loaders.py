@@ -19,7 +19,7 @@ _MOST_ITERATIONS = 10_000
 _MOST_MASKS = 200
 
 
-class _Watched:
+class _WatchedLoader:
     """One DataLoader (or, where only its iterator was seen, one iterator)."""
 
     def __init__(self, line: int | None):
@@ -80,12 +80,12 @@ class LoaderWatch:
     def __init__(self, filename: str | None, before_batch: Callable[[int], None]):
         self._filename = filename
         self._before_batch = before_batch
-        self._watched: list[_Watched] = []
-        self._loaders: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
-        self._iterators: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
+        self._watched: list[_WatchedLoader] = []
+        self._loaders: weakref.WeakKeyDictionary[Any, _WatchedLoader] = weakref.WeakKeyDictionary()
+        self._iterators: weakref.WeakKeyDictionary[Any, _WatchedLoader] = weakref.WeakKeyDictionary()
         self._originals: tuple[Any, Any] | None = None
         self._installed: tuple[Any, Any] | None = None
-        self._latest: _Watched | None = None
+        self._latest: _WatchedLoader | None = None
         self._watching = False
         self._looking = True
 
@@ -166,7 +166,7 @@ class LoaderWatch:
         except Exception:  # noqa: BLE001  - inside the user's loop: whatever fails here is ours, and must not end it
             self._watching = False
 
-    def _asked(self, iterator: Any) -> _Watched | None:
+    def _asked(self, iterator: Any) -> _WatchedLoader | None:
         if not self._watching or exclusive_session.forked():
             return None
         try:
@@ -181,15 +181,15 @@ class LoaderWatch:
             return None
         return watched
 
-    def _read(self, watched: _Watched, batch: Any) -> None:
+    def _read(self, watched: _WatchedLoader, batch: Any) -> None:
         try:
             if self._looking:
                 watched.look_at(batch)
         except Exception:  # noqa: BLE001  - the batch is the user's own object and may do anything
             self._looking = False
 
-    def _new(self) -> _Watched:
-        watched = _Watched(calling_line(self._filename))
+    def _new(self) -> _WatchedLoader:
+        watched = _WatchedLoader(calling_line(self._filename))
         self._watched.append(watched)
         return watched
 

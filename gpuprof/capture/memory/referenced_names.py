@@ -11,7 +11,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _MOST_CODE = 5000
 
 
-class Mentions:
+class ReferencedNames:
     """`uses(name)` is true for what may be in use: a word of the cell's source (comments and texts included), or a
     name in the code of a function or class of the namespace. Without a source every name may be in use."""
 

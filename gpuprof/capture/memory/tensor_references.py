@@ -14,7 +14,7 @@ from typing import Any
 
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
-from gpuprof.capture.memory.referenced_names import Mentions
+from gpuprof.capture.memory.referenced_names import ReferencedNames
 from gpuprof.model.context import HeldTensors
 from gpuprof.units import NS_PER_MS
 
@@ -39,7 +39,7 @@ def held_tensors(namespace: Mapping[str, Any], source: str | None) -> tuple[Held
 
     own = {name: value for name, value in namespace.items() if isinstance(name, str) and not name.startswith("_")}
     own = {name: value for name, value in own.items() if name not in ("In", "Out")}
-    mentions = Mentions(own, source)
+    mentions = ReferencedNames(own, source)
     walk = _Walk()
     shared = _shared(own, namespace)
     # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well

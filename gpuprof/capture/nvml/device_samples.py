@@ -13,7 +13,7 @@ from gpuprof.capture.nvml import nvml
 from gpuprof.capture.nvml.nvml_choice import Choice
 from gpuprof.capture.nvml.nvml_log import make_log
 from gpuprof.capture.nvml.nvml_pace import NS, Pace, interpreter_wait_ns
-from gpuprof.capture.nvml.nvml_rows import Rows
+from gpuprof.capture.nvml.nvml_rows import NvmlRows
 from gpuprof.errors import UsageError
 from gpuprof.model.samples import DeviceFacts, DeviceSample, SampleLog
 
@@ -61,7 +61,7 @@ class DeviceSampler:
             raise UsageError(f"sampling rate {hz}: expected a number of samples a second, above 0 and at most 100")
         self._hz = float(hz)
         self._choice = Choice(devices)
-        self._rows = Rows()
+        self._rows = NvmlRows()
         self._recent: deque[DeviceSample] = deque(maxlen=_MOST_RECENT)
         self._tick = 0
         self._pace = Pace(self._hz, time.perf_counter_ns())

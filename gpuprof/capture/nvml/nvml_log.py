@@ -7,12 +7,12 @@ import msgspec
 from gpuprof.capture.nvml.nvml_choice import Choice
 from gpuprof.capture.nvml.nvml_device import SampledDevice
 from gpuprof.capture.nvml.nvml_pace import Pace
-from gpuprof.capture.nvml.nvml_rows import Rows
+from gpuprof.capture.nvml.nvml_rows import NvmlRows
 from gpuprof.model.samples import SampleLog, samples_table
 
 
 def make_log(
-    choice: Choice, keep: list[int] | None, rows: Rows, pace: Pace, hz: float, failure: str | None, *, hung: bool
+    choice: Choice, keep: list[int] | None, rows: NvmlRows, pace: Pace, hz: float, failure: str | None, *, hung: bool
 ) -> SampleLog:
     """Build it. `keep` are the devices to report, in that order; None keeps all (the sampler did not end in order)."""
     kept = choice.devices if keep is None else [choice.devices[row] for row in keep]
@@ -47,7 +47,7 @@ def _why_empty(failures: list[str], errors: dict[str, str]) -> str:
     return "no reading of any device succeeded" + (f": {first[0]}: {first[1]}" if first else "")
 
 
-def _notes(devices: list[SampledDevice], pace: Pace, rows: Rows, hz: float) -> list[str]:
+def _notes(devices: list[SampledDevice], pace: Pace, rows: NvmlRows, hz: float) -> list[str]:
     notes = [
         f"device {device.label} stopped answering during the run ({device.errors['device']})"
         for device in devices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuprof.model.samples import DeviceSample
 
 
-class Rows:
+class NvmlRows:
     """Samples with the number of their tick. When `limit` is passed, every second tick is dropped.
 
     Ticks are renumbered then, so that those which carry the slow metrics (multiples of `Pace.slow_every`, which

@@ -14,7 +14,7 @@ from gpuprof.model.context import Optimizer
 _MOST_OPTIMIZERS = 1000
 
 
-class _Watched:
+class _WatchedOptimizer:
     """One optimizer: held weakly, so that a model the user drops is not kept in memory by us."""
 
     def __init__(self, optimizer: Any, filename: str | None):
@@ -41,8 +41,8 @@ class OptimizerWatch:
     def __init__(self, filename: str | None, on_step: Callable[[Any, int], None]):
         self._filename = filename
         self._on_step = on_step
-        self._watched: dict[int, _Watched] = {}
-        self._gone: list[_Watched] = []
+        self._watched: dict[int, _WatchedOptimizer] = {}
+        self._gone: list[_WatchedOptimizer] = []
         self._handle: Any = None
 
     def install(self) -> None:
@@ -82,7 +82,7 @@ class OptimizerWatch:
             leave_out(error)
             raise
 
-    def _find(self, optimizer: Any) -> _Watched | None:
+    def _find(self, optimizer: Any) -> _WatchedOptimizer | None:
         watched = self._watched.get(id(optimizer))
         if watched is not None and watched.reference() is optimizer:
             return watched
@@ -90,7 +90,7 @@ class OptimizerWatch:
             self._gone.append(watched)
         elif len(self._watched) + len(self._gone) >= _MOST_OPTIMIZERS:
             return None
-        self._watched[id(optimizer)] = watched = _Watched(optimizer, self._filename)
+        self._watched[id(optimizer)] = watched = _WatchedOptimizer(optimizer, self._filename)
         return watched
 
 

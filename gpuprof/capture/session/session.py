@@ -15,7 +15,7 @@ from gpuprof.capture.session.captured import Captured, Live
 from gpuprof.capture.session.interrupts import interrupts_held
 from gpuprof.capture.session.watch import Watch
 from gpuprof.errors import CaptureError
-from gpuprof.model.context import Cell, Outcome, RunContext
+from gpuprof.model.context import Cell, CellOutcome, RunContext
 from gpuprof.model.run_store import new_run_id
 
 __all__ = ["CaptureOptions", "Captured", "Live", "Session"]
@@ -126,5 +126,5 @@ class Session:
             created_ns=self._created_ns,
             cell=self._cell,
             options=self._options.to_dict(),
-            outcome=Outcome(**facts),
+            outcome=CellOutcome(**facts),
         )

@@ -82,7 +82,7 @@ class Finding:
     `title` is one short sentence. `explanation` is one or two sentences with the measured figures in words.
     `evidence` maps a name with its unit to a number or a text (`wait_ms`, `copies`, `bandwidth_gb_per_s`).
     `change` is the advice in words, `diff` a unified diff on the user's cell where one can be given, `leave_it` when
-    not to follow it. `edit` is the change on the what-if graph, where the saving was found by re-timing.
+    not to follow it. `replay_edit` is the change on the what-if graph, where the saving was found by re-timing.
     """
 
     rule: str
@@ -95,7 +95,7 @@ class Finding:
     diff: str | None = None
     saving: Saving | None = None
     leave_it: str = ""
-    edit: Range | None = field(default=None, repr=False, compare=False)
+    replay_edit: Range | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ LIBRARIES = frozenset(("torch", "nn", "F", "functional", "math", "np", "numpy", 
 CONTAINERS = frozenset(("ModuleList", "Sequential"))
 
 
-class CellNames:
+class CellBindings:
     """Of one cell: functions, values and classes by name; what has two meanings has none (None).
 
     `self.x` goes by the name of its class (`Net.x`), and so do methods. `imported`: from libraries without a state.

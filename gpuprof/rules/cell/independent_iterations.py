@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from gpuprof.rules.cell.cell_bindings import dotted
-from gpuprof.rules.cell.pure_calls import KnownCalls, is_map
+from gpuprof.rules.cell.pure_calls import PureCalls, is_map
 
 Repeated = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Call
 
@@ -28,7 +28,7 @@ def is_repeated(node: ast.AST) -> TypeGuard[Repeated]:
     return is_map(node) if isinstance(node, ast.Call) else isinstance(node, Repeated)
 
 
-def is_independent(loop: Repeated, calls: KnownCalls) -> bool:
+def is_independent(loop: Repeated, calls: PureCalls) -> bool:
     """Whether its turns could be made in any order, or at once.
 
     Not those of a loop over modules: each turn is another function.
@@ -46,7 +46,7 @@ def is_independent(loop: Repeated, calls: KnownCalls) -> bool:
 
 
 def _is_over_functions(
-    loop: ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, calls: KnownCalls
+    loop: ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, calls: PureCalls
 ) -> bool:
     """Whether it goes over modules, or calls what it goes over (`for layer in layers`)."""
     targets = [loop.target] if isinstance(loop, ast.For) else [each.target for each in loop.generators]
@@ -65,7 +65,7 @@ class _Turn:
     """One turn, statement by statement. `_own` are the names that this turn has given a value, `_new` those of them
     whose value shares no memory, `_kept` those that it adds to, and how; `_changed` all that any turn changes."""
 
-    def __init__(self, loop: ast.For, calls: KnownCalls):
+    def __init__(self, loop: ast.For, calls: PureCalls):
         self._calls = calls
         self._variables = names_in(loop.target)
         self._own = set(self._variables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gpuprof.rules.cell.cell_bindings import CONTAINERS, LIBRARIES, CellNames, dotted, members
+from gpuprof.rules.cell.cell_bindings import CONTAINERS, LIBRARIES, CellBindings, dotted, members
 
 
 def words(text: str) -> frozenset[str]:
@@ -34,12 +34,12 @@ _METHODS = words(
 _MOVING = frozenset(("to", "cuda", "cpu", "eval", "train", "float", "double", "half"))
 
 
-class KnownCalls:
+class PureCalls:
     """Those of one cell: torch's functions, a tensor's own methods that change nothing, and what the cell makes of
     them. A module whose class is not in the cell may keep a state of its own, so that its calls are not known."""
 
     def __init__(self, tree: ast.AST):
-        self.names = CellNames(tree)
+        self.names = CellBindings(tree)
         self._open: set[str] = set()
 
     def knows(self, call: ast.Call) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.cell_lines import MAGIC
 from gpuprof.rules.cell.independent_iterations import Repeated, is_independent, is_repeated
-from gpuprof.rules.cell.pure_calls import KnownCalls, is_map, words
+from gpuprof.rules.cell.pure_calls import PureCalls, is_map, words
 
 # Operators that move or relabel what is there: many texts make them.
 _BESIDE = words(
@@ -60,9 +60,9 @@ def independent_lines(source: str, operators: Iterable[str]) -> tuple[int, ...]:
     return tuple(sorted({each.lineno for each in found}))
 
 
-def _running(tree: ast.AST, wanted: list[str]) -> tuple[list[Repeated], KnownCalls]:
+def _running(tree: ast.AST, wanted: list[str]) -> tuple[list[Repeated], PureCalls]:
     """The innermost loops that run these."""
-    calls = KnownCalls(tree)
+    calls = PureCalls(tree)
     loops = [each for each in ast.walk(tree) if is_repeated(each)] if wanted else []
     reached = {each: [*_reached(_repeated_parts(each), calls)] for each in loops}
     running = {each: {node for node, _ in reached[each]} for each in loops if _runs(each, reached[each], calls, wanted)}
@@ -74,7 +74,7 @@ def _base(operator: str) -> str:
 
 
 def _reached(
-    parts: Iterable[ast.AST], calls: KnownCalls, often: bool = False, depth: int = 0
+    parts: Iterable[ast.AST], calls: PureCalls, often: bool = False, depth: int = 0
 ) -> Iterator[tuple[ast.AST, bool]]:
     """Each node of these parts of a turn and of what they call, with whether a loop inside the turn repeats it."""
     for node in parts:
@@ -87,7 +87,7 @@ def _reached(
                 yield from _reached(own.body, calls, many, depth + 1)
 
 
-def _runs(loop: Repeated, reached: list[tuple[ast.AST, bool]], calls: KnownCalls, wanted: list[str]) -> bool:
+def _runs(loop: Repeated, reached: list[tuple[ast.AST, bool]], calls: PureCalls, wanted: list[str]) -> bool:
     """Whether each operator finds a word of the text of its own, or one that a loop inside repeats."""
     once: list[str] = []
     many: set[str] = set()
@@ -119,7 +119,7 @@ def _repeated_parts(loop: Repeated) -> list[ast.AST]:
     return [*parts, *(test for each in loop.generators for test in each.ifs)]
 
 
-def _words(node: ast.AST, calls: KnownCalls) -> list[str]:
+def _words(node: ast.AST, calls: PureCalls) -> list[str]:
     """What a node names, without underscores: a function, a method, signs; of modules their classes."""
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.UnaryOp):
         return [_SIGNS.get(type(node.op), "")]

@@ -24,7 +24,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.ranks.device_usage import SeveralDevices
+from gpuprof.analyses.ranks.device_usage import DeviceUsage
 from gpuprof.model import intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -41,7 +41,7 @@ class DataParallelModule(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the forward passes of DataParallel."""
-        several, activity = results.get(SeveralDevices), results.get(DeviceActivity)
+        several, activity = results.get(DeviceUsage), results.get(DeviceActivity)
         if not several.data_parallel_calls or activity.recorded is None:
             return None
         device = activity.primary

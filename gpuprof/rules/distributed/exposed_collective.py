@@ -42,7 +42,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.trace_changes import operations_lasting, unchanged
 from gpuprof.whatif.predict import Range
 
@@ -131,7 +131,7 @@ def _hidden(results: Results, exposed: Intervals, waited_ns: float) -> Range:
     bare = intervals.covered(exposed, starts, starts + durations)
     own = 1 - min(waited_ns / exposed.total_ns, 1.0) if exposed.total_ns else 0.0
 
-    def at(share: float) -> Edit:
+    def at(share: float) -> GraphEdit:
         return operations_lasting(rows, durations - np.rint(bare * own * share).astype(np.int64))
 
     return Range(unchanged, at(_USUAL_SHARE), at(1.0))

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.ranks.device_usage import Peer, SeveralDevices
+from gpuprof.analyses.ranks.device_usage import DeviceUsage, Peer
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.model import intervals
 from gpuprof.rules.base.abstentions import without_device
@@ -47,7 +47,7 @@ class IdlePeerDevices(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the devices beside the one that works."""
-        several, device = results.get(SeveralDevices), results.get(DeviceActivity).primary
+        several, device = results.get(DeviceUsage), results.get(DeviceActivity).primary
         if several.distributed or (several.visible is not None and several.visible < 2):
             return None
         if device is None:
@@ -75,7 +75,7 @@ class IdlePeerDevices(Rule):
             and (peer.used_bytes or 0) < self.used_gib * GIB
         )
 
-    def _finding(self, several: SeveralDevices, idle: list[Peer], computing: float) -> Finding:
+    def _finding(self, several: DeviceUsage, idle: list[Peer], computing: float) -> Finding:
         number = len(idle) + 1
         named = ", ".join(f"{peer.device}" + (f" ({peer.name})" if peer.name else "") for peer in idle)
         return Finding(

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.basics.gc_pauses import GcPauses as Pauses
+from gpuprof.analyses.basics.gc_pauses import CollectorPauses
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -53,7 +53,7 @@ class GcPauses(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the pauses."""
-        found, scope = results.get(Pauses), Scope.of(results)
+        found, scope = results.get(CollectorPauses), Scope.of(results)
         if not found.known:
             return Abstention(
                 self.name,
@@ -98,7 +98,7 @@ class GcPauses(Rule):
         )
         return retimed(results, finding, host_time_scaled(found.pauses, 0.0), "re-timed without these pauses")
 
-    def _change(self, results: Results, found: Pauses, scope: Scope) -> str:
+    def _change(self, results: Results, found: CollectorPauses, scope: Scope) -> str:
         freeze = "`gc.collect(); gc.freeze()` once before the loop, so that what lives on is not looked at again"
         if lines_calling(results.trace, "gc.collect"):
             return f"Take `gc.collect()` out of the loop. If pauses remain, call {freeze}."

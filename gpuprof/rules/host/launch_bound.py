@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
@@ -111,7 +111,7 @@ class LaunchBound(Rule):
         return retimed(results, found, strengths, "upper bound: re-timed with forward and backward as CUDA graphs")
 
     def _finding(
-        self, results: Results, device: DeviceUse, launches: Launches, gaps: Intervals, busy: float
+        self, results: Results, device: DeviceTotals, launches: Launches, gaps: Intervals, busy: float
     ) -> Finding:
         scope, diff = Scope.of(results), _diff(results)
         share = scope.share(gaps.total_ns)

@@ -9,13 +9,13 @@ import numpy as np
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loops.batch_sizes import BatchSizes
-from gpuprof.analyses.loops.python_loops import Loop, Run
+from gpuprof.analyses.loops.python_loops import Loop, Repetition
 from gpuprof.analyses.loops.slice_walks import Walk
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.rules.cell.source_loops import independent_lines
-from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import GraphEdit, together
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_lasting
 from gpuprof.whatif.predict import Range
 
@@ -44,7 +44,7 @@ def _may_be_time(walk: Walk, known: BatchSizes) -> bool:
     return len(walk.rest) == 2 and any(shape[:2] == (walk.size, walk.rest[0]) for shape in known.compared)
 
 
-def is_over_batch(run: Run, sizes: Set[int]) -> bool:
+def is_over_batch(run: Repetition, sizes: Set[int]) -> bool:
     """The first or last turn may look different. What walks along another dimension, too, is no loop over samples."""
     walks = run.walks or ()
     return all(walk.dimension == 0 for walk in walks) and any(
@@ -74,7 +74,7 @@ def turns_at_once(results: Results, turns: float, inside: Intervals) -> Range:
     fixed = np.minimum(now, _LEAST_KERNEL_NS)
     host = host_time_scaled(inside, 1 / turns)
 
-    def at(durations: Array) -> Edit:
+    def at(durations: Array) -> GraphEdit:
         return together(host, operations_lasting(rows, np.rint(durations).astype(np.int64)))
 
     return Range(host, at(now - fixed * (1 - 1 / turns)), at(now / turns))

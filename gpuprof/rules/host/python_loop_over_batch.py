@@ -31,7 +31,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.batch_sizes import BatchSizes
 from gpuprof.analyses.loops.loop_cost import LoopCost, LoopCosts
-from gpuprof.analyses.loops.python_loops import Loop, Run
+from gpuprof.analyses.loops.python_loops import Loop, Repetition
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
@@ -145,7 +145,7 @@ def _saving(results: Results, spent: Intervals, turns: float) -> Saving:
     )
 
 
-def _turns(runs: Sequence[Run]) -> float:
+def _turns(runs: Sequence[Repetition]) -> float:
     """The mean; 1 where there is no run."""
     return sum(run.turns for run in runs) / len(runs) if runs else 1.0
 

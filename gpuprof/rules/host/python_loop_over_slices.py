@@ -29,7 +29,7 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.loops.loop_cost import LoopCost, LoopCosts
-from gpuprof.analyses.loops.python_loops import LEAST_TURNS, Loop, Run
+from gpuprof.analyses.loops.python_loops import LEAST_TURNS, Loop, Repetition
 from gpuprof.analyses.loops.slice_walks import Walk
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
@@ -135,7 +135,7 @@ def _walk(loop: Loop) -> Walk | None:
     return max(set(whole), key=whole.count) if 2 * len(whole) > len(loop.runs) else None
 
 
-def _is_whole(walk: Walk, run: Run) -> bool:
+def _is_whole(walk: Walk, run: Repetition) -> bool:
     return walk.size >= LEAST_TURNS and 0 <= walk.size - run.turns <= _MOST_LEFT_OUT
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.loops.python_loops import Loop, PythonLoops, Run
+from gpuprof.analyses.loops.python_loops import Loop, PythonLoops, Repetition
 from gpuprof.analyses.training.training_passes import TrainingPasses
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -85,7 +85,7 @@ class PythonLoopOverWeights(Rule):
         least, usual, most = (host_time_scaled(inside, left) for left in _left(loops))
         return retimed(results, finding, Range(least, usual, most), f"re-timed with {_basis(loops)}")
 
-    def _over_weights(self, results: Results, loop: Loop) -> list[Run]:
+    def _over_weights(self, results: Results, loop: Loop) -> list[Repetition]:
         """The runs beside training that have as many turns as there are weights, or entries of a `state_dict()`."""
         training = results.get(TrainingPasses)
         beside = intervals.contains(training.beside, np.array([run.start_ns for run in loop.runs], np.int64))
@@ -97,14 +97,14 @@ class PythonLoopOverWeights(Rule):
             for run in other.runs
         }
 
-        def fits(run: Run) -> bool:
+        def fits(run: Repetition) -> bool:
             same = any(abs(run.turns - number) <= self.other_share * number for number in trained)
             return same or (run.step, run.turns) in entries
 
         return [run for run, out in zip(loop.runs, beside, strict=True) if out and not loop.slices and fits(run)]
 
     def _finding(
-        self, results: Results, loops: list[tuple[Loop, list[Run]]], inside: Intervals, share: float
+        self, results: Results, loops: list[tuple[Loop, list[Repetition]]], inside: Intervals, share: float
     ) -> Finding:
         training, (costliest, runs) = results.get(TrainingPasses), loops[0]
         names = ", ".join(dict.fromkeys(costliest.names))
@@ -132,30 +132,30 @@ class PythonLoopOverWeights(Rule):
         )
 
 
-def _ranges(runs: list[Run]) -> Intervals:
+def _ranges(runs: list[Repetition]) -> Intervals:
     starts, ends = [run.start_ns for run in runs], [run.end_ns for run in runs]
     return intervals.union(Intervals(np.array(starts, np.int64), np.array(ends, np.int64)))
 
 
-def _copies(loops: list[tuple[Loop, list[Run]]]) -> bool:
+def _copies(loops: list[tuple[Loop, list[Repetition]]]) -> bool:
     return all(_COPYING.issuperset(loop.names) for loop, _ in loops)
 
 
-def _left(loops: list[tuple[Loop, list[Run]]]) -> tuple[float, float, float]:
+def _left(loops: list[tuple[Loop, list[Repetition]]]) -> tuple[float, float, float]:
     return _LEFT_BY_RARE_COPIES if _copies(loops) else _LEFT_BY_ONE_CALL
 
 
-def _basis(loops: list[tuple[Loop, list[Run]]]) -> str:
+def _basis(loops: list[tuple[Loop, list[Repetition]]]) -> str:
     usual = units.percent(_left(loops)[1])
     return f"{'a copy every hundred steps' if _copies(loops) else f'one call, which takes {usual} of this time'}"
 
 
-def _saving(results: Results, loops: list[tuple[Loop, list[Run]]], inside: Intervals) -> Saving:
+def _saving(results: Results, loops: list[tuple[Loop, list[Repetition]]], inside: Intervals) -> Saving:
     low, central, high = (inside.total_ns * (1 - left) for left in _left(loops))
     return Scope.of(results).saving(low, central, high, f"estimate: {_basis(loops)}", part_of=inside)
 
 
-def _change(loops: list[tuple[Loop, list[Run]]]) -> str:
+def _change(loops: list[tuple[Loop, list[Repetition]]]) -> str:
     if _copies(loops):
         return (
             "Copy the weights rarely (once an epoch, or every thousand steps), into tensors that are made once: "

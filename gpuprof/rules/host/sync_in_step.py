@@ -36,7 +36,7 @@ from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
-from gpuprof.analyses.transfers.scalar_reads import ItemReads
+from gpuprof.analyses.transfers.scalar_reads import ScalarReads
 from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -141,7 +141,7 @@ class SyncInStep(Rule):
         return with_curve(results, found, waits)
 
     def _without_device(self, results: Results) -> Finding | None:
-        reads, scope = results.get(ItemReads), Scope.of(results)
+        reads, scope = results.get(ScalarReads), Scope.of(results)
         if scope.steps < self.steps or (reads.steps_with or 0) < self.read_steps_share * scope.steps:
             return None
         inside = scope.inside(reads.start_ns)

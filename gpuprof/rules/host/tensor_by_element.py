@@ -28,7 +28,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.loops.scalar_indexing import Accesses, ElementAccesses
+from gpuprof.analyses.loops.scalar_indexing import Accesses, ScalarIndexing
 from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -59,7 +59,7 @@ class TensorByElement(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the accesses that are certain, then those that may be."""
-        found = results.get(ElementAccesses)
+        found = results.get(ScalarIndexing)
         if self._costs(results, found.known):
             return self._finding(results, found.known)
         if self._costs(results, found.possible):

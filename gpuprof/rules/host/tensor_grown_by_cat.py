@@ -40,10 +40,10 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import GraphEdit, together
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
 from gpuprof.whatif.predict import Range
 
@@ -80,7 +80,7 @@ class TensorGrownByCat(Rule):
         judged = (replace(tensor, cats=tensor.cats[inside[tensor.cats]]) for tensor in found.tensors)
         grown = [tensor for tensor in judged if len(tensor.cats) >= LEAST_TURNS]
         spent = sum(int(found.cost_ns[tensor.cats].sum()) for tensor in grown)
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         waits = compute is not None and not compute.decides and bool(np.isin(found.kernels, _places(grown)).any())
         if waits or scope.share(spent) < self.cat_share:
             return None
@@ -159,7 +159,7 @@ def _shorter(results: Results, grown: Sequence[GrownTensor], spent: int) -> Rang
     on_host = _during(results, places[~np.isin(places, found.kernels)])
     events = results.get(KernelOrigins).event[launched]
 
-    def left(times: int) -> Edit:
+    def left(times: int) -> GraphEdit:
         factor = min(times * last / spent, 1.0)
         return together(host_time_scaled(on_host, factor), operations_scaled(events, factor))
 

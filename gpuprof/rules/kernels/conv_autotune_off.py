@@ -29,7 +29,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ConvAutotuneOff(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the setting where convolutions matter."""
-        compute, found = Compute.of(results), results.get(Convolutions)
+        compute, found = KernelTime.of(results), results.get(Convolutions)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         share = compute.share(found.chosen)

@@ -30,7 +30,7 @@ from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.scope import graded
 
 
@@ -46,7 +46,7 @@ class ConvBiasBeforeNorm(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the time in biases that have no effect."""
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(ConvolutionBiases)

@@ -25,14 +25,13 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.kernels.eager_attention import Block
-from gpuprof.analyses.kernels.eager_attention import EagerAttention as Found
+from gpuprof.analyses.kernels.eager_attention import AttentionBlock, AttentionBlocks
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.whatif.changes.graph_edits import together
 from gpuprof.whatif.predict import Range
@@ -60,10 +59,10 @@ class EagerAttention(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the time in attention that is written out."""
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
-        found = results.get(Found)
+        found = results.get(AttentionBlocks)
         share = compute.deciding(found.chosen, self.attention_share)
         if not found.blocks or share is None:
             return None
@@ -73,7 +72,7 @@ class EagerAttention(Rule):
         finding = self._finding(compute, found, share)
         return retimed(results, finding, strengths, f"re-timed without {_SAVED}", rest=WAITS_FOR_HOST)
 
-    def _finding(self, compute: Compute, found: Found, share: float) -> Finding:
+    def _finding(self, compute: KernelTime, found: AttentionBlocks, share: float) -> Finding:
         spent, products = compute.sum_ns(found.chosen), compute.sum_ns(found.products)
         during = compute.during(found.chosen)
         other = during.total_ns * (1 - products / spent)
@@ -112,7 +111,7 @@ class EagerAttention(Rule):
         )
 
 
-def _scores(block: Block) -> str:
+def _scores(block: AttentionBlock) -> str:
     if block.scores is None or block.scores_bytes is None:
         return ""
     shape = " × ".join(f"{size}" for size in block.scores)

@@ -34,7 +34,7 @@ from gpuprof.analyses.basics.host_marks import main_operators
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.float64_kernels import Float64Kernels
 from gpuprof.analyses.kernels.float64_operators import Float64Operators
-from gpuprof.analyses.lines.float64_lines import DoubleLines
+from gpuprof.analyses.lines.float64_lines import Float64Lines
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
@@ -43,7 +43,7 @@ from gpuprof.model.table import Array
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.trace_changes import unchanged
@@ -81,7 +81,7 @@ class Float64Compute(Rule):
         """Judge the time in fp64 kernels; without a device, in operators on fp64 tensors."""
         if results.get(DeviceActivity).recorded is None:
             return self._on_cpu(results)
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(Float64Kernels)
@@ -127,7 +127,7 @@ class Float64Compute(Rule):
             leave_it=_LEAVE_IT,
         )
 
-    def _finding(self, compute: Compute, found: Float64Kernels, share: float) -> Finding:
+    def _finding(self, compute: KernelTime, found: Float64Kernels, share: float) -> Finding:
         during, spent = compute.during(found.chosen), compute.sum_ns(found.chosen)
         products = compute.sum_ns(found.products)
         operators = ", ".join(name for name, _ in found.operators[:_MOST_OPERATORS])
@@ -185,7 +185,7 @@ def _without_types(rule: str) -> Abstention:
 
 def _where_it_enters(results: Results) -> tuple[tuple[int, ...], str]:
     """The lines of the cell that let double precision in, as far as they tell, and what to do there."""
-    entries = results.get(DoubleLines)
+    entries = results.get(Float64Lines)
     lines = tuple(sorted({*entries.asked, *entries.from_numpy}))
     where = "in the lines named" if lines else "mostly as a NumPy array (float64 by default)"
     return lines, (

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceUse
+from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.analyses.lines.line_places import LinePlaces
@@ -88,7 +88,7 @@ class Fp32Matmul(Rule):
             )
         return None if facts.compute_capability < _TENSOR_CORES else self._finding(results, scope, device, facts, share)
 
-    def _finding(self, results: Results, scope: Scope, device: DeviceUse, facts: Device, share: float) -> Finding:
+    def _finding(self, results: Results, scope: Scope, device: DeviceTotals, facts: Device, share: float) -> Finding:
         kernels = results.get(Kernels)
         fp32_ns = kernels.by_precision[Precision.FP32]
         modern = facts.compute_capability is not None and facts.compute_capability >= _AMPERE

@@ -34,7 +34,7 @@ from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.whatif.predict import Range
 
@@ -60,7 +60,7 @@ class NchwConvolution(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the time in kernels that change layouts."""
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(Convolutions)

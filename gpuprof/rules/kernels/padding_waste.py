@@ -32,7 +32,7 @@ from gpuprof.model.context import Loader
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.scope import Scope, graded
 
 
@@ -50,7 +50,7 @@ class PaddingWaste(Rule):
         loader = max(loaders, key=lambda each: each.token_positions or 0, default=None)
         if loader is None or _padding(loader) < self.padding_share:
             return None
-        activity, compute, scope = results.get(DeviceActivity), Compute.of(results), Scope.of(results)
+        activity, compute, scope = results.get(DeviceActivity), KernelTime.of(results), Scope.of(results)
         if activity.recorded is False:
             return without_device(self.name, results, "the device’s kernels")
         if compute is None:

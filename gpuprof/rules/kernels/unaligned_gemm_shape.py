@@ -29,7 +29,7 @@ from gpuprof.analyses.kernels.unaligned_products import UnalignedProducts, Unali
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.whatif.predict import Range
 
@@ -47,7 +47,7 @@ class UnalignedGemmShape(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the time in products on unaligned sizes."""
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(UnalignedProducts)
@@ -58,7 +58,7 @@ class UnalignedGemmShape(Rule):
         finding = self._finding(compute, found, share)
         return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
-    def _finding(self, compute: Compute, found: UnalignedProducts, share: float) -> Finding:
+    def _finding(self, compute: KernelTime, found: UnalignedProducts, share: float) -> Finding:
         spent, during = compute.sum_ns(found.chosen), compute.during(found.chosen)
         shapes = [shape for shape in found.shapes if shape.odd_sizes][:_MOST_SHAPES]
         sizes = ", ".join(dict.fromkeys(f"{size}" for shape in shapes for size in shape.odd_sizes))

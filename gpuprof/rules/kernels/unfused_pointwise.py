@@ -30,7 +30,7 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.compiler.compilability import can_compile
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.whatif.predict import Range
 
@@ -46,7 +46,7 @@ class UnfusedPointwise(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge what fusing the chains would save."""
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(PointwiseChains)
@@ -58,7 +58,7 @@ class UnfusedPointwise(Rule):
         basis = "upper bound: re-timed with each chain as long as its longest kernel"
         return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)
 
-    def _finding(self, compute: Compute, found: PointwiseChains, saved: float) -> Finding:
+    def _finding(self, compute: KernelTime, found: PointwiseChains, saved: float) -> Finding:
         spent, kept = compute.sum_ns(found.chosen), compute.sum_ns(found.longest)
         kernels, chains = int((found.chosen & compute.inside).sum()), int((found.longest & compute.inside).sum())
         during = compute.during(found.chosen)

@@ -29,7 +29,7 @@ from gpuprof.analyses.training.gradient_recording import GradientRecording
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 
 _MIB = 1 << 20
 _FP32_BYTES = 4
@@ -45,7 +45,7 @@ class WeightsBoundInference(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the time in products of few rows."""
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(WeightProducts)
@@ -62,7 +62,7 @@ class WeightsBoundInference(Rule):
             return None
         return self._finding(compute, found, share)
 
-    def _finding(self, compute: Compute, found: WeightProducts, share: float) -> Finding:
+    def _finding(self, compute: KernelTime, found: WeightProducts, share: float) -> Finding:
         spent, during = compute.sum_ns(found.chosen), compute.during(found.chosen)
         wide = found.element_bytes is not None and found.element_bytes >= _FP32_BYTES
         rate = f", {units.rate(found.bytes_per_s)}" if found.bytes_per_s else ""

@@ -40,7 +40,7 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.loading.cpu_contention import CoreWaits
+from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.model import intervals
@@ -116,7 +116,7 @@ class InputStall(Rule):
         return int(stall_ns * rest / (longest + rest)) if lone else stall_ns
 
     def _held_by_others(self, results: Results) -> bool:
-        plan, cores = results.get(WorkerPlan), results.get(CoreWaits)
+        plan, cores = results.get(WorkerPlan), results.get(CpuContention)
         threads, ratio = cores.worker_threads or 0.0, cores.worker_wait_ratio or 0.0
         if not plan.starved or threads * ratio / (1 + ratio) < self.waiting_share:
             return False

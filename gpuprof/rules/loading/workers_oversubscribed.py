@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.loading.cpu_contention import CoreWaits
+from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.sample_cost import SampleCost
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
@@ -68,7 +68,7 @@ class WorkersOversubscribed(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the workers of the awaited loader."""
-        plan, waits = results.get(WorkerPlan), results.get(CoreWaits)
+        plan, waits = results.get(WorkerPlan), results.get(CpuContention)
         if not plan.workers and (plan.loader or results.get(InputPipeline).in_process is not False):
             return None
         threads, ratio = waits.worker_threads, waits.worker_wait_ratio
@@ -104,7 +104,7 @@ class WorkersOversubscribed(Rule):
         if share < self.start_share:
             return None
         saved, line = share * scope.span_ns, plan.loader.line if plan.loader else None
-        contended = (results.get(CoreWaits).main_wait_share or 0.0) * scope.total_ns
+        contended = (results.get(CpuContention).main_wait_share or 0.0) * scope.total_ns
         cores = units.plural(plan.cores, "core")
         return Finding(
             rule=self.name,
@@ -130,7 +130,7 @@ class WorkersOversubscribed(Rule):
         )
 
     def _finding(self, results: Results, wanted: float, main: float, stall: float) -> Finding:
-        plan, waits, scope = results.get(WorkerPlan), results.get(CoreWaits), Scope.of(results)
+        plan, waits, scope = results.get(WorkerPlan), results.get(CpuContention), Scope.of(results)
         assert plan.workers and plan.cores and waits.worker_threads and waits.worker_wait_ratio
         line = plan.loader.line if plan.loader else None
         cores = units.plural(plan.cores, "core")
@@ -201,7 +201,7 @@ def _change(results: Results, stall: float) -> str:
     return " ".join(steps)
 
 
-def _evidence(plan: WorkerPlan, waits: CoreWaits, wanted: float, stall: float) -> dict[str, float | int | str]:
+def _evidence(plan: WorkerPlan, waits: CpuContention, wanted: float, stall: float) -> dict[str, float | int | str]:
     facts = {
         "workers": plan.workers,
         "cores": plan.cores,

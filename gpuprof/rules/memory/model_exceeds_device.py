@@ -24,7 +24,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import MemoryComposition, PeakParts
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
-from gpuprof.analyses.ranks.device_usage import SeveralDevices
+from gpuprof.analyses.ranks.device_usage import DeviceUsage
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.device_memory import ran_out, without_parts
@@ -53,7 +53,7 @@ class ModelExceedsDevice(Rule):
         return self._finding(results, parts, kept, limit) if kept >= self.kept_share * limit else None
 
     def _finding(self, results: Results, parts: PeakParts, kept: int, limit: int) -> Finding:
-        several = results.get(SeveralDevices)
+        several = results.get(DeviceUsage)
         devices = several.visible or 1
         if devices > 1 and not several.distributed:
             change = (

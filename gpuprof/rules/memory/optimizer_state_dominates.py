@@ -26,7 +26,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import PeakParts
 from gpuprof.analyses.memory.memory_peak import MemoryUse
-from gpuprof.analyses.ranks.device_usage import SeveralDevices
+from gpuprof.analyses.ranks.device_usage import DeviceUsage
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.device_memory import judged_memory, near_limit, parts_of, trains, without_parts
@@ -100,7 +100,7 @@ def _change(results: Results, state: int) -> str:
             f"Keep the state in 8 bits (`bitsandbytes.optim.AdamW8bit` in place of `{optimizers[0].name}`): about "
             f"{units.size(state / 4)} instead of {units.size(state)}."
         )
-    several = results.get(SeveralDevices)
+    several = results.get(DeviceUsage)
     if several.visible is not None and several.visible > 1 and not several.distributed:
         advice += (
             f" Or shard parameters, gradients and state over the {several.visible} devices with "

@@ -19,7 +19,7 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity, Where
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.trace_changes import operations_scaled
 
 _HOST_CAUSES = ("idle_host", "idle_launch")
@@ -36,7 +36,7 @@ def kernels_named(trace: Trace, names: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Compute:
+class KernelTime:
     """The kernels of the first device (collectives left out) that began within the scope.
 
     `inside`: boolean mask over `kernels`; `total_ns` the sum of their durations. `decides`: faster kernels would make
@@ -52,7 +52,7 @@ class Compute:
     results: Results
 
     @classmethod
-    def of(cls, results: Results) -> Compute | None:
+    def of(cls, results: Results) -> KernelTime | None:
         """None without device activity."""
         use, scope, kernels = results.get(DeviceActivity).primary, Scope.of(results), results.get(KernelOrigins)
         if use is None:
@@ -99,7 +99,7 @@ class Compute:
         share = self.share(chosen)
         return share if self.decides and share >= least else None
 
-    def taking(self, chosen: Array, *shares: float) -> list[Edit]:
+    def taking(self, chosen: Array, *shares: float) -> list[GraphEdit]:
         """Edits after which the chosen kernels within the scope take these shares of their time."""
         rows = self.kernels.event[chosen & self.inside]
         return [operations_scaled(rows, share) for share in shares]

@@ -8,7 +8,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.scope import Scope
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.predict import MINOR_SHARE, Range, Replay, predict
 
 # Of what the finding itself would expect: below it the reader is told what becomes of the rest.
@@ -25,7 +25,7 @@ _CALIBRATED = "with the host as fast as without the recording"
 def retimed(
     results: Results,
     finding: Finding,
-    edit: Edit | Range,
+    edit: GraphEdit | Range,
     basis: str,
     *,
     assumed: str = "",
@@ -59,7 +59,7 @@ def retimed(
         return replace(finding, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)
     most = Severity.HIGH if scope.share(found.high_ns * scaled) >= _HIGH_SHARE else Severity.MEDIUM
     kept = edit if isinstance(edit, Range) else Range(edit, edit, edit)
-    return replace(finding, severity=min(finding.severity, most), saving=saving, edit=kept)
+    return replace(finding, severity=min(finding.severity, most), saving=saving, replay_edit=kept)
 
 
 def _saying(finding: Finding, more: str) -> Finding:

@@ -29,7 +29,7 @@ def with_curve(results: Results, finding: Finding, waits: Table) -> Finding:
     where they are all in one place.
     """
     places = wait_places(results, waits)
-    if finding.edit is None or finding.saving is None or len(places) < 2:
+    if finding.replay_edit is None or finding.saving is None or len(places) < 2:
         return finding
     count = len(places)
     numbers = sorted({1, max(count // 2, 1), count - 1, count})

@@ -44,10 +44,10 @@ from gpuprof.model.table import Array
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import GraphEdit, together
 from gpuprof.whatif.changes.trace_changes import operations_scaled
 from gpuprof.whatif.predict import Range
 
@@ -82,7 +82,7 @@ class DenseEmbeddingGradients(Rule):
         if activity.recorded is not None and activity.primary is None:
             matters = scope.share(during.total_ns) >= self.saved_share
             return without_device(self.name, results, "the device’s time in gradients of tables") if matters else None
-        compute = Compute.of(results)
+        compute = KernelTime.of(results)
         if compute is not None and not compute.decides:
             return None
         if not found.known:
@@ -100,7 +100,9 @@ class DenseEmbeddingGradients(Rule):
         few = tables.filled <= self.rows_share * tables.rows
         return few and bool(tables.optimizers) and not fused and not scope.inside(tables.reads).any()
 
-    def _without_sizes(self, results: Results, found: EmbeddingGradients, compute: Compute | None) -> Abstention | None:
+    def _without_sizes(
+        self, results: Results, found: EmbeddingGradients, compute: KernelTime | None
+    ) -> Abstention | None:
         """Asks only where sparse gradients could save enough, were the optimizer's part of no account."""
         scope, inside = Scope.of(results), _ranges(results, found.backwards)
         spent = inside.total_ns if compute is None else compute.sum_ns(_launched_in(results, found.backwards))
@@ -161,7 +163,7 @@ def _change(names: str, *, lazy: bool) -> str:
     )
 
 
-def _trains_the_same(tables: DenseTables, compute: Compute | None) -> bool:
+def _trains_the_same(tables: DenseTables, compute: KernelTime | None) -> bool:
     """Adagrad takes sparse gradients on the CPU, by torch's documentation."""
     if tables.optimizers == ("SGD",):
         return tables.operators <= _PLAIN_SGD
@@ -208,7 +210,7 @@ class _Cost:
     launched_ns: int
 
     @classmethod
-    def of(cls, results: Results, tables: Sequence[DenseTables], compute: Compute | None) -> _Cost:
+    def of(cls, results: Results, tables: Sequence[DenseTables], compute: KernelTime | None) -> _Cost:
         """Of tables that differ in size."""
         scope, operators = Scope.of(results), results.trace.operators
         nothing = np.zeros(0, np.int64)
@@ -259,7 +261,7 @@ class _Cost:
         pairs = zip(_TIMES_A_ROW, _FIXED_NS, strict=True)
         return [(fixed * self.gradients, times * self.rows_ns) for times, fixed in pairs]
 
-    def _lasting(self, filling_ns: float, updating_ns: float) -> Edit:
+    def _lasting(self, filling_ns: float, updating_ns: float) -> GraphEdit:
         filling = filling_ns / self.backward_ns if self.backward_ns else 1.0
         others_ns = self.launched_ns - self.update_ns
         updating = (others_ns + updating_ns) / self.launched_ns if self.launched_ns else 1.0

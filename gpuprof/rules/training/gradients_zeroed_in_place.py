@@ -37,10 +37,10 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.cell_lines import lines_calling
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import GraphEdit, together
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
 from gpuprof.whatif.predict import Range
 
@@ -62,7 +62,7 @@ class GradientsZeroedInPlace(Rule):
             return None
         if activity.recorded is False:
             return without_device(self.name, results, "the kernels that zero the gradients")
-        compute, scope = Compute.of(results), Scope.of(results)
+        compute, scope = KernelTime.of(results), Scope.of(results)
         if compute is not None and compute.decides:
             zeroing, adding = compute.during(found.zeroing), compute.during(found.adding)
         else:
@@ -117,7 +117,7 @@ class GradientsZeroedInPlace(Rule):
         return retimed(results, finding, strengths, basis)
 
 
-def _dropped(results: Results, scope: Scope, found: GradientZeroing, left: float) -> Edit:
+def _dropped(results: Results, scope: Scope, found: GradientZeroing, left: float) -> GraphEdit:
     """The zeroing, and the avoidable part of the additions, in `left` of their time on host and device."""
     kernels, added = results.get(KernelOrigins), 1 - found.avoidable_share * (1 - left)
     zeroing, adding = _on_host(found, scope)

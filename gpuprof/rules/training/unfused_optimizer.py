@@ -42,7 +42,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import GraphEdit, together
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
 from gpuprof.whatif.predict import Range
 
@@ -202,7 +202,7 @@ class _Case:
         return "passes over its parameters several times" if self.passes else "updates parameters one by one"
 
 
-def _fused(trace: Trace, use: OptimizerUse, left: float) -> Edit:
+def _fused(trace: Trace, use: OptimizerUse, left: float) -> GraphEdit:
     """What the optimizer's ranges do on the host, and the kernels launched in them, in `left` of their time."""
     steps, events = intervals.union(_host(use)), trace.device_events
     launched = np.flatnonzero((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))

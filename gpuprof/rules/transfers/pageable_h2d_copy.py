@@ -44,7 +44,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.sync_waits import avoidable, cost_of_standing, joined
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.trace_changes import copies_from_pinned
 from gpuprof.whatif.predict import Range
 
@@ -161,7 +161,7 @@ def _pinned(results: Results, copies: Table, reference: float | None) -> Range:
     # With num_workers=0 the loader pins on the training thread itself.
     pinning = np.rint(moved / _PINNING_BYTES_PER_S).astype(np.int64) * bool(results.get(InputPipeline).in_process)
 
-    def at(bytes_per_s: float) -> Edit:
+    def at(bytes_per_s: float) -> GraphEdit:
         possible = np.rint(moved / bytes_per_s).astype(np.int64)
         return copies_from_pinned(rows, np.where(moved > 0, np.minimum(now, possible), now), waiting, pinning)
 

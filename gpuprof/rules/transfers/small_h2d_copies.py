@@ -37,7 +37,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import Edit, together
+from gpuprof.whatif.changes.graph_edits import GraphEdit, together
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone, waits_dropped
 from gpuprof.whatif.predict import Range
 
@@ -106,7 +106,7 @@ def _together(results: Results, small: SmallCopies) -> Range:
     waits = results.get(SyncWaits).table["call"][np.isin(results.get(CopyWaits).copy_call, gone)]
     host = time_around(results.trace, gone)
 
-    def at(stacking_share: float) -> Edit:
+    def at(stacking_share: float) -> GraphEdit:
         scaled = host_time_scaled(host, stacking_share)
         return together(operations_gone(rows), waits_dropped(np.union1d(gone, waits)), scaled)
 

@@ -25,7 +25,7 @@ class Counted(IntEnum):
 
 
 class Listener:
-    """What happens in one run of an arm. Called on the thread that runs it; `stepped` may raise BlockEnd."""
+    """What happens in one run of a variant. Called on the thread that runs it; `stepped` may raise BlockEnd."""
 
     def stepped(self, counted: Counted, count: int) -> None:
         """A step has ended: by the optimizer that stepped most, a batch was used, …; `count` of these so far."""

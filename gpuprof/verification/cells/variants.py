@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from gpuprof.errors import ArmError, VerificationError
+from gpuprof.errors import VariantError, VerificationError
 from gpuprof.verification.cells.hooks import BlockEnd, Counted, Hooks, Listener
 from gpuprof.verification.cells.quiet import quiet
 
 
-class Arm(ABC):
+class Variant(ABC):
     """One side. `run` runs it once from wherever the state is; whoever calls restores the state first."""
 
     name = ""
@@ -21,7 +21,7 @@ class Arm(ABC):
     def run(self, hooks: Hooks, listener: Listener) -> bool:
         """True where it came to its own end, False where the listener ended it.
 
-        ArmError, with the user's exception as its cause, where it raised; KeyboardInterrupt passes on.
+        VariantError, with the user's exception as its cause, where it raised; KeyboardInterrupt passes on.
         """
         try:
             with quiet(), hooks.listening(listener):
@@ -33,14 +33,14 @@ class Arm(ABC):
         except VerificationError:
             raise
         except (Exception, SystemExit) as error:
-            raise ArmError(f"{self.name} raised {type(error).__name__}: {error}") from error
+            raise VariantError(f"{self.name} raised {type(error).__name__}: {error}") from error
         return True
 
     @abstractmethod
     def _execute(self, listener: Listener) -> None: ...
 
 
-class CellArm(Arm):
+class CellVariant(Variant):
     """The source of a cell, already turned into plain Python."""
 
     def __init__(self, name: str, source: str, namespace: dict[str, Any]):
@@ -55,7 +55,7 @@ class CellArm(Arm):
         exec(self._code, self._namespace)
 
 
-class CallArm(Arm):
+class CallVariant(Variant):
     """A function: each call is a step, what it returns is the loss. It is called until the listener ends it."""
 
     def __init__(self, name: str, function: Callable[[], Any]):

@@ -24,18 +24,18 @@ from gpuprof.verification.cells import user_code
 from gpuprof.verification.cells.variable_reads import global_names
 from gpuprof.verification.state.object_kinds import describe_refused, is_constant, is_left_alone, slots_of
 from gpuprof.verification.state.object_states import (
-    ArrayMemento,
-    BindingsMemento,
-    CellMemento,
-    ClassMemento,
-    DictMemento,
-    Memento,
-    SequenceMemento,
-    SetMemento,
-    SlotsMemento,
-    memento_with_state,
+    ArrayState,
+    BindingsState,
+    ClassState,
+    ClosureState,
+    DictState,
+    ObjectState,
+    SequenceState,
+    SetState,
+    SlotsState,
+    own_state,
 )
-from gpuprof.verification.state.tensors import CopiedTensorMemento, StorageMemento, TensorMemento
+from gpuprof.verification.state.tensors import CopiedTensorState, StorageState, TensorState
 
 _MOST_OBJECTS = 20_000_000
 _LONGEST_PATH = 60
@@ -43,7 +43,7 @@ _PLAIN = frozenset({dict, list, tuple, set, frozenset})
 _SEQUENCES = (list, deque, bytearray, array)
 
 
-class Heap:
+class ObjectGraph:
     """Found from `roots` (variable → object), with the functions and classes of the user's that they lead to.
 
     VerificationError, with the way to the object, where something cannot be put back.
@@ -54,9 +54,9 @@ class Heap:
         self.graph_nodes: list[Any] = []
         self.loaders: list[Any] = []
         self._namespaces = [*namespaces]
-        self._bindings: dict[int, Memento] = {}
-        self._mementos: list[Memento] = []
-        self._large: list[Memento] = []
+        self._bindings: dict[int, ObjectState] = {}
+        self._states: list[ObjectState] = []
+        self._large: list[ObjectState] = []
         self._storages: set[Any] = set()
         self._seen: dict[int, Any] = {}
         self._waiting: list[tuple[str, Any]] = []
@@ -69,16 +69,16 @@ class Heap:
         self._seen.clear()
 
     @property
-    def large(self) -> list[Memento]:
-        """The mementos whose copies take memory, by `bytes`; `keep` has still to be called on each."""
+    def large(self) -> list[ObjectState]:
+        """The states whose copies take memory, by `bytes`; `keep` has still to be called on each."""
         return self._large
 
     def restore(self) -> None:
         """Put everything back: containers first, then what is in them, the names last."""
         problems: list[Exception] = []
-        for memento in (*self._mementos, *self._large, *self._bindings.values()):
+        for state in (*self._states, *self._large, *self._bindings.values()):
             try:
-                memento.restore()
+                state.restore()
             except Exception as error:  # noqa: BLE001 - one object that resists must not keep the others from coming back
                 problems.append(error)
         if problems:
@@ -91,7 +91,7 @@ class Heap:
         self._waiting.extend((path, value) for path, value in found if not is_constant(value))
 
     def _bind(self, namespace: dict[str, Any]) -> None:
-        self._bindings.setdefault(id(namespace), BindingsMemento(namespace))
+        self._bindings.setdefault(id(namespace), BindingsState(namespace))
 
     def _visit(self, path: str, value: Any) -> None:
         if id(value) in self._seen:
@@ -133,14 +133,14 @@ class Heap:
     def _container(self, path: str, value: Any) -> bool:
         """Whether it is one of Python's own containers or references; its attributes, if any, are added too."""
         if isinstance(value, dict):
-            self._mementos.append(DictMemento(value))
+            self._states.append(DictState(value))
             self._add((path, key) for key in value)
             self._add((f"{path}[{key!r}]" if isinstance(key, str | int) else path, each) for key, each in value.items())
         elif isinstance(value, _SEQUENCES):
-            self._mementos.append(SequenceMemento(value))
+            self._states.append(SequenceState(value))
             self._add((f"{path}[{at}]", each) for at, each in enumerate(value))
         elif isinstance(value, set):
-            self._mementos.append(SetMemento(value))
+            self._states.append(SetState(value))
             self._add((path, each) for each in value)
         elif isinstance(value, tuple | frozenset):
             self._add((path, each) for each in value)
@@ -155,9 +155,9 @@ class Heap:
         elif isinstance(value, property):
             self._add((path, each) for each in (value.fget, value.fset, value.fdel))
         elif isinstance(value, types.CellType):
-            memento = CellMemento(value)
-            self._mementos.append(memento)
-            self._add([] if memento.empty else [(path, memento.contents)])
+            state = ClosureState(value)
+            self._states.append(state)
+            self._add([] if state.empty else [(path, state.contents)])
         elif isinstance(value, types.ModuleType):
             self._bind(vars(value))
             self._add((f"{path}.{name}", each) for name, each in vars(value).items())
@@ -173,8 +173,8 @@ class Heap:
         return True
 
     def _object(self, path: str, value: Any) -> None:
-        if (memento := memento_with_state(value)) is not None:
-            self._mementos.append(memento)
+        if (state := own_state(value)) is not None:
+            self._states.append(state)
             return
         kind = type(value)
         self._add([(path, kind)])
@@ -184,13 +184,13 @@ class Heap:
             drop = ("_iterator",) if _is_loader(value) else ()
             if drop:
                 self.loaders.append(value)
-            self._mementos.append(DictMemento(attributes))
+            self._states.append(DictState(attributes))
             self._members(path, kind, {name: each for name, each in attributes.items() if name not in drop})
         if _is_scripted(value):
             self._add((path, each) for each in (*value.parameters(), *value.buffers()))
         if names := slots_of(kind):
-            slots = SlotsMemento(value, names)
-            self._mementos.append(slots)
+            slots = SlotsState(value, names)
+            self._states.append(slots)
             self._members(path, kind, slots.values)
 
     def _members(self, path: str, kind: type, named: dict[str, Any]) -> None:
@@ -210,7 +210,7 @@ class Heap:
 
     def _class(self, path: str, kind: type) -> None:
         if user_code.is_users_class(kind, self._namespaces):
-            self._mementos.append(ClassMemento(kind))
+            self._states.append(ClassState(kind))
             self._add((f"{path}.{name}", each) for name, each in vars(kind).items())
             self._add((path, base) for base in kind.__mro__[1:])
 
@@ -218,7 +218,7 @@ class Heap:
         if array.dtype.hasobject:
             self._add((path, each) for each in array.flat)
         if array.flags.writeable:
-            self._large.append(ArrayMemento(array))
+            self._large.append(ArrayState(array))
 
     def _tensor(self, path: str, tensor: Any) -> None:
         import torch
@@ -229,16 +229,16 @@ class Heap:
         if tensor.device.type == "meta":
             return
         if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_nested:
-            self._mementos.append(CopiedTensorMemento(tensor))
+            self._states.append(CopiedTensorState(tensor))
             return
-        memento = TensorMemento(tensor)
-        self._mementos.append(memento)
-        self._add([(f"{path}.grad", memento.gradient), *((path, hook) for hook in memento.hooks)])
+        state = TensorState(tensor)
+        self._states.append(state)
+        self._add([(f"{path}.grad", state.gradient), *((path, hook) for hook in state.hooks)])
         storage = tensor.untyped_storage()
         key = (tensor.device, storage.data_ptr())
         if storage.nbytes() and key not in self._storages:
             self._storages.add(key)
-            self._large.append(StorageMemento(storage))
+            self._large.append(StorageState(storage))
 
 
 @contextmanager

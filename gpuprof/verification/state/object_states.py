@@ -15,7 +15,7 @@ import numpy as np
 _MISSING = object()
 
 
-class Memento(ABC):
+class ObjectState(ABC):
     """The state of one object. `keep` copies what is large; until then only its size is known."""
 
     bytes = 0
@@ -30,7 +30,7 @@ class Memento(ABC):
         """Put it back."""
 
 
-class DictMemento(Memento):
+class DictState(ObjectState):
     """A dict, of any kind: its items in their order."""
 
     def __init__(self, value: dict[Any, Any]):
@@ -50,7 +50,7 @@ class DictMemento(Memento):
         self._kind.update(self._value, self._items)
 
 
-class BindingsMemento(Memento):
+class BindingsState(ObjectState):
     """The names of a namespace: new ones go, old ones come back; what was not touched is not touched."""
 
     def __init__(self, namespace: dict[str, Any]):
@@ -65,7 +65,7 @@ class BindingsMemento(Memento):
                 self._namespace[name] = value
 
 
-class SequenceMemento(Memento):
+class SequenceState(ObjectState):
     """A list, deque, bytearray or array.array."""
 
     def __init__(self, value: Any):
@@ -82,7 +82,7 @@ class SequenceMemento(Memento):
             self._value[:] = self._items
 
 
-class SetMemento(Memento):
+class SetState(ObjectState):
     """A set."""
 
     def __init__(self, value: set[Any]):
@@ -94,7 +94,7 @@ class SetMemento(Memento):
         set.update(self._value, self._items)
 
 
-class SlotsMemento(Memento):
+class SlotsState(ObjectState):
     """The attributes of an object that are in slots."""
 
     def __init__(self, value: Any, names: list[str]):
@@ -111,7 +111,7 @@ class SlotsMemento(Memento):
                 object.__delattr__(self._value, name)
 
 
-class ClassMemento(Memento):
+class ClassState(ObjectState):
     """The attributes of a class of the user's."""
 
     def __init__(self, value: type):
@@ -127,7 +127,7 @@ class ClassMemento(Memento):
                 type.__setattr__(self._value, name, each)
 
 
-class CellMemento(Memento):
+class ClosureState(ObjectState):
     """A variable that a function shares with the one around it."""
 
     def __init__(self, cell: Any):
@@ -147,7 +147,7 @@ class CellMemento(Memento):
             del self._cell.cell_contents
 
 
-class ArrayMemento(Memento):
+class ArrayState(ObjectState):
     """A numpy array that owns its numbers (or whose owner is no array), and its shape."""
 
     def __init__(self, value: np.ndarray[Any, Any]):
@@ -165,7 +165,7 @@ class ArrayMemento(Memento):
         self._value[...] = self._copy
 
 
-class StateMemento(Memento):
+class OwnState(ObjectState):
     """An object whose state can be asked for and set: a random number generator, a buffer in memory."""
 
     def __init__(self, get: Callable[[], Any], put: Callable[[Any], object]):
@@ -176,24 +176,24 @@ class StateMemento(Memento):
         self._put(self._state)
 
 
-def memento_with_state(value: Any) -> StateMemento | None:
-    """The memento of a generator of random numbers, a buffer in memory or a pandas table; None for anything else."""
+def own_state(value: Any) -> OwnState | None:
+    """The state of a generator of random numbers, a buffer in memory or a pandas table; None for anything else."""
     import torch
 
     if isinstance(value, torch.Generator):
-        return StateMemento(value.get_state, value.set_state)
+        return OwnState(value.get_state, value.set_state)
     if isinstance(value, random.Random):
-        return StateMemento(value.getstate, value.setstate)
+        return OwnState(value.getstate, value.setstate)
     if isinstance(value, np.random.Generator):
-        return memento_with_state(value.bit_generator)
+        return own_state(value.bit_generator)
     if isinstance(value, np.random.BitGenerator):
-        return StateMemento(lambda: value.state, lambda state: setattr(value, "state", state))
+        return OwnState(lambda: value.state, lambda state: setattr(value, "state", state))
     if isinstance(value, np.random.RandomState):
-        return StateMemento(lambda: value.get_state(legacy=False), value.set_state)
+        return OwnState(lambda: value.get_state(legacy=False), value.set_state)
     if isinstance(value, io.StringIO | io.BytesIO) and not value.closed:
-        return StateMemento(lambda: (value.getvalue(), value.tell()), lambda state: _refill(value, *state))
+        return OwnState(lambda: (value.getvalue(), value.tell()), lambda state: _refill(value, *state))
     if type(value).__module__.startswith("pandas.") and hasattr(value, "_mgr"):
-        return StateMemento(value._mgr.copy, lambda blocks: object.__setattr__(value, "_mgr", blocks.copy()))
+        return OwnState(value._mgr.copy, lambda blocks: object.__setattr__(value, "_mgr", blocks.copy()))
     return None
 
 

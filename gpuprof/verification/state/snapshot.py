@@ -1,4 +1,4 @@
-"""The state that two arms start from, again and again, and that the user gets back: the heap and the process."""
+"""The state that two variants start from, again and again, and that the user gets back: the heap and the process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import psutil
 
 from gpuprof.errors import VerificationError
 from gpuprof.units import size
-from gpuprof.verification.state.object_graph import Heap
+from gpuprof.verification.state.object_graph import ObjectGraph
 from gpuprof.verification.state.process_state import ProcessState
-from gpuprof.verification.state.tensors import StorageMemento
+from gpuprof.verification.state.tensors import StorageState
 
-# of what is free: the arms need room of their own
+# of what is free: the variants need room of their own
 MOST_DEVICE_SHARE = 0.25
 MOST_HOST_SHARE = 0.5
 MOST_COLLECTING_SHARE = 0.05  # of the time
@@ -27,23 +27,23 @@ class Snapshot:
 
     def __init__(self, roots: Iterable[tuple[str, Any]], namespaces: Iterable[dict[str, Any]] = ()):
         self._process = ProcessState()
-        self.heap = Heap(roots, namespaces)
+        self.heap = ObjectGraph(roots, namespaces)
         _fit(self.heap)
-        for memento in self.heap.large:
-            memento.keep()
+        for state in self.heap.large:
+            state.keep()
         self._workers = [(loader, vars(loader).get("_iterator")) for loader in self.heap.loaders]
         self._figures, self._widgets = _figures(), set(_widgets())
         self._collected_at, self._collecting_s = 0.0, 0.0
 
     def restore(self) -> None:
-        """For the next arm: all as it was, but for the live workers of DataLoaders, which the user's own keep."""
+        """For the next variant: all as it was, but for the live workers of DataLoaders, which the user's own keep."""
         self._put_back()
         for loader, _ in self._workers:
             vars(loader)["_iterator"] = None
         self._collect()
 
     def _collect(self) -> None:
-        """No arm pays for another's garbage. A notebook's whole heap takes long to look through: seldom, then."""
+        """No variant pays for another's garbage. A notebook's whole heap takes long to look through: seldom, then."""
         began = time.perf_counter()
         if began - self._collected_at < self._collecting_s / MOST_COLLECTING_SHARE:
             gc.collect(1)
@@ -70,14 +70,14 @@ class Snapshot:
                 _widgets()[identifier].close()
 
 
-def _fit(heap: Heap) -> None:
+def _fit(heap: ObjectGraph) -> None:
     """Decide where copies go."""
-    on_device = [memento for memento in heap.large if isinstance(memento, StorageMemento) and memento.on_device]
-    device_bytes = sum(memento.bytes for memento in on_device)
-    host_bytes = sum(memento.bytes for memento in heap.large) - device_bytes
+    on_device = [state for state in heap.large if isinstance(state, StorageState) and state.on_device]
+    device_bytes = sum(state.bytes for state in on_device)
+    host_bytes = sum(state.bytes for state in heap.large) - device_bytes
     if device_bytes <= MOST_DEVICE_SHARE * _free_device_bytes():
-        for memento in on_device:
-            memento.on_host = False
+        for state in on_device:
+            state.on_host = False
     else:
         host_bytes += device_bytes
     available = psutil.virtual_memory().available

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuprof.verification.state.object_states import Memento
+from gpuprof.verification.state.object_states import ObjectState
 
 _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 
 
-class StorageMemento(Memento):
+class StorageState(ObjectState):
     """The bytes behind tensors."""
 
     def __init__(self, storage: Any):
@@ -29,7 +29,7 @@ class StorageMemento(Memento):
         self._storage.copy_(self._copy)
 
 
-class TensorMemento(Memento):
+class TensorState(ObjectState):
     """What of a tensor is not its storage: which part it is of which storage, gradient, flags, version."""
 
     def __init__(self, tensor: Any):
@@ -63,7 +63,7 @@ class TensorMemento(Memento):
             _set_version(tensor, self._version)
 
 
-class CopiedTensorMemento(Memento):
+class CopiedTensorState(ObjectState):
     """A tensor without one plain storage (sparse, quantised): the whole of it as a copy."""
 
     def __init__(self, tensor: Any):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.verification.cells.hooks import BlockEnd, Counted, Hooks, Listener
-from gpuprof.verification.cells.variants import Arm
+from gpuprof.verification.cells.variants import Variant
 from gpuprof.verification.record import Record
 from gpuprof.verification.state.snapshot import Snapshot
 
@@ -25,11 +25,11 @@ _PREFETCHES = 2  # a block is this many times longer than the batches that may l
 
 
 @dataclass(frozen=True)
-class Plan:
+class BlockPlan:
     """`warm` steps that are not timed, then `steps` that are; `steps` None: the whole cell, from its start to its end.
 
-    A block runs the arm `repeats` times where one run is too short for the clock. It is expected to take `expected_ns`,
-    without what comes before the first step.
+    A block runs the variant `repeats` times where one run is too short for the clock. It is expected to take
+    `expected_ns`, without what comes before the first step.
     """
 
     counted: Counted
@@ -39,14 +39,14 @@ class Plan:
     expected_ns: float = field(default=0.0, compare=False)
 
     @classmethod
-    def whole_cell(cls, record: Record) -> Plan:
+    def whole_cell(cls, record: Record) -> BlockPlan:
         """From the first line to the last."""
         run_ns = record.end_ns - record.start_ns
         repeats = _repeats(run_ns)
         return cls(record.counted, 0, None, repeats, run_ns * repeats)
 
     @classmethod
-    def of_steps(cls, record: Record, longest_ns: float) -> Plan | None:
+    def of_steps(cls, record: Record, longest_ns: float) -> BlockPlan | None:
         """From what a run looked like; None where it made under three steps.
 
         Steps so slow that eight of them take more than `longest_ns` make shorter blocks, of two or more.
@@ -72,7 +72,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Block:
+class TimedBlock:
     """`unit_ns`: wall-clock time of one step (of one run, where the whole cell is timed), in ns."""
 
     unit_ns: float
@@ -83,9 +83,9 @@ class Block:
 
 @dataclass
 class Timing(Listener):
-    """Times one run of an arm after a Plan."""
+    """Times one run of a variant after a BlockPlan."""
 
-    plan: Plan
+    plan: BlockPlan
     marks_ns: list[int] = field(default_factory=list)
     end_ns: int = 0
     _seen: int = 0
@@ -135,14 +135,14 @@ class Timing(Listener):
         self.marks_ns.append(time.perf_counter_ns())
 
 
-def run_block(arm: Arm, plan: Plan, snapshot: Snapshot, hooks: Hooks) -> Block | None:
-    """One block from the snapshot's state; None where the arm made no timed step."""
+def run_block(variant: Variant, plan: BlockPlan, snapshot: Snapshot, hooks: Hooks) -> TimedBlock | None:
+    """One block from the snapshot's state; None where the variant made no timed step."""
     total_ns, steps, runs, step_ns, peaks = 0, 0, 0, list[int](), list[int]()
     for _ in range(plan.repeats):
         snapshot.restore()
         timing = Timing(plan)
         timing.begin()
-        if arm.run(hooks, timing):
+        if variant.run(hooks, timing):
             timing.finish()
         if plan.steps is not None and timing.steps < 1:
             return None
@@ -152,7 +152,7 @@ def run_block(arm: Arm, plan: Plan, snapshot: Snapshot, hooks: Hooks) -> Block |
         step_ns += np.diff(timing.marks_ns).tolist()
         peaks += [] if (peak := _peak_bytes()) is None else [peak]
     unit = runs if plan.steps is None else steps
-    return Block(total_ns / unit, steps, tuple(step_ns), max(peaks) if peaks else None)
+    return TimedBlock(total_ns / unit, steps, tuple(step_ns), max(peaks) if peaks else None)
 
 
 def _repeats(run_ns: float) -> int:

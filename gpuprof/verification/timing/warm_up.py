@@ -1,4 +1,4 @@
-"""When an arm has settled: compilation, autotuning and growing allocators are over, the device's clock stands still."""
+"""When a variant has settled: compilation, autotuning and growing allocators are over, the device's clock is steady."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class DeviceClocks:
         self._seen.append(min(clocks, default=0))
 
     def forget(self) -> None:
-        """The next arm begins."""
+        """The next variant begins."""
         self._seen.clear()
 
     def steady(self) -> bool:

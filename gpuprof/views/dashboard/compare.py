@@ -13,7 +13,7 @@ from gpuprof.errors import GpuprofError
 from gpuprof.model.run_store import runs_folder
 from gpuprof.report import Comparison, Summary
 from gpuprof.report.cell_identity import previous_among
-from gpuprof.report.saved import SavedRun
+from gpuprof.report.saved import RunOnDisk
 from gpuprof.report.summary import read_summary
 from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.views.dashboard import compared, fragments
@@ -62,17 +62,17 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self._report = None
         super().close()
 
-    def _others(self) -> list[SavedRun] | None:
+    def _others(self) -> list[RunOnDisk] | None:
         """The saved runs but this one, newest first; None where they cannot be listed, which is then said."""
         try:
             where = self._folder.parent if self._folder is not None else runs_folder()
-            runs, _ = SavedRun.all_in(where)
+            runs, _ = RunOnDisk.all_in(where)
         except OSError as error:
             self._say(f"Saved runs cannot be listed: {error.strerror or error}.")
             return None
         return [run for run in reversed(runs) if run.folder != self._folder]
 
-    def _list(self, report: Report, runs: list[SavedRun], chosen: Path | None) -> None:
+    def _list(self, report: Report, runs: list[RunOnDisk], chosen: Path | None) -> None:
         cell, created = report.trace.context.cell, report.trace.context.created_ns or time.time_ns()
         previous = previous_among(runs, cell, created) if cell is not None else None
         folder = chosen or (previous.folder if previous else None)
@@ -100,7 +100,7 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         try:
             if self._summary is None:
                 self._summary = Summary.of(self._report)
-            comparison = Comparison(before=SavedRun.read(folder).summary(), after=self._summary)
+            comparison = Comparison(before=RunOnDisk.read(folder).summary(), after=self._summary)
             self.sheet.html = compared.page(comparison)
         except (GpuprofError, OSError) as error:
             self._say(f"That run cannot be compared: {error}")
@@ -112,7 +112,7 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self.sheet.html = fragments.fragment("note", text=words)
 
 
-def label(run: SavedRun, previous: bool) -> str:
+def label(run: RunOnDisk, previous: bool) -> str:
     """`run 3 · train one epoch · 20 Nov 14:02:10 · step 41.0 ms · previous run of this cell`."""
     summary = read_summary(run.folder)
     when = "" if run.created_ns is None else f"{_local(run.created_ns):%d %b %H:%M:%S}"

@@ -8,7 +8,7 @@ from gpuprof.report import Comparison, Summary
 from gpuprof.report.comparison import LEAST_NOISE
 from gpuprof.units import UNKNOWN, count, duration, factor, percent, size
 from gpuprof.views.dashboard import fragments
-from gpuprof.views.html.blocks import Cell, TableBlock
+from gpuprof.views.html.blocks import TableBlock, TableCell
 from gpuprof.views.theme import BUDGET, Kind
 
 Bar = tuple[str, list[tuple[Kind, float, float]], float]
@@ -64,8 +64,8 @@ def _figures(comparison: Comparison) -> TableBlock:
     rows = [
         (comparison.basis, *_times(comparison.before_ns, comparison.after_ns)),
         ("peak of allocated memory", *_sizes(before.peak_bytes, after.peak_bytes)),
-        ("steps recorded", _number(before.steps), _number(after.steps), Cell("", None)),
-        ("findings", _number(len(before.findings)), _number(len(after.findings)), Cell("", None)),
+        ("steps recorded", _number(before.steps), _number(after.steps), TableCell("", None)),
+        ("findings", _number(len(before.findings)), _number(len(after.findings)), TableCell("", None)),
     ]
     if comparison.basis != "whole cell" and before.cell_ns is not None and after.cell_ns is not None:
         rows.insert(1, ("whole cell, set-up included", *_times(before.cell_ns, after.cell_ns)))
@@ -84,21 +84,21 @@ def _budget(comparison: Comparison) -> TableBlock:
     return TableBlock(f"Where {_whole(comparison)} went", ("kind of time", "before", "after", "change"), rows)
 
 
-def _times(before: float, after: float) -> tuple[Cell, Cell, Cell]:
+def _times(before: float, after: float) -> tuple[TableCell, TableCell, TableCell]:
     change = after - before
     share = f" ({_signed(change)}{percent(abs(change) / before)})" if before > 0 else ""
     words = "" if not change else f"{_signed(change)}{duration(abs(change))}{share}"
-    return Cell(duration(before), before), Cell(duration(after), after), Cell(words, change)
+    return TableCell(duration(before), before), TableCell(duration(after), after), TableCell(words, change)
 
 
-def _sizes(before: int | None, after: int | None) -> tuple[Cell, Cell, Cell]:
+def _sizes(before: int | None, after: int | None) -> tuple[TableCell, TableCell, TableCell]:
     change = None if before is None or after is None else after - before
     words = UNKNOWN if change is None else "" if not change else f"{_signed(change)}{size(abs(change))}"
-    return Cell(size(before), before), Cell(size(after), after), Cell(words, change)
+    return TableCell(size(before), before), TableCell(size(after), after), TableCell(words, change)
 
 
-def _number(value: int) -> Cell:
-    return Cell(count(value), value)
+def _number(value: int) -> TableCell:
+    return TableCell(count(value), value)
 
 
 def _signed(change: float) -> str:

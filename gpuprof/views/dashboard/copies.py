@@ -10,7 +10,7 @@ from gpuprof import units
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.views.copy_words import DIRECTIONS
-from gpuprof.views.html.blocks import Cell, TableBlock
+from gpuprof.views.html.blocks import TableBlock, TableCell
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -37,12 +37,12 @@ def longest_copies(report: Report) -> TableBlock | None:
             (
                 DIRECTIONS[CopyKind(int(table["direction"][row]))],
                 "–" if memory is HostMemory.NONE else memory.name.lower(),
-                Cell(units.duration(start), start),
-                Cell(units.size(bytes_), bytes_),
-                Cell(units.duration(lasted), lasted),
-                Cell(units.rate(rate), rate if np.isfinite(rate) else None),
-                Cell(units.duration(exposed), exposed),
-                Cell(units.duration(blocked), blocked),
+                TableCell(units.duration(start), start),
+                TableCell(units.size(bytes_), bytes_),
+                TableCell(units.duration(lasted), lasted),
+                TableCell(units.rate(rate), rate if np.isfinite(rate) else None),
+                TableCell(units.duration(exposed), exposed),
+                TableCell(units.duration(blocked), blocked),
                 trace.names[operators[operator]] if operator >= 0 else units.UNKNOWN,
             )
         )

@@ -10,7 +10,7 @@ import ipywidgets
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.device.device_health import DeviceHealth
 from gpuprof.analyses.kernels.kernels import Kernels
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.rules.registry import all_rules
@@ -90,7 +90,7 @@ def environment(report: Report) -> ipywidgets.Widget:
 
 def has_lines(report: Report) -> bool:
     """Whether any line was followed."""
-    return bool(report.results.get(SourceLines).table)
+    return bool(report.results.get(LineCosts).table)
 
 
 def has_operators(report: Report) -> bool:

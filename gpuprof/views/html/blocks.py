@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 1000, 120
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A figure of a table: its text and the number it sorts by; None is *unknown* and sorts last."""
 
     text: str
@@ -32,7 +32,7 @@ class Name:
     whole: str
 
 
-Value = str | Name | Cell
+Value = str | Name | TableCell
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def register(environment: jinja2.Environment) -> None:
     """What the macro of `blocks.html.jinja` needs of its environment."""
     environment.globals["box"] = f"0 0 {WIDTH} {HEIGHT}"
     environment.filters["verbatim"] = escape  # code keeps its spaces: Markup is not touched again
-    environment.tests["cell"] = lambda value: isinstance(value, Cell)
+    environment.tests["cell"] = lambda value: isinstance(value, TableCell)
     environment.tests["name"] = lambda value: isinstance(value, Name)
     environment.tests["table"] = lambda block: isinstance(block, TableBlock)
     environment.tests["source"] = lambda block: isinstance(block, SourceBlock)

@@ -10,7 +10,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_health import DeviceHealth, DeviceVitals
 from gpuprof.model.trace import Trace
 from gpuprof.views.energy_rows import energy_note, energy_rows
-from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block
+from gpuprof.views.html.blocks import Block, CurveBlock, Section, Sentence, TableBlock, TableCell, curve_block
 
 _FROM_A_FILE = "a trace file holds no readings of power, temperature and clocks; a profiled cell does."
 _CURVES = (
@@ -36,11 +36,11 @@ def _activity(results: Results) -> Block:
     rows = tuple(
         (
             f"{use.id}" + (f" ({use.name})" if use.name else ""),
-            Cell(units.duration(use.busy_ns), use.busy_ns),
-            Cell(units.percent(use.busy_share), use.busy_share),
-            Cell(units.duration(use.idle_ns), use.idle_ns),
-            Cell(units.count(use.kernels), use.kernels),
-            Cell(units.duration(use.kernel_ns), use.kernel_ns),
+            TableCell(units.duration(use.busy_ns), use.busy_ns),
+            TableCell(units.percent(use.busy_share), use.busy_share),
+            TableCell(units.duration(use.idle_ns), use.idle_ns),
+            TableCell(units.count(use.kernels), use.kernels),
+            TableCell(units.duration(use.kernel_ns), use.kernel_ns),
         )
         for use in activity.devices
     )
@@ -56,7 +56,7 @@ def _energy(results: Results) -> tuple[Block, ...]:
     rows = energy_rows(results)
     if not rows:
         return ()
-    named = tuple((words, Cell(text, value)) for words, text, value in rows)
+    named = tuple((words, TableCell(text, value)) for words, text, value in rows)
     return (TableBlock("Energy of the device in the steps", ("what", "energy"), named, energy_note(results)),)
 
 
@@ -85,7 +85,7 @@ def _health(results: Results) -> tuple[Block, ...]:
     )
 
 
-def _vitals(vitals: DeviceVitals) -> tuple[str | Cell, ...]:
+def _vitals(vitals: DeviceVitals) -> tuple[str | TableCell, ...]:
     reasons = vitals.reason_share
     if reasons is None:
         throttled = units.UNKNOWN
@@ -94,18 +94,18 @@ def _vitals(vitals: DeviceVitals) -> tuple[str | Cell, ...]:
         throttled = ", ".join(words) or "never"
     return (
         f"{vitals.device}" + (f" ({vitals.name})" if vitals.name else ""),
-        Cell(units.count(vitals.samples), vitals.samples),
+        TableCell(units.count(vitals.samples), vitals.samples),
         _number(vitals.temperature_max_c, "°C"),
         _number(vitals.temperature_slowdown_c, "°C"),
         _number(vitals.power_mean_mw, "W", 1e-3),
         _number(vitals.power_limit_mw, "W", 1e-3),
-        Cell(units.size(vitals.used_max_bytes), vitals.used_max_bytes),
+        TableCell(units.size(vitals.used_max_bytes), vitals.used_max_bytes),
         throttled,
     )
 
 
-def _number(value: float | None, unit: str, scale: float = 1.0) -> Cell:
-    return Cell(units.UNKNOWN if value is None else f"{value * scale:.0f} {unit}", value)
+def _number(value: float | None, unit: str, scale: float = 1.0) -> TableCell:
+    return TableCell(units.UNKNOWN if value is None else f"{value * scale:.0f} {unit}", value)
 
 
 def _between(low: float, high: float) -> str:

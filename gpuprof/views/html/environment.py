@@ -6,7 +6,7 @@ from gpuprof import units
 from gpuprof.model.context import Environment, Loader, Optimizer
 from gpuprof.model.device import Device
 from gpuprof.model.trace import Trace
-from gpuprof.views.html.blocks import Block, Cell, Section, TableBlock
+from gpuprof.views.html.blocks import Block, Section, TableBlock, TableCell
 
 _FLAGS = (
     ("matmul_precision", "float32 matmul precision"),
@@ -73,15 +73,15 @@ def _devices(devices: tuple[Device, ...]) -> TableBlock:
     return TableBlock("Devices", heads, tuple(_device(device) for device in devices))
 
 
-def _device(device: Device) -> tuple[str | Cell, ...]:
+def _device(device: Device) -> tuple[str | TableCell, ...]:
     # ROCm's numbers mean nothing in CUDA's terms
     major, minor = (None, None) if device.is_amd else device.compute_capability or (None, None)
     return (
         str(device.id),
         device.name or units.UNKNOWN,
-        Cell(units.size(device.memory_bytes), device.memory_bytes),
+        TableCell(units.size(device.memory_bytes), device.memory_bytes),
         _whole(device.multiprocessors),
-        Cell(units.UNKNOWN, None) if major is None else Cell(f"{major}.{minor}", 10.0 * major + (minor or 0)),
+        TableCell(units.UNKNOWN, None) if major is None else TableCell(f"{major}.{minor}", 10.0 * major + (minor or 0)),
     )
 
 
@@ -115,10 +115,10 @@ def _word(value: object) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def _loader(loader: Loader) -> tuple[str | Cell, ...]:
+def _loader(loader: Loader) -> tuple[str | TableCell, ...]:
     return (
         loader.dataset or "DataLoader",
-        Cell(str(loader.workers), loader.workers),
+        TableCell(str(loader.workers), loader.workers),
         _whole(loader.batch_size),
         _word(loader.pin_memory),
         _whole(loader.prefetch_factor),
@@ -127,19 +127,19 @@ def _loader(loader: Loader) -> tuple[str | Cell, ...]:
     )
 
 
-def _optimizer(optimizer: Optimizer) -> tuple[str | Cell, ...]:
+def _optimizer(optimizer: Optimizer) -> tuple[str | TableCell, ...]:
     return (
         optimizer.name,
-        Cell(
+        TableCell(
             f"{units.count(optimizer.elements)} in {units.plural(optimizer.parameters, 'tensor')}", optimizer.elements
         ),
-        Cell(units.size(optimizer.state_bytes), optimizer.state_bytes),
+        TableCell(units.size(optimizer.state_bytes), optimizer.state_bytes),
         _word(optimizer.fused),
         _word(optimizer.foreach),
-        Cell(units.count(optimizer.steps), optimizer.steps),
+        TableCell(units.count(optimizer.steps), optimizer.steps),
         _whole(optimizer.line),
     )
 
 
-def _whole(number: int | None) -> Cell:
-    return Cell(units.UNKNOWN if number is None else units.count(number), number)
+def _whole(number: int | None) -> TableCell:
+    return TableCell(units.UNKNOWN if number is None else units.count(number), number)

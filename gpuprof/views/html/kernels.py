@@ -11,7 +11,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.model.kernel_names import KernelCategory, Precision
-from gpuprof.views.html.blocks import Block, Cell, Name, Section, Sentence, TableBlock
+from gpuprof.views.html.blocks import Block, Name, Section, Sentence, TableBlock, TableCell
 from gpuprof.views.kernel_words import brief_names
 
 MOST_ROWS = 100
@@ -52,7 +52,7 @@ def _kernels(results: Results, kernels: Kernels) -> TableBlock:
     )
 
 
-def _kernel_row(kernels: Kernels, row: int) -> tuple[str | Cell, ...]:
+def _kernel_row(kernels: Kernels, row: int) -> tuple[str | TableCell, ...]:
     table = kernels.table
     category, precision = KernelCategory(int(table["category"][row])), Precision(int(table["precision"][row]))
     total, median = int(table["total_ns"][row]), int(table["median_ns"][row])
@@ -61,11 +61,11 @@ def _kernel_row(kernels: Kernels, row: int) -> tuple[str | Cell, ...]:
     return (
         _AS_WRITTEN.get(category, category.name.lower().replace("_", " ")),
         "–" if precision is Precision.UNKNOWN else precision.name if precision is not Precision.REDUCED else "reduced",
-        Cell(units.count(int(table["count"][row])), int(table["count"][row])),
-        Cell(units.duration(total), total),
-        Cell(units.percent(share), share),
-        Cell(units.duration(median), median),
-        Cell(units.percent(occupancy / 100), None if math.isnan(occupancy) else occupancy),
+        TableCell(units.count(int(table["count"][row])), int(table["count"][row])),
+        TableCell(units.duration(total), total),
+        TableCell(units.percent(share), share),
+        TableCell(units.duration(median), median),
+        TableCell(units.percent(occupancy / 100), None if math.isnan(occupancy) else occupancy),
     )
 
 
@@ -73,9 +73,9 @@ def _operators(operators: Operators) -> TableBlock:
     rows = tuple(
         (
             use.name,
-            Cell(units.count(use.count), use.count),
-            Cell(units.duration(use.self_ns), use.self_ns),
-            Cell(units.duration(use.total_ns), use.total_ns),
+            TableCell(units.count(use.count), use.count),
+            TableCell(units.duration(use.self_ns), use.self_ns),
+            TableCell(units.duration(use.total_ns), use.total_ns),
         )
         for use in operators.uses[:MOST_ROWS]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
-from gpuprof.views.html.blocks import Block, Cell, TableBlock
+from gpuprof.views.html.blocks import Block, TableBlock, TableCell
 from gpuprof.views.timeline.lanes import Lane, Timeline
 
 
@@ -20,15 +20,15 @@ def _lanes(timeline: Timeline) -> TableBlock:
     return TableBlock("The lanes in figures", ("lane", "events", "covered", "share"), rows, note)
 
 
-def _lane_row(lane: Lane, span_ns: int) -> tuple[str | Cell, ...]:
+def _lane_row(lane: Lane, span_ns: int) -> tuple[str | TableCell, ...]:
     events = sum(len(series) for row in lane.rows for series in row)
     covered = lane.covered_within(span_ns)
     share = covered / span_ns if span_ns else None
     return (
         lane.title,
-        Cell(units.count(events), events),
-        Cell(units.duration(covered), covered),
-        Cell(units.percent(share), share),
+        TableCell(units.count(events), events),
+        TableCell(units.duration(covered), covered),
+        TableCell(units.percent(share), share),
     )
 
 
@@ -39,10 +39,10 @@ def steps(results: Results) -> tuple[TableBlock, ...]:
         return ()
     warm = times.count - int(times.steady.sum())
     rows = (
-        ("steps recorded", Cell(units.count(times.count), times.count)),
-        ("of them warm-up", Cell(units.count(warm), warm)),
-        ("median step", Cell(units.duration(times.median_ns), times.median_ns)),
-        ("95th percentile", Cell(units.duration(times.p95_ns), times.p95_ns)),
+        ("steps recorded", TableCell(units.count(times.count), times.count)),
+        ("of them warm-up", TableCell(units.count(warm), warm)),
+        ("median step", TableCell(units.duration(times.median_ns), times.median_ns)),
+        ("95th percentile", TableCell(units.duration(times.p95_ns), times.p95_ns)),
     )
     found = f"Steps found from {times.steps_from}. " if times.steps_from else ""
     note = f"{found}Warm-up: steps at the beginning of more than twice the median; "

@@ -8,11 +8,11 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.model.table import Array
 from gpuprof.report import Report
 from gpuprof.views import line_gains
-from gpuprof.views.html.blocks import Block, Cell, Meter, Section, Sentence, SourceBlock, SourceLine, TableBlock
+from gpuprof.views.html.blocks import Block, Meter, Section, Sentence, SourceBlock, SourceLine, TableBlock, TableCell
 from gpuprof.views.source_rows import SourceListing, SourceRow, file_title, listings, meaning
 from gpuprof.whatif.line_profile import FASTER_SHARES, HALVED, LineGain, LineProfile
 
@@ -22,7 +22,7 @@ MOST_ROWS = 100
 def section(report: Report, *, with_source: bool) -> Section:
     """The annotated source (where `with_source`), then the figures of each line."""
     results = report.results
-    lines, profile = results.get(SourceLines), results.get(LineProfile)
+    lines, profile = results.get(LineCosts), results.get(LineProfile)
     if not lines.table:
         return Section("lines", "Lines", (Sentence(_why_none(results)),))
     hidden, gains = line_gains.hidden_sentence(results), line_gains.meaning(profile)
@@ -48,7 +48,7 @@ def _why_none(results: Results) -> str:
     return "No line that was followed ran while the device and the host were recorded."
 
 
-def _summary(lines: SourceLines) -> str:
+def _summary(lines: LineCosts) -> str:
     host = units.percent(lines.host_ns / lines.within_ns) if lines.within_ns else "none"
     text = f"{host} of {units.duration(lines.within_ns)} of host time"
     if lines.device_ns:
@@ -58,13 +58,13 @@ def _summary(lines: SourceLines) -> str:
     return text
 
 
-def _annotated(listing: SourceListing, lines: SourceLines, profile: LineProfile) -> SourceBlock:
+def _annotated(listing: SourceListing, lines: LineCosts, profile: LineProfile) -> SourceBlock:
     columns = ["host", *(["device"] if lines.device_ns else []), *([line_gains.COLUMN] if profile.lines else [])]
     rows = tuple(_source_line(row, lines, profile) for row in listing.rows)
     return SourceBlock(listing.title[0].upper() + listing.title[1:], tuple(columns), rows)
 
 
-def _source_line(row: SourceRow, lines: SourceLines, profile: LineProfile) -> SourceLine:
+def _source_line(row: SourceRow, lines: LineCosts, profile: LineProfile) -> SourceLine:
     meters = [_meter("operator", row.host_ns, row.host_share)]
     if lines.device_ns:
         meters.append(_meter("kernel", row.device_ns, row.device_share))
@@ -89,14 +89,14 @@ def _meter(kind: str, ns: int | None, share: float | None) -> Meter | None:
     return Meter(kind, units.duration(ns), units.percent(share), min(share, 1.0))
 
 
-def _table(results: Results, lines: SourceLines) -> TableBlock:
+def _table(results: Results, lines: LineCosts) -> TableBlock:
     table = lines.table
     order = np.lexsort((-table["host_ns"], -table["device_ns"]))
     columns = [column for column in _COLUMNS if _worth_showing(table[column[1]])]
-    rows: list[tuple[str | Cell, ...]] = []
+    rows: list[tuple[str | TableCell, ...]] = []
     for row in order[:MOST_ROWS]:
         title = file_title(results.trace, int(table["source_file"][row]))
-        figures = (Cell(text(int(table[name][row])), int(table[name][row])) for _, name, text in columns)
+        figures = (TableCell(text(int(table[name][row])), int(table[name][row])) for _, name, text in columns)
         rows.append((f"line {table['line'][row]} of {title}", *figures))
     left_out = len(table) - MOST_ROWS
     note = "Times in which the host waits are part of its own time. Allocated: bytes that torch’s allocator gave out"
@@ -111,7 +111,7 @@ def _gains(results: Results, profile: LineProfile) -> TableBlock:
     for each in profile.lines:
         name = f"line {each.line} of {file_title(results.trace, each.source_file)}"
         gains = each.gain_ns or (None,) * len(FASTER_SHARES)
-        cells = (Cell(units.UNKNOWN if ns is None else line_gains.saved(ns), ns) for ns in gains)
+        cells = (TableCell(units.UNKNOWN if ns is None else line_gains.saved(ns), ns) for ns in gains)
         rows.append((name, each.kind.value, *cells))
     heads = ("line", "the line is", *(f"{units.percent(share)} less time" for share in FASTER_SHARES))
     note = "By how much the run gets shorter if the line takes that much less time, on the host and on the device."

@@ -12,7 +12,7 @@ from gpuprof.analyses.memory.memory_composition import PeakParts
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.trace import Trace
 from gpuprof.views import memory_parts
-from gpuprof.views.html.blocks import Block, Cell, CurveBlock, Section, Sentence, TableBlock, curve_block
+from gpuprof.views.html.blocks import Block, CurveBlock, Section, Sentence, TableBlock, TableCell, curve_block
 
 
 def section(results: Results) -> Section:
@@ -40,7 +40,10 @@ def _composition(parts: PeakParts) -> list[Block]:
     table = TableBlock(
         f"What the peak is made of: {memory_parts.place(parts)}",
         ("part", "bytes", "share of the peak"),
-        tuple((row.label, Cell(row.text, row.bytes), Cell(memory_parts.share_text(row), row.share)) for row in rows),
+        tuple(
+            (row.label, TableCell(row.text, row.bytes), TableCell(memory_parts.share_text(row), row.share))
+            for row in rows
+        ),
         "Parameters, gradients, optimizer state and buffers by storage: memory that is shared counts once. Activations "
         f"and temporaries: all else that was allocated at the peak. {memory_parts.around_note(parts)}".rstrip(),
     )
@@ -75,7 +78,7 @@ def _held(results: Results) -> list[Block]:
             memory_parts.KINDS.get(row.kind, row.kind),
             row.device,
             _size(row.bytes),
-            Cell(units.count(row.tensors), row.tensors),
+            TableCell(units.count(row.tensors), row.tensors),
             "" if row.used else "not mentioned in this cell",
         )
         for row in held
@@ -91,7 +94,7 @@ def _where(use: MemoryUse) -> str:
 
 
 def _table(uses: list[MemoryUse], trace: Trace) -> TableBlock:
-    figures: list[tuple[str, Callable[[MemoryUse], Cell]]] = [
+    figures: list[tuple[str, Callable[[MemoryUse], TableCell]]] = [
         ("peak allocated", _peak),
         ("reached at", lambda use: _at(use.peak_at_ns, trace)),
         ("peak reserved", lambda use: _size(use.peak_reserved_bytes)),
@@ -102,7 +105,7 @@ def _table(uses: list[MemoryUse], trace: Trace) -> TableBlock:
         ("out-of-memory errors", lambda use: _times(use.ooms)),
     ]
     read = [(label, [figure(use) for use in uses]) for label, figure in figures]
-    rows: list[tuple[str | Cell, ...]] = [
+    rows: list[tuple[str | TableCell, ...]] = [
         (label, *cells) for label, cells in read if any(cell.value is not None for cell in cells)
     ]
     sources = "; ".join(f"{_where(use)}: {use.source}" for use in uses) if len(uses) > 1 else uses[0].source
@@ -118,22 +121,22 @@ def _table(uses: list[MemoryUse], trace: Trace) -> TableBlock:
     )
 
 
-def _peak(use: MemoryUse) -> Cell:
+def _peak(use: MemoryUse) -> TableCell:
     above = " above the start" if use.relative and use.whole_peak_bytes is None else ""
-    return Cell(units.size(use.peak_allocated_bytes) + above, use.peak_allocated_bytes)
+    return TableCell(units.size(use.peak_allocated_bytes) + above, use.peak_allocated_bytes)
 
 
-def _at(time_ns: int | None, trace: Trace) -> Cell:
+def _at(time_ns: int | None, trace: Trace) -> TableCell:
     since = None if time_ns is None else time_ns - trace.span_start_ns
-    return Cell(units.duration(since), since)
+    return TableCell(units.duration(since), since)
 
 
-def _times(number: int | None) -> Cell:
-    return Cell(units.UNKNOWN if number is None else units.count(number), number)
+def _times(number: int | None) -> TableCell:
+    return TableCell(units.UNKNOWN if number is None else units.count(number), number)
 
 
-def _size(count: float | None) -> Cell:
-    return Cell(units.size(count), count)
+def _size(count: float | None) -> TableCell:
+    return TableCell(units.size(count), count)
 
 
 def _curve(use: MemoryUse, trace: Trace) -> CurveBlock | None:

@@ -12,7 +12,7 @@ from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
 from gpuprof.views.copy_words import DIRECTIONS
-from gpuprof.views.html.blocks import Block, Cell, Section, Sentence, TableBlock
+from gpuprof.views.html.blocks import Block, Section, Sentence, TableBlock, TableCell
 
 MOST_GROUPS = 100
 
@@ -39,12 +39,12 @@ def _totals(copies: Copies) -> TableBlock:
     rows = tuple(
         (
             DIRECTIONS[direction],
-            Cell(units.count(total.count), total.count),
-            Cell(units.size(total.bytes), total.bytes),
-            Cell(units.duration(total.ns), total.ns),
-            Cell(units.duration(total.exposed_ns), total.exposed_ns),
-            Cell(units.duration(total.host_blocked_ns), total.host_blocked_ns),
-            Cell(units.rate(total.bandwidth_bytes_per_s), total.bandwidth_bytes_per_s),
+            TableCell(units.count(total.count), total.count),
+            TableCell(units.size(total.bytes), total.bytes),
+            TableCell(units.duration(total.ns), total.ns),
+            TableCell(units.duration(total.exposed_ns), total.exposed_ns),
+            TableCell(units.duration(total.host_blocked_ns), total.host_blocked_ns),
+            TableCell(units.rate(total.bandwidth_bytes_per_s), total.bandwidth_bytes_per_s),
         )
         for direction, total in copies.totals.items()
     )
@@ -79,7 +79,7 @@ def _grouped(table: Table) -> Iterator[Array]:
     yield from np.split(order, edges)
 
 
-def _group_row(table: Table, rows: Array) -> tuple[str | Cell, ...]:
+def _group_row(table: Table, rows: Array) -> tuple[str | TableCell, ...]:
     first = int(rows[0])
     memory = HostMemory(int(table["host_memory"][first]))
     size = int(table["bytes"][first])
@@ -90,9 +90,9 @@ def _group_row(table: Table, rows: Array) -> tuple[str | Cell, ...]:
     return (
         DIRECTIONS[CopyKind(int(table["direction"][first]))],
         "–" if memory is HostMemory.NONE else memory.name.lower(),
-        Cell(units.size(size if size >= 0 else None), size if size >= 0 else None),
-        Cell(units.count(len(rows)), len(rows)),
-        Cell(units.duration(time), time),
-        Cell(units.rate(rate), rate),
-        Cell(units.duration(exposed), exposed),
+        TableCell(units.size(size if size >= 0 else None), size if size >= 0 else None),
+        TableCell(units.count(len(rows)), len(rows)),
+        TableCell(units.duration(time), time),
+        TableCell(units.rate(rate), rate),
+        TableCell(units.duration(exposed), exposed),
     )

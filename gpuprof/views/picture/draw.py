@@ -16,7 +16,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US, duration, plural, size
 from gpuprof.views.picture.bar import SIZE, draw_bar, draw_swatches, key_items, rows_of_swatches
 from gpuprof.views.picture.columns import blend, shares
-from gpuprof.views.picture.lanes import Lane, lanes
+from gpuprof.views.picture.lanes import PictureLane, lanes
 from gpuprof.views.picture.palette import flattened
 from gpuprof.views.theme import EVENTS, INK, PAPER
 
@@ -136,7 +136,7 @@ def _ticks(span_ns: int) -> tuple[float, int, str]:
     return float(step), 1, "ns"
 
 
-def _draw_lane(axes: Axes, lane: Lane, trace: Trace, width: int) -> None:
+def _draw_lane(axes: Axes, lane: PictureLane, trace: Trace, width: int) -> None:
     parts = shares(lane.parts, trace.span_start_ns, trace.span_end_ns, width)
     strip = np.broadcast_to(blend(parts, lane.colours, PAPER), (1, width, 3))
     # white must stay see-through, or the strip would hide the grid
@@ -241,7 +241,7 @@ def _curve(peak: MemoryPeak) -> MemoryUse | None:
     return None
 
 
-def _legend(shown: list[Lane]) -> list[tuple[str, str]]:
+def _legend(shown: list[PictureLane]) -> list[tuple[str, str]]:
     """What the colours of the event rows mean; those of the budget are named in the bar."""
     keys = dict.fromkeys(key for lane in shown if not lane.of_budget for key in lane.parts)
     return [(EVENTS[key].light, EVENTS[key].label) for key in keys]

@@ -22,7 +22,7 @@ MOST_STREAMS = 4
 
 
 @dataclass(frozen=True)
-class Lane:
+class PictureLane:
     """One row: its label, disjoint parts by kind of event or of time, and the colour of each kind."""
 
     label: str
@@ -31,20 +31,20 @@ class Lane:
     of_budget: bool = False
 
 
-def lanes(trace: Trace, results: Results) -> list[Lane]:
+def lanes(trace: Trace, results: Results) -> list[PictureLane]:
     """The budget unrolled over time, the busiest streams of its device, and the main host thread."""
     budget = results.get(TimeBudget)
-    shown: list[Lane] = []
+    shown: list[PictureLane] = []
     if budget.parts:
         colours = {category: BUDGET[category].light for category in budget.parts}
-        shown.append(Lane("where the time went", dict(budget.parts), colours, of_budget=True))
+        shown.append(PictureLane("where the time went", dict(budget.parts), colours, of_budget=True))
     shown += _streams(trace, budget.device)
     if trace.main_thread >= 0 and budget.device is not None:
         shown.append(_main_thread(trace, results))
     return shown
 
 
-def _streams(trace: Trace, device: int | None) -> list[Lane]:
+def _streams(trace: Trace, device: int | None) -> list[PictureLane]:
     events = trace.device_events
     if device is None or not len(events):
         return []
@@ -58,7 +58,7 @@ def _streams(trace: Trace, device: int | None) -> list[Lane]:
     return found
 
 
-def _stream(events: Table, label: str) -> Lane:
+def _stream(events: Table, label: str) -> PictureLane:
     kind, collective = events["kind"], events["collective"]
     kernel = kind == DeviceEventKind.KERNEL
     masks = {
@@ -71,7 +71,7 @@ def _stream(events: Table, label: str) -> Lane:
     return _lane(label, intervals.union(intervals.of(events)), claims)
 
 
-def _main_thread(trace: Trace, results: Results) -> Lane:
+def _main_thread(trace: Trace, results: Results) -> PictureLane:
     operators, waits, syncs = trace.operators, results.get(InputPipeline), results.get(SyncWaits)
     top = operators.take((operators["thread"] == trace.main_thread) & (operators["depth"] == 0))
     claims = [
@@ -85,6 +85,6 @@ def _main_thread(trace: Trace, results: Results) -> Lane:
     return _lane("main thread", intervals.union(every), claims)
 
 
-def _lane(label: str, whole: Intervals, claims: list[tuple[str, Intervals]]) -> Lane:
+def _lane(label: str, whole: Intervals, claims: list[tuple[str, Intervals]]) -> PictureLane:
     parts = {key: part for key, part in intervals.partition(whole, claims).items() if key and part.total_ns}
-    return Lane(label, parts, {key: EVENTS[key].light for key in parts})
+    return PictureLane(label, parts, {key: EVENTS[key].light for key in parts})

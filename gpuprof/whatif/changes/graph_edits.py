@@ -17,10 +17,10 @@ from gpuprof.model.table import Array
 from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, Graph, NodeKind
 from gpuprof.whatif.graph.streams import USUAL_LAUNCH_LAG_NS, USUAL_STREAM_GAP_NS
 
-Edit = Callable[[Graph], Graph]
+GraphEdit = Callable[[Graph], Graph]
 
 
-def together(*edits: Edit) -> Edit:
+def together(*edits: GraphEdit) -> GraphEdit:
     """All of them, one after the other, as one edit."""
 
     def edit(graph: Graph) -> Graph:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.restructure import move_stream
 from gpuprof.whatif.graph.graph import EdgeKind, Graph
 
 
-def copied_beside(rows: Array, device: int) -> Edit:
+def copied_beside(rows: Array, device: int) -> GraphEdit:
     """These copies (device events of one device) on a new stream; what follows on theirs waits for them by an event."""
 
     def edit(graph: Graph) -> Graph:
@@ -24,7 +24,7 @@ def copied_beside(rows: Array, device: int) -> Edit:
     return edit
 
 
-def copied_ahead(rows: Array, steps: Array, device: int) -> Edit:
+def copied_ahead(rows: Array, steps: Array, device: int) -> GraphEdit:
     """Likewise, and each launched when the copies of the step before it were: the batch is then there already.
 
     `steps`: the step of each copy, int64 of the shape of `rows`. Copies of the first step (and those outside of steps,

@@ -8,7 +8,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.changes.batch_waits import waits_with_workers
-from gpuprof.whatif.changes.graph_edits import Edit
+from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.restructure import launch_together, stretches
 from gpuprof.whatif.fidelity import replayed
 from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, Graph
@@ -23,22 +23,22 @@ def unchanged(graph: Graph) -> Graph:
     return graph
 
 
-def calls_gone(rows: Array) -> Edit:
+def calls_gone(rows: Array) -> GraphEdit:
     """Without these calls, so that nobody waits in them. What they enqueue stays."""
     return lambda graph: graph_edits.remove(graph, _known(graph.call_node[rows]))
 
 
-def waits_dropped(rows: Array) -> Edit:
+def waits_dropped(rows: Array) -> GraphEdit:
     """These calls no longer wait for the device; what else they do stays."""
     return lambda graph: graph_edits.drop_edge(graph, _known(graph.call_node[rows]), *HOST_WAITS)
 
 
-def operations_scaled(rows: Array, factor: float) -> Edit:
+def operations_scaled(rows: Array, factor: float) -> GraphEdit:
     """These device events take `factor` times as long."""
     return lambda graph: graph_edits.scale(graph, _known(graph.event_node[rows]), factor)
 
 
-def operations_lasting(rows: Array, duration_ns: Array) -> Edit:
+def operations_lasting(rows: Array, duration_ns: Array) -> GraphEdit:
     """These device events last `duration_ns` >= 0 each, of the shape of `rows`."""
 
     def edit(graph: Graph) -> Graph:
@@ -49,17 +49,19 @@ def operations_lasting(rows: Array, duration_ns: Array) -> Edit:
     return edit
 
 
-def operations_gone(rows: Array) -> Edit:
+def operations_gone(rows: Array) -> GraphEdit:
     """Without these device events; the calls that launch them stay."""
     return lambda graph: graph_edits.remove(graph, _known(graph.event_node[rows]))
 
 
-def host_time_scaled(within: Intervals, factor: float | Array) -> Edit:
+def host_time_scaled(within: Intervals, factor: float | Array) -> GraphEdit:
     """The main thread's chain takes `factor` times as long (one for each interval) in the union `within`."""
     return lambda graph: graph_edits.scale_host_time(graph, within, factor)
 
 
-def batches_from_workers(waits: Intervals, load_ns: Array, workers: int, prefetch: int, gained: float = 1.0) -> Edit:
+def batches_from_workers(
+    waits: Intervals, load_ns: Array, workers: int, prefetch: int, gained: float = 1.0
+) -> GraphEdit:
     """The waits for batches (a union, ns of the trace) as `workers` that are running already leave them.
 
     `load_ns`: what each batch takes to make, of the shape of the waits; `gained`: the share of the gain that is
@@ -81,7 +83,7 @@ def batches_from_workers(waits: Intervals, load_ns: Array, workers: int, prefetc
     return edit
 
 
-def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array, pinning_ns: Array | int = 0) -> Edit:
+def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array, pinning_ns: Array | int = 0) -> GraphEdit:
     """These copies (device events) from pinned memory with non_blocking, so that they last `duration_ns`; the
     synchronising calls that belonged to them, rows `waiting_calls`, go. `pinning_ns`: what filling the pinned memory
     costs the thread that copies. Copies that waited for the driver to start up stay as they are."""
@@ -102,12 +104,12 @@ def copies_from_pinned(rows: Array, duration_ns: Array, waiting_calls: Array, pi
     return edit
 
 
-def launched_as_graphs(within: Intervals, longest_ns: int) -> Edit:
+def launched_as_graphs(within: Intervals, longest_ns: int) -> GraphEdit:
     """Each stretch of calls in the union `within` as one CUDA graph (see `restructure.launch_together`)."""
     return lambda graph: launch_together(graph, within, longest_ns)
 
 
-def launching_scaled(within: Intervals, longest_ns: int, factor: float) -> Edit:
+def launching_scaled(within: Intervals, longest_ns: int, factor: float) -> GraphEdit:
     """The host takes `factor` times as long for what `launched_as_graphs` would replace."""
 
     def edit(graph: Graph) -> Graph:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.analyses.transfers.sync_waits import blocking_copies
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.graph.cross_thread_edges import hand_off_edges
+from gpuprof.whatif.graph.cross_thread_edges import cross_thread_edges
 from gpuprof.whatif.graph.graph import ORIGIN, EdgeKind, Edges, Graph
 from gpuprof.whatif.graph.host import host_chains, outer_calls
 from gpuprof.whatif.graph.launching import launch_edges, queue_edges, staged_copies
@@ -40,7 +40,7 @@ def _joined(layout: Layout) -> Graph:
     launches, gaps = launch_edges(layout, staged_copies(layout, blocking))
     queue, stood = queue_edges(layout)
     waits, own = host_wait_edges(layout, blocking, stood)
-    hand_offs, gap_nodes, gap_durations = hand_off_edges(layout)
+    hand_offs, gap_nodes, gap_durations = cross_thread_edges(layout)
     duration = layout.duration_ns.copy()
     in_chain = np.flatnonzero(layout.call_node >= 0)
     duration[layout.call_node[in_chain]] = own[in_chain]

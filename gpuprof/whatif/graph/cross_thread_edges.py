@@ -13,7 +13,7 @@ LEAST_PAUSE_NS = 50_000
 LEAST_FILLED_SHARE = 0.8
 
 
-def hand_off_edges(layout: Layout) -> tuple[Edges, Array, Array]:
+def cross_thread_edges(layout: Layout) -> tuple[Edges, Array, Array]:
     """The edges, the host gaps that they replace (nodes), and what those gaps last without the wait (int64 ns)."""
     src, dst, lag = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for waiting in layout.chains:

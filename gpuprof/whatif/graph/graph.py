@@ -21,7 +21,7 @@ import numpy as np
 from gpuprof.model.table import Array
 
 if TYPE_CHECKING:
-    from gpuprof.whatif.graph.traversal import Plan
+    from gpuprof.whatif.graph.traversal import Traversal
 
 ORIGIN = 0
 
@@ -138,25 +138,25 @@ class Graph:
     host_chain: int
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> Traversal:
         """The order in which edges are followed; shared by all graphs of the same nodes and edge ends."""
         return self._planned(limited=True)
 
     @property
-    def plan_without_limit(self) -> Plan:
+    def plan_without_limit(self) -> Traversal:
         """That of all edges but those of the launch queue's limit; shared alike."""
         return self._planned(limited=False)
 
     @cached_property
-    def _plans(self) -> dict[bool, Plan]:
+    def _plans(self) -> dict[bool, Traversal]:
         return {}
 
-    def _planned(self, *, limited: bool) -> Plan:
-        from gpuprof.whatif.graph.traversal import make_plan
+    def _planned(self, *, limited: bool) -> Traversal:
+        from gpuprof.whatif.graph.traversal import make_traversal
 
         if limited not in self._plans:
             rows = np.flatnonzero(limited | (self.edges.kind != EdgeKind.QUEUE))
-            plan = make_plan(self.nodes, self.edges.take(rows))
+            plan = make_traversal(self.nodes, self.edges.take(rows))
             self._plans[limited] = replace(plan, edge=rows[plan.edge])
         return self._plans[limited]
 

@@ -22,7 +22,7 @@ BEFORE_ALL = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Traversal:
     """Runs of edges in an order in which each follows all it depends on. Slot 0 is the origin's hold, slot BEFORE_ALL
     that of a chain before its first edge, slot i + 2 that of the i-th run.
 
@@ -42,7 +42,7 @@ class Plan:
     hold: Array
 
 
-def make_plan(nodes: Nodes, edges: Edges) -> Plan:
+def make_traversal(nodes: Nodes, edges: Edges) -> Traversal:
     """The plan; UsageError where something would wait for itself."""
     key = _keys(nodes, edges)
     followed = np.lexsort((edges.dst, key[edges.dst]))
@@ -64,7 +64,9 @@ def make_plan(nodes: Nodes, edges: Edges) -> Plan:
     run = np.append(np.cumsum(new) - 1, -1)
     held_by = slot[run[source]]
     before = np.where(opens[begins], BEFORE_ALL, slot[np.arange(len(begins)) - 1])
-    return Plan(edge, chain, held_by, begins, order, before[order].tolist(), held_by[begins][order].tolist(), up_to - 1)
+    return Traversal(
+        edge, chain, held_by, begins, order, before[order].tolist(), held_by[begins][order].tolist(), up_to - 1
+    )
 
 
 def _keys(nodes: Nodes, edges: Edges) -> Array:

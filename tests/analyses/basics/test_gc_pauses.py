@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuprof.analyses.basics.gc_pauses import GcPauses
+from gpuprof.analyses.basics.gc_pauses import CollectorPauses
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Garbage
 from gpuprof.model.trace import Trace
@@ -16,19 +16,19 @@ GARBAGE = Garbage(
 def test_only_pauses_inside_steps_count_and_hidden_ones_cost_nothing() -> None:
     """GIVEN a device that works on in the second half of the step."""
     builder = TraceBuilder().step(0, 100).operator("aten::mm", 0, 100).operator("aten::mm", 100, 100)
-    found = Results(builder.kernel("gemm", 20, 80).context(garbage=GARBAGE).build()).get(GcPauses)
+    found = Results(builder.kernel("gemm", 20, 80).context(garbage=GARBAGE).build()).get(CollectorPauses)
     assert (found.known, found.count, found.full) == (True, 2, 1)
     assert (found.pauses.total_ns, found.idle_ns) == (40_000, 10_000)
 
 
 def test_without_steps_the_span_counts() -> None:
     builder = TraceBuilder().operator("aten::mm", 0, 200).context(garbage=GARBAGE)
-    found = Results(builder.build()).get(GcPauses)
+    found = Results(builder.build()).get(CollectorPauses)
     assert (found.count, found.full, found.idle_ns) == (3, 2, None)
 
 
 def test_a_trace_file_does_not_know(empty_trace: Trace) -> None:
-    assert not Results(empty_trace).get(GcPauses).known
+    assert not Results(empty_trace).get(CollectorPauses).known
 
 
 def test_what_is_collected_in_warm_up_does_not_count() -> None:
@@ -38,5 +38,5 @@ def test_what_is_collected_in_warm_up_does_not_count() -> None:
         builder.step(at, 100).operator("aten::mm", at, 100)
     starts = (10_000, 500_000, 1_210_000)
     garbage = Garbage(collections=3, start_ns=starts, duration_ns=(20_000,) * 3, generation=(2, 2, 2))
-    found = Results(builder.context(garbage=garbage).build()).get(GcPauses)
+    found = Results(builder.context(garbage=garbage).build()).get(CollectorPauses)
     assert (found.count, found.pauses.total_ns) == (1, 20_000)

@@ -7,14 +7,14 @@ from typing import Any
 from hypothesis import given
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.kernels.eager_attention import EagerAttention
+from gpuprof.analyses.kernels.eager_attention import AttentionBlocks
 from gpuprof.model.trace import Trace
 from tests.analyses.random_runs import runs
 from tests.support.trace_builder import TraceBuilder
 
 
-def attention(trace: Trace) -> EagerAttention:
-    return Results(trace).get(EagerAttention)
+def attention(trace: Trace) -> AttentionBlocks:
+    return Results(trace).get(AttentionBlocks)
 
 
 def _sandwich(builder: TraceBuilder, at: float, *middle: str, scores: str | None = None) -> TraceBuilder:

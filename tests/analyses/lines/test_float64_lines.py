@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.float64_lines import DoubleLines
+from gpuprof.analyses.lines.float64_lines import Float64Lines
 from gpuprof.model.context import Cell
 from tests.support.trace_builder import TraceBuilder
 
 
-def lines(source: str | None) -> DoubleLines:
+def lines(source: str | None) -> Float64Lines:
     builder = TraceBuilder().context(cell=Cell(source=source) if source is not None else None)
-    return Results(builder.build()).get(DoubleLines)
+    return Results(builder.build()).get(Float64Lines)
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ def lines(source: str | None) -> DoubleLines:
     ],
 )
 def test_it_is_asked_for(line: str) -> None:
-    assert lines(f"%matplotlib inline\n{line}\n") == DoubleLines((2,), ())
+    assert lines(f"%matplotlib inline\n{line}\n") == Float64Lines((2,), ())
 
 
 @pytest.mark.parametrize("line", ["x = torch.from_numpy(table)", "x = torch.as_tensor(a).to(device)"])
 def test_numpys_numbers_may_be_double(line: str) -> None:
-    assert lines(line) == DoubleLines((), (1,))
+    assert lines(line) == Float64Lines((), (1,))
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_numpys_numbers_may_be_double(line: str) -> None:
     ],
 )
 def test_other_lines(line: str) -> None:
-    assert lines(line) == DoubleLines((), ())
+    assert lines(line) == Float64Lines((), ())
 
 
 @pytest.mark.parametrize("source", [None, "for x in", "!ls\n\x00"])
 def test_no_source_no_lines(source: str | None) -> None:
-    assert lines(source) == DoubleLines((), ())
+    assert lines(source) == Float64Lines((), ())

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
 
-def row(found: SourceLines, line: int, file: int = 0) -> dict[str, int]:
+def row(found: LineCosts, line: int, file: int = 0) -> dict[str, int]:
     at = np.flatnonzero((found.table["line"] == line) & (found.table["source_file"] == file))
     assert len(at) == 1
     return {name: values[at[0]] for name, values in found.table.to_dict().items()}
 
 
 @pytest.fixture
-def cell() -> SourceLines:
+def cell() -> LineCosts:
     """Three steps of a cell whose every cost is known; the device lags behind by more than a step.
 
     line 1: waits for a batch (100 µs). 2: copies it. 3: calls line 9 of another cell: two kernels. 4: backward on
@@ -38,10 +38,10 @@ def cell() -> SourceLines:
         builder.thread("main").line(5, t + 400).operator("aten::item", t + 402, 498)
         builder.copy("d2h", t + 850, 2, bytes=4, launch_at_us=t + 410).sync(t + 620, 250)
         builder.line(-1, t + 900, begins=False)
-    return Results(builder.build()).get(SourceLines)
+    return Results(builder.build()).get(LineCosts)
 
 
-def test_every_cost_is_on_its_line(cell: SourceLines) -> None:
+def test_every_cost_is_on_its_line(cell: LineCosts) -> None:
     host = {line: row(cell, line)["host_ns"] for line in (1, 2, 3, 4, 5)} | {9: row(cell, 9, 1)["host_ns"]}
     assert host == {1: 330_000, 2: 120_000, 3: 45_000, 9: 255_000, 4: 450_000, 5: 1_500_000}
     device = {(0, 2): 120_000, (1, 9): 330_000, (0, 4): 600_000, (0, 5): 6_000, (0, 1): 0, (0, 3): 0}
@@ -57,7 +57,7 @@ def test_every_cost_is_on_its_line(cell: SourceLines) -> None:
     assert all(row(cell, line)["times"] == 3 for line in (1, 2, 3, 4, 5))
 
 
-def test_all_of_the_time_is_on_lines(cell: SourceLines) -> None:
+def test_all_of_the_time_is_on_lines(cell: LineCosts) -> None:
     assert cell.device_known_ns == cell.device_ns == cell.table["device_ns"].sum() > 0
     assert cell.host_ns == cell.table["host_ns"].sum()
 
@@ -66,7 +66,7 @@ def test_what_no_line_explains_is_not_given_to_one() -> None:
     builder = TraceBuilder().operator("aten::mm", 0, 300).line(2, 0).line(-1, 100)
     builder.kernel("known", 50, 10, launch_at_us=20).kernel("outside", 150, 30, launch_at_us=120)
     builder.kernel("unlinked", 90, 7)
-    found = Results(builder.build()).get(SourceLines)
+    found = Results(builder.build()).get(LineCosts)
 
     assert found.table["line"].tolist() == [2]
     assert row(found, 2)["device_ns"] == 10_000 == found.device_known_ns
@@ -76,6 +76,6 @@ def test_what_no_line_explains_is_not_given_to_one() -> None:
 
 def test_without_lines_nothing_is_known(empty_trace: Trace) -> None:
     for trace in (empty_trace, TraceBuilder().kernel("gemm", 0, 50, launch_at_us=0).build()):
-        found = Results(trace).get(SourceLines)
+        found = Results(trace).get(LineCosts)
         assert found.how is None and len(found.table) == 0
         assert (found.host_ns, found.within_ns, found.device_ns) == (0, 0, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.context import FollowedLines, RunContext, SourceFile
 from gpuprof.model.recording import KINETO, write_context, write_large_table
@@ -48,7 +48,7 @@ def test_device_time_is_on_the_line_that_launched_it(name: str, tmp_path: Path) 
     stacks = RecordedStacks(shared_path(name), own)
     trace, files = recorded(tmp_path, name, stacks)
     true_ns = stacks.device_ns()
-    table = Results(trace).get(SourceLines).table
+    table = Results(trace).get(LineCosts).table
     places = [(files[file], int(line)) for file, line in zip(table["source_file"], table["line"], strict=True)]
     found_ns = dict(zip(places, table["device_ns"].tolist(), strict=True))
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_costs import SourceLines
+from gpuprof.analyses.lines.line_costs import LineCosts
 from tests.support.trace_builder import TraceBuilder
 
 Visit = tuple[int, int, int, int]
@@ -34,7 +34,7 @@ def test_built_cells(visits: list[Visit], lag_us: int, skew_us: int) -> None:
             free += kernel_us
             device[line] += kernel_us
         at += host_us
-    found = Results(builder.line(-1, at + skew_us).build()).get(SourceLines).table
+    found = Results(builder.line(-1, at + skew_us).build()).get(LineCosts).table
     seen = {int(line): row for row, line in enumerate(found["line"])}
 
     assert all(found["device_ns"][seen[line]] == 1000 * spent for line, spent in device.items())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.loops.scalar_indexing import Accesses, ElementAccesses
+from gpuprof.analyses.loops.scalar_indexing import Accesses, ScalarIndexing
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import SINGLE_PROCESS_NEXT, TraceBuilder
@@ -18,8 +18,8 @@ SELECT, NUMBER, COPY, ITEM = "aten::select", "aten::lift_fresh", "aten::copy_", 
 WRITE, READ = (NUMBER, SELECT, COPY), (SELECT, ITEM)
 
 
-def accesses(trace: Trace) -> ElementAccesses:
-    return Results(trace).get(ElementAccesses)
+def accesses(trace: Trace) -> ScalarIndexing:
+    return Results(trace).get(ScalarIndexing)
 
 
 def _sequence(*names: str, every_us: float = 2, dims: str | None = None) -> TraceBuilder:

@@ -9,15 +9,15 @@ import torch
 
 import gpuprof
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.ranks.device_usage import SeveralDevices
+from gpuprof.analyses.ranks.device_usage import DeviceUsage
 from gpuprof.model.context import Environment
 from gpuprof.model.device import Device
 from gpuprof.model.samples import DeviceFacts, DeviceProcess, SampleLog
 from tests.support.trace_builder import TraceBuilder
 
 
-def several(builder: TraceBuilder) -> SeveralDevices:
-    return Results(builder.build()).get(SeveralDevices)
+def several(builder: TraceBuilder) -> DeviceUsage:
+    return Results(builder.build()).get(DeviceUsage)
 
 
 def test_a_peer_is_known_by_torchs_number() -> None:
@@ -62,11 +62,11 @@ def test_torchs_own_data_parallel_range_is_found(tmp_path: Any) -> None:
     with gpuprof.profile(folder=tmp_path, no_nvml=True) as run:
         for _ in range(3):
             module(torch.ones(1, 2))
-    found = run.details.results.get(SeveralDevices)
+    found = run.details.results.get(DeviceUsage)
     assert found.data_parallel_calls == 3
     assert found.data_parallel.total_ns > 0
 
 
 def test_the_recorded_ranks(shared_trace: Any) -> None:
-    found = Results(shared_trace("a100-ddp-rank3-healthy")).get(SeveralDevices)
+    found = Results(shared_trace("a100-ddp-rank3-healthy")).get(DeviceUsage)
     assert (found.visible, found.used, found.distributed, len(found.peers)) == (8, (3,), True, 7)

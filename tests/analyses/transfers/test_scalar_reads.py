@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.transfers.scalar_reads import ItemReads
+from gpuprof.analyses.transfers.scalar_reads import ScalarReads
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
 
-def reads(trace: Trace) -> ItemReads:
-    return Results(trace).get(ItemReads)
+def reads(trace: Trace) -> ScalarReads:
+    return Results(trace).get(ScalarReads)
 
 
 def _item(builder: TraceBuilder, at: float) -> TraceBuilder:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.capture.nvml.nvml_pace import NS, Pace
-from gpuprof.capture.nvml.nvml_rows import Rows
+from gpuprof.capture.nvml.nvml_rows import NvmlRows
 from gpuprof.model.samples import DeviceSample
 
 MS = 1_000_000
@@ -65,7 +65,7 @@ def test_the_reached_rate_counts_the_time_to_the_end() -> None:
 
 
 def test_a_long_run_keeps_its_whole_length_and_its_slow_metrics() -> None:
-    rows, tick, slow_every = Rows(limit=100), 0, 10
+    rows, tick, slow_every = NvmlRows(limit=100), 0, 10
     for written in range(1000):
         rows.add(tick, sample(written, slow=tick % slow_every == 0))
         tick += 1

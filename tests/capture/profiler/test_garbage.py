@@ -3,7 +3,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from gpuprof.analyses.basics.gc_pauses import GcPauses
+from gpuprof.analyses.basics.gc_pauses import CollectorPauses
 from gpuprof.analyses.basics.result import Results
 from gpuprof.capture.profiler.garbage import GarbageWatch
 from gpuprof.capture.session.session import Session
@@ -38,7 +38,7 @@ def test_collections_in_the_steps_of_a_cell_are_found(new_session: Callable[...,
     gc.unfreeze()
     assert captured.folder is not None and captured.context.garbage is not None
     assert captured.context.garbage.generation.count(2) >= 4
-    found = Results(load_trace(captured.folder)).get(GcPauses)
+    found = Results(load_trace(captured.folder)).get(CollectorPauses)
     # a collection after the last step lies outside
     assert found.known and found.full >= 3
     assert found.pauses.total_ns > 0

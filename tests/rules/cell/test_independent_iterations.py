@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from gpuprof.rules.cell.independent_iterations import Repeated, is_independent, is_repeated
-from gpuprof.rules.cell.pure_calls import KnownCalls
+from gpuprof.rules.cell.pure_calls import PureCalls
 from gpuprof.rules.cell.source_loops import independent_lines
 
 MODULE = "class Net(nn.Module):\n    def forward(self, a):\n        return a + 1\n"
@@ -97,7 +97,7 @@ DEPENDENT = {
 }
 
 
-def _loop(text: str) -> tuple[Repeated, KnownCalls]:
+def _loop(text: str) -> tuple[Repeated, PureCalls]:
     """The loop over `k` with that body; what stands above `---` is before it."""
     before, _, body = text.rpartition("---\n")
     otherwise = "else:\n    pass\n" if "ELSE" in body else ""
@@ -105,7 +105,7 @@ def _loop(text: str) -> tuple[Repeated, KnownCalls]:
     tree = ast.parse(before + "for k in range(20):\n" + "".join(f"    {line}\n" for line in lines) + otherwise)
     loop = tree.body[-1]
     assert isinstance(loop, ast.For)
-    return loop, KnownCalls(tree)
+    return loop, PureCalls(tree)
 
 
 @pytest.mark.parametrize("text", INDEPENDENT.values(), ids=INDEPENDENT)
@@ -137,13 +137,13 @@ def test_turns_that_need_another_or_may(text: str) -> None:
 def test_comprehensions_leave_nothing_but_what_they_call_may(text: str, independent: bool) -> None:
     tree = ast.parse(text)
     (loop,) = (each for each in ast.walk(tree) if is_repeated(each))
-    assert is_independent(loop, KnownCalls(tree)) == independent
+    assert is_independent(loop, PureCalls(tree)) == independent
 
 
 def test_loops_by_a_condition_are_not_understood() -> None:
     tree = ast.parse("while k < 20:\n    total = total + x[:, k]\n    k += 1")
     (loop,) = (each for each in ast.walk(tree) if isinstance(each, ast.While))
-    assert not is_independent(loop, KnownCalls(tree))
+    assert not is_independent(loop, PureCalls(tree))
 
 
 SUM = ["aten::select", "aten::mul", "aten::sum", "aten::add"]

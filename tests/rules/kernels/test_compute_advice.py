@@ -9,7 +9,7 @@ from gpuprof.model.context import Allocator, Environment, Loader, Window
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
-from gpuprof.rules.saving.kernel_time import Compute
+from gpuprof.rules.saving.kernel_time import KernelTime
 from tests.rules.cases import case_of
 from tests.rules.cases.training.grad_in_inference import _passes as inference
 from tests.support.trace_builder import TraceBuilder
@@ -49,7 +49,7 @@ def test_waiting_for_data_leaves_kernels_their_weight(wait: str, decides: bool) 
     builder = TraceBuilder().operator("aten::mm", 0, 1000).kernel("gemm", 0, 200, launch_at_us=0)
     if wait == "data":
         builder.data_wait(200, 700)
-    compute = Compute.of(Results(builder.kernel("gemm", 900, 100, launch_at_us=899).build()))
+    compute = KernelTime.of(Results(builder.kernel("gemm", 900, 100, launch_at_us=899).build()))
     assert compute is not None
     assert compute.decides is decides
 

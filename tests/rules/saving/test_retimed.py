@@ -33,7 +33,7 @@ def somewhat(graph: Graph) -> Graph:
 
 def test_the_saving_is_the_predictions() -> None:
     told = retimed(Results(run(STEP * 10)), FOUND, no_work, "re-timed without the work")
-    assert told.saving is not None and told.edit is not None
+    assert told.saving is not None and told.replay_edit is not None
     assert (told.saving.grade, told.saving.basis) == ("A", "re-timed without the work")
     assert 0.6 < told.saving.share < 0.8
     assert (told.severity, told.explanation) == (FOUND.severity, FOUND.explanation)
@@ -47,7 +47,7 @@ def test_what_is_assumed_lowers_the_grade() -> None:
 def test_grade_d_has_no_number_but_a_reason() -> None:
     blind: Program = [each for each in STEP * 10 if each[0] != "sync_all"]
     told = retimed(Results(run(blind)), FOUND, no_work, "b")
-    assert told.saving is None and told.edit is None
+    assert told.saving is None and told.replay_edit is None
     assert "cannot be said: no synchronising call was recorded" in told.explanation
     assert told.severity == FOUND.severity
 

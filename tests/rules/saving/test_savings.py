@@ -57,7 +57,7 @@ def test_no_more_than_the_idle_time_is_saved_on_the_host(any_shared_trace: Any, 
     results = Results(any_shared_trace)
     device = results.get(DeviceActivity).primary
     for found in judge(results, strict=True).findings:
-        if found.rule == rule and found.edit and found.saving and device:
+        if found.rule == rule and found.replay_edit and found.saving and device:
             assert found.saving.high_ns <= 1.02 * (any_shared_trace.span_ns - device.busy_ns)
-            again = predict(results.get(Replay), found.edit)
+            again = predict(results.get(Replay), found.replay_edit)
             assert again.central_ns == pytest.approx(found.saving.central_ns)

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from gpuprof.errors import VerificationError
 from gpuprof.verification.cells.quiet import quiet
 from gpuprof.verification.state import snapshot as snapshots
-from gpuprof.verification.state.object_states import ArrayMemento
+from gpuprof.verification.state.object_states import ArrayState
 from gpuprof.verification.state.snapshot import Snapshot
 
 
@@ -173,7 +173,7 @@ def test_hooks_of_tensors_do_not_pile_up() -> None:
 
 def test_what_resists_keeps_nothing_else_from_coming_back(monkeypatch: pytest.MonkeyPatch) -> None:
     before = taken(numbers=np.ones(2))
-    monkeypatch.setattr(ArrayMemento, "restore", lambda memento: 1 / 0)
+    monkeypatch.setattr(ArrayState, "restore", lambda state: 1 / 0)
     state = torch.get_rng_state()
     torch.rand(1)
     with pytest.raises(VerificationError, match=r"1 object could not be put back .*ZeroDivisionError"):

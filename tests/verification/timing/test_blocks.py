@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.verification.cells.hooks import BlockEnd, Counted
 from gpuprof.verification.record import Record
-from gpuprof.verification.timing.blocks import SHORTEST_NS, Plan, Timing
+from gpuprof.verification.timing.blocks import SHORTEST_NS, BlockPlan, Timing
 from gpuprof.verification.timing.warm_up import settled
 
 MS = 1_000_000
@@ -23,15 +23,15 @@ def record(
     return made
 
 
-def planned(made: Record) -> Plan:
-    plan = Plan.of_steps(made, LONGEST_NS)
+def planned(made: Record) -> BlockPlan:
+    plan = BlockPlan.of_steps(made, LONGEST_NS)
     assert plan is not None and plan.counted is Counted.OPTIMIZER
     return plan
 
 
 @pytest.mark.parametrize(("step_ms", "steps"), [(1, 200), (40, 8), (100, 8), (1000, 2)])
 def test_a_block_takes_200_ms_and_eight_steps_where_the_budget_allows(step_ms: float, steps: int) -> None:
-    assert planned(record(50, step_ms)) == Plan(Counted.OPTIMIZER, 3, steps)
+    assert planned(record(50, step_ms)) == BlockPlan(Counted.OPTIMIZER, 3, steps)
 
 
 def test_batches_that_lie_ready_do_not_fill_a_block() -> None:
@@ -44,13 +44,13 @@ def test_a_block_holds_whole_epochs() -> None:
 
 
 def test_a_short_cell_is_repeated() -> None:
-    assert planned(record(13, 2, whole=True)) == Plan(Counted.OPTIMIZER, 3, 10, repeats=10)
-    assert planned(record(6, 20, whole=True)) == Plan(Counted.OPTIMIZER, 1, 5, repeats=2)
-    assert Plan.of_steps(record(2, 20, whole=True), LONGEST_NS) is None
+    assert planned(record(13, 2, whole=True)) == BlockPlan(Counted.OPTIMIZER, 3, 10, repeats=10)
+    assert planned(record(6, 20, whole=True)) == BlockPlan(Counted.OPTIMIZER, 1, 5, repeats=2)
+    assert BlockPlan.of_steps(record(2, 20, whole=True), LONGEST_NS) is None
 
 
 def test_only_the_steps_after_the_warm_ones_are_timed() -> None:
-    timing = Timing(Plan(Counted.OPTIMIZER, 2, 3))
+    timing = Timing(BlockPlan(Counted.OPTIMIZER, 2, 3))
     timing.begin()
     assert not timing.marks_ns
     for count in (1, 2, 2, 3, 4):
@@ -62,7 +62,7 @@ def test_only_the_steps_after_the_warm_ones_are_timed() -> None:
 
 
 def test_a_whole_cell_is_timed_to_its_end() -> None:
-    timing = Timing(Plan(Counted.NOTHING, 0, None))
+    timing = Timing(BlockPlan(Counted.NOTHING, 0, None))
     timing.begin()
     timing.stepped(Counted.BATCH, 1)
     timing.finish()

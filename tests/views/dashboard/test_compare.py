@@ -8,7 +8,7 @@ import pytest
 from gpuprof.model.context import Cell, RunContext, Window
 from gpuprof.model.recording import write_context
 from gpuprof.report import Report, Summary
-from gpuprof.report.saved import SavedRun
+from gpuprof.report.saved import RunOnDisk
 from gpuprof.report.summary import write_summary
 from gpuprof.views.dashboard.compare import Compare
 from tests.support.reports import NASTY, device_report
@@ -49,7 +49,7 @@ def words(compare: Compare) -> str:
 
 
 def test_the_previous_run_of_the_cell_is_chosen_and_read_from_its_summary(tmp_path, monkeypatch):
-    monkeypatch.setattr(SavedRun, "load", None, raising=False)
+    monkeypatch.setattr(RunOnDisk, "load", None, raising=False)
     save(tmp_path, report_of("import torch", 1))
     earlier = save(tmp_path, report_of(SLOWER, 2, step_us=2_000))
     now = report_of(LOOP, 3)

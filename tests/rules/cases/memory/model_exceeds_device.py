@@ -1,6 +1,6 @@
 """A run that ran out of memory on a device of 16 GiB."""
 
-from gpuprof.model.context import Outcome
+from gpuprof.model.context import CellOutcome
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected
@@ -18,7 +18,7 @@ def _run(state_gib: float, *, known: bool = True) -> Trace:
     return run(
         allocators=(allocator(15, 15.5, ooms=1),),
         compositions=(weighed(3.25, 3.25, state_gib),) if known else (),
-        outcome=Outcome(error="OutOfMemoryError", message="CUDA out of memory"),
+        outcome=CellOutcome(error="OutOfMemoryError", message="CUDA out of memory"),
     ).build()
 
 
