@@ -1,7 +1,7 @@
 """Take the site's pictures.
 
 python docs/pictures.py TRACE   of the page of that trace (needs Debian's chromium)
-python docs/pictures.py         of a profiled cell, the dashboard and the live strip, as the browser tests left them
+python docs/pictures.py         of a profiled cell, the dashboard and the status bar, as the browser tests left them
 
 Every picture gets a palette: it is then a third as large.
 """
@@ -16,11 +16,11 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 import gpuprof
-from gpuprof.views.picture.palette import flattened
+from gpuprof.views.static_png.palette import flattened
 
 IMAGES = Path(__file__).resolve().parent / "images"
 SCREENSHOTS = IMAGES.parents[1] / "screenshots"
-FROM_TESTS = {"report": "lab-profiled", "dashboard": "lab-dashboard-findings", "live": "lab-live-strip"}
+FROM_TESTS = {"report": "lab-profiled", "dashboard": "lab-dashboard-findings", "live": "lab-status-bar"}
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 TABS = {"timeline": "Timeline", "transfers": "Transfers", "memory": "Memory"}

@@ -171,7 +171,7 @@ class Run:
 
         `comparison` is with an earlier run; `whole`: its tables are part of the plain text too.
         """
-        from gpuprof.views.paper import render_bundle
+        from gpuprof.views.notebook_report import render_bundle
 
         return render_bundle(self.details, comparison=comparison, whole=whole, unsaved=self.unsaved)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gpuprof.views.paper import render_bundle
+from gpuprof.views.notebook_report import render_bundle
 from notebooks.saving import as_saved
 from tests.support.reports import host_report, with_findings
 

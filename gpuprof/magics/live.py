@@ -1,4 +1,4 @@
-"""The output above a profiled cell's own: the live strip while it runs, the dashboard afterwards."""
+"""The output above a profiled cell's own: the status bar while it runs, the dashboard afterwards."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from gpuprof.model.context import Cell
     from gpuprof.run import Run
 
-_FIRST_S = 0.5  # a cell that ends sooner never shows the strip
+_FIRST_S = 0.5  # a cell that ends sooner never shows the status bar
 _PERIOD_S = 0.25
-# Of one core: where a glance costs more than this it is taken more rarely.
+# Of one core: where a status costs more than this it is taken more rarely.
 _MOST_SHARE = 0.01
 
 
@@ -21,11 +21,11 @@ class LiveOutput:
     """One displayed widget whose content changes. Everything but `follow`'s thread runs on the main thread."""
 
     def __init__(self, cell: Cell) -> None:
-        from gpuprof.views.live import LiveStrip
+        from gpuprof.views.live import StatusBar
         from gpuprof.views.live.place import Place
 
         self._box = Place.under(cell.cell_id or cell.source)
-        self._strip = LiveStrip()
+        self._status_bar = StatusBar()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self.became = False
@@ -42,7 +42,7 @@ class LiveOutput:
         thread = threading.Thread(target=self._follow, args=(session,), name="gpuprof-live", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # no more threads: the strip is an extra
+        except RuntimeError:  # no more threads: the status bar is an extra
             return
         self._thread = thread
 
@@ -53,34 +53,34 @@ class LiveOutput:
             self._thread.join(1.0)
 
     def say(self, stage: str) -> None:
-        """Say what is done now, where the strip is on show."""
+        """Say what is done now, where the status bar is on show."""
         if self._box.children:
-            self._strip.say(stage)
+            self._status_bar.say(stage)
 
     def become(self, run: Run) -> None:
         """Show the run's dashboard from now on."""
         self._box.put(run.widget())
         self.became = True
-        self._drop_strip()
+        self._drop_status_bar()
 
     def clear(self) -> None:
         """Show nothing any more."""
         self._box.put(None)
-        self._drop_strip()
+        self._drop_status_bar()
 
-    def _drop_strip(self) -> None:
-        from gpuprof.views.closing import close_all
+    def _drop_status_bar(self) -> None:
+        from gpuprof.views.widget_lifecycle import close_all
 
-        close_all(self._strip)
+        close_all(self._status_bar)
 
     def _follow(self, session: Any) -> None:
         wait = _FIRST_S
         while not self._ended.wait(wait):
             began = time.thread_time_ns()
             try:
-                self._strip.show(session.live())
+                self._status_bar.show(session.live())
                 if not self._box.children:
-                    self._box.children = (self._strip,)
+                    self._box.children = (self._status_bar,)
             except Exception:  # noqa: BLE001 - the end of our thread: a comm that is gone must not reach the user's cell
                 return
             cost = time.thread_time_ns() - began

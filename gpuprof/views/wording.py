@@ -1,4 +1,4 @@
-"""The sentences that text, paper and dashboard share, so that one figure reads the same everywhere."""
+"""The sentences that text, notebook report and dashboard share, so that one figure reads the same everywhere."""
 
 from __future__ import annotations
 

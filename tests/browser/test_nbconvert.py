@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from gpuprof.views.paper import render_bundle
+from gpuprof.views.notebook_report import render_bundle
 from tests.support.reports import NASTY, device_report, with_findings
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from gpuprof.model.measured import Measured
 from gpuprof.report import Report
 from gpuprof.views.dashboard.fragments import fragment
 from gpuprof.views.html.page import render_page
-from gpuprof.views.paper import render_paper
+from gpuprof.views.notebook_report import render_paper
 from gpuprof.views.text import render_text
 from tests.support.reports import device_report, with_findings
 

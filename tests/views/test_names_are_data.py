@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.views.dashboard import Dashboard
 from gpuprof.views.html import render_page
-from gpuprof.views.paper import render_bundle
+from gpuprof.views.notebook_report import render_bundle
 from gpuprof.views.text import render_text
 from tests.support.reports import NASTY, nasty_report
 from tests.views.dashboard.test_dashboard import html, opened

@@ -1,4 +1,4 @@
-"""What a Session hands back: the Recording, saved or not, and a glance at it while it runs."""
+"""What a Session hands back: the Recording, saved or not, and its status while it runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Captured:
 
 @dataclass(frozen=True)
 class Live:
-    """A glance at a running Session. `state` is `recording`, `waiting` (the kernel recording has ended and may start
+    """The status of a running Session. `state` is `recording`, `waiting` (the kernel recording has ended and may start
     again with the first steps), `sampling` (it has ended, the cell runs on) or `ended`.
 
     `steps` have ended so far, `steps_a_second` over the last few seconds, `steps_wanted` end the kernel recording.

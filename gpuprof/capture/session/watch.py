@@ -147,7 +147,7 @@ class Watch:
         return Captured(context, folder.path, kineto, log, host, line_events, folder.unsaved)
 
     def live(self, elapsed_ns: int) -> Live:
-        """A glance, from any thread."""
+        """The status, from any thread."""
         state = "recording" if self._window.running else ("sampling" if self._steps.seen else "waiting")
         batch, batches = self._loaders.place()
         return Live(

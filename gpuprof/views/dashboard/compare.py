@@ -17,7 +17,7 @@ from gpuprof.report.saved import RunOnDisk
 from gpuprof.report.summary import read_summary
 from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.views.dashboard import compared, fragments
-from gpuprof.views.tables.sheet import Sheet
+from gpuprof.views.tables.html_widget import HtmlWidget
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -42,8 +42,8 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
             layout={"width": "auto", "max_width": "640px"},
             style={"description_width": "initial"},
         )
-        self.sheet = Sheet("")
-        super().__init__([self.picker, self.sheet])
+        self.html_widget = HtmlWidget("")
+        super().__init__([self.picker, self.html_widget])
         self.picker.observe(self._choose, names="value")
         self.look()
 
@@ -101,7 +101,7 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
             if self._summary is None:
                 self._summary = Summary.of(self._report)
             comparison = Comparison(before=RunOnDisk.read(folder).summary(), after=self._summary)
-            self.sheet.html = compared.page(comparison)
+            self.html_widget.html = compared.page(comparison)
         except (GpuprofError, OSError) as error:
             self._say(f"That run cannot be compared: {error}")
         # the boundary of the tab: a run of another version may lack anything
@@ -109,7 +109,7 @@ class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
             self._say(f"That run cannot be compared: {type(error).__name__}: {error}")
 
     def _say(self, words: str) -> None:
-        self.sheet.html = fragments.fragment("note", text=words)
+        self.html_widget.html = fragments.fragment("note", text=words)
 
 
 def label(run: RunOnDisk, previous: bool) -> str:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from gpuprof.views.closing import close_all
 from gpuprof.views.dashboard import fragments, tabs
 from gpuprof.views.dashboard.compare import Compare
 from gpuprof.views.dashboard.export import export
 from gpuprof.views.live.place import NO_WIDGETS
-from gpuprof.views.tables.sheet import Sheet
+from gpuprof.views.tables.html_widget import HtmlWidget
+from gpuprof.views.widget_lifecycle import close_all
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -39,7 +39,7 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self._builders: dict[int, Build] = dict(enumerate(builders))
         pages = [ipywidgets.VBox([ipywidgets.HTML(BUILDING)]) for _ in titles]
         self.tab = ipywidgets.Tab(children=pages, titles=titles, selected_index=0)
-        self.head = Sheet(fragments.head(report), self._asked)
+        self.head = HtmlWidget(fragments.head(report), self._asked)
         super().__init__([self.head, self.tab])
         self._open(0)
         self.tab.observe(lambda change: self._open(change["new"]), names="selected_index")
@@ -105,7 +105,7 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
             content = build()
         # the boundary between tabs: one that fails must not take the others with it
         except Exception as error:  # noqa: BLE001
-            content = Sheet(fragments.fragment("failed", error=error))
+            content = HtmlWidget(fragments.fragment("failed", error=error))
         page = self.tab.children[index]
         before, page.children = page.children, (content,)
         for each in before:
@@ -113,7 +113,7 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
 
     def _build_timeline(self, report: Report) -> ipywidgets.Widget:
         if not report.trace.span_ns:
-            return Sheet(fragments.fragment("note", text=str(report.verdict)))
+            return HtmlWidget(fragments.fragment("note", text=str(report.verdict)))
         from gpuprof.views.timeline.widget import TimelineWidget
 
         self._timeline = TimelineWidget(report.trace, report=report)

@@ -13,8 +13,8 @@ from markupsafe import Markup
 from gpuprof.units import duration, percent, plural
 from gpuprof.views import theme, wording
 from gpuprof.views.html.blocks import Block, register
-from gpuprof.views.paper.diff import diff_lines
-from gpuprof.views.prose import prose
+from gpuprof.views.notebook_report.diff import diff_lines
+from gpuprof.views.rich_text import rich_text
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -74,7 +74,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals.update(words=wording, diff_lines=diff_lines)
     environment.filters.update(
-        duration=duration, percent=percent, plural=plural, sentence_end=wording.sentence_end, prose=prose
+        duration=duration, percent=percent, plural=plural, sentence_end=wording.sentence_end, rich_text=rich_text
     )
     register(environment)
     return environment

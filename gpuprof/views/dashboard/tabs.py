@@ -26,7 +26,7 @@ from gpuprof.views.html import lanes_table, lines_tab
 from gpuprof.views.html import memory as memory_section
 from gpuprof.views.html import transfers as transfers_section
 from gpuprof.views.html.blocks import Block, CurveBlock, Section, Sentence
-from gpuprof.views.tables.sheet import Sheet
+from gpuprof.views.tables.html_widget import HtmlWidget
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -42,7 +42,7 @@ def findings(report: Report, show: Show) -> ipywidgets.Widget:
         return ""
 
     cards = fragments.fragment("findings", report=report)
-    return Sheet(cards + fragments.fragment("rules", report=report, rules=all_rules()), asked)
+    return HtmlWidget(cards + fragments.fragment("rules", report=report, rules=all_rules()), asked)
 
 
 def transfers(report: Report) -> ipywidgets.Widget:
@@ -52,7 +52,7 @@ def transfers(report: Report) -> ipywidgets.Widget:
     totals, *groups = transfers_section.section(report.results).blocks
     longest = longest_copies(report)
     below = [*groups, *([longest] if longest else [])]
-    return ipywidgets.VBox([_sheet([totals]), _chart(report, "transfers"), _sheet(below)])
+    return ipywidgets.VBox([_html_widget([totals]), _chart(report, "transfers"), _html_widget(below)])
 
 
 def memory(report: Report) -> ipywidgets.Widget:
@@ -62,20 +62,20 @@ def memory(report: Report) -> ipywidgets.Widget:
 
 def lines(report: Report) -> ipywidgets.Widget:
     """The source with the time of every line."""
-    return _sheet(lines_tab.section(report, with_source=True).blocks)
+    return _html_widget(lines_tab.section(report, with_source=True).blocks)
 
 
 def operators(report: Report) -> ipywidgets.Widget:
     """Kernels by total time and operators by self time."""
     section = kernels_section.section(report.results)
     if not report.results.get(Kernels).count:
-        return _sheet(section.blocks[::-1])
+        return _html_widget(section.blocks[::-1])
     return _charted(_chart(report, "kernels"), section)
 
 
 def steps(report: Report) -> ipywidgets.Widget:
     """How long every step took."""
-    return ipywidgets.VBox([_chart(report, "steps"), _sheet(lanes_table.steps(report.results))])
+    return ipywidgets.VBox([_chart(report, "steps"), _html_widget(lanes_table.steps(report.results))])
 
 
 def device(report: Report) -> ipywidgets.Widget:
@@ -85,7 +85,7 @@ def device(report: Report) -> ipywidgets.Widget:
 
 def environment(report: Report) -> ipywidgets.Widget:
     """The machine, the flags, the loaders and the optimizers."""
-    return _sheet(environment_section.section(report.trace).blocks)
+    return _html_widget(environment_section.section(report.trace).blocks)
 
 
 def has_lines(report: Report) -> bool:
@@ -110,18 +110,18 @@ def has_samples(report: Report) -> bool:
 
 def _charted(chart: ipywidgets.Widget, section: Section) -> ipywidgets.Widget:
     """A chart and its tables; the section alone where both would only say that nothing was recorded."""
-    nothing = isinstance(chart, Sheet) and all(isinstance(block, Sentence) for block in section.blocks)
-    return _sheet(section.blocks) if nothing else ipywidgets.VBox([chart, _sheet(section.blocks)])
+    nothing = isinstance(chart, HtmlWidget) and all(isinstance(block, Sentence) for block in section.blocks)
+    return _html_widget(section.blocks) if nothing else ipywidgets.VBox([chart, _html_widget(section.blocks)])
 
 
-def _sheet(blocks: Iterable[Block]) -> Sheet:
+def _html_widget(blocks: Iterable[Block]) -> HtmlWidget:
     """Tables and sentences; a curve of the page is drawn as a chart here."""
-    return Sheet(fragments.blocks([block for block in blocks if not isinstance(block, CurveBlock)]))
+    return HtmlWidget(fragments.blocks([block for block in blocks if not isinstance(block, CurveBlock)]))
 
 
 def _chart(report: Report, name: str) -> ipywidgets.Widget:
     chart = draw(report, name)
     text = only_words(chart)
     if text is not None:
-        return Sheet(fragments.fragment("note", text=text))
+        return HtmlWidget(fragments.fragment("note", text=text))
     return ChartFrame.of(chart, all_charts()[name].title)

@@ -34,7 +34,7 @@ from gpuprof.views.html import (
 )
 from gpuprof.views.html.blocks import Section
 from gpuprof.views.html.redact import redact_all, redactor
-from gpuprof.views.paper.diff import diff_lines
+from gpuprof.views.notebook_report.diff import diff_lines
 from gpuprof.views.timeline import bundle, encode
 from gpuprof.views.timeline.build import build
 from gpuprof.views.timeline.lanes import Timeline

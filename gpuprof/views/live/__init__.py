@@ -1,5 +1,5 @@
-"""The live strip: what a cell does while it runs."""
+"""The status bar: what a cell does while it runs."""
 
-from gpuprof.views.live.strip import LiveStrip
+from gpuprof.views.live.status_bar import StatusBar
 
-__all__ = ["LiveStrip"]
+__all__ = ["StatusBar"]

@@ -1,4 +1,4 @@
-"""The output of a profiled cell in which the strip stands first and the dashboard afterwards."""
+"""The output of a profiled cell in which the status bar stands first and the dashboard afterwards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Self
 
 import ipywidgets
 
-from gpuprof.views.closing import close_all
+from gpuprof.views.widget_lifecycle import close_all
 
 NO_WIDGETS = "gpuprof dashboard: needs a live kernel and widgets; see the report below."  # one line of a notebook
 _standing: dict[str, Place] = {}

@@ -22,5 +22,5 @@ def style() -> str:
 
 @cache
 def widget_module() -> str:
-    """An ES module for anywidget: `sheet.js` with the tables in it."""
-    return f"{script()}\n{(_FOLDER / 'sheet.js').read_text(encoding='utf-8')}"
+    """An ES module for anywidget: `html_widget.js` with the tables in it."""
+    return f"{script()}\n{(_FOLDER / 'html_widget.js').read_text(encoding='utf-8')}"

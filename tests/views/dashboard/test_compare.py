@@ -45,7 +45,7 @@ def _fields(context: RunContext) -> dict:
 
 
 def words(compare: Compare) -> str:
-    return compare.sheet.html.replace("\u00a0", " ")
+    return compare.html_widget.html.replace("\u00a0", " ")
 
 
 def test_the_previous_run_of_the_cell_is_chosen_and_read_from_its_summary(tmp_path, monkeypatch):
@@ -117,5 +117,5 @@ def test_what_cannot_be_read_is_one_line(tmp_path, harm):
 def test_names_are_data(tmp_path):
     save(tmp_path, report_of(f"# {NASTY}\n{LOOP}", 1))
     now = report_of(LOOP, 2)
-    page = Compare(now, save(tmp_path, now)).sheet.html
+    page = Compare(now, save(tmp_path, now)).html_widget.html
     assert "<img" not in page and "&lt;img" in page

@@ -10,7 +10,7 @@ from gpuprof.rules.registry import all_rules
 from gpuprof.views.charts.frame import library
 from gpuprof.views.dashboard import Dashboard, tabs
 from gpuprof.views.dashboard.chart_frame import ChartFrame
-from gpuprof.views.tables.sheet import Sheet
+from gpuprof.views.tables.html_widget import HtmlWidget
 from gpuprof.views.timeline.widget import TimelineWidget
 from tests.support.reports import NASTY, device_report, empty_report, host_report, with_findings
 from tests.support.trace_builder import TraceBuilder
@@ -23,7 +23,7 @@ def inside(widget):
 
 
 def html(widget):
-    shown = (child for child in inside(widget) if isinstance(child, ipywidgets.HTML | Sheet))
+    shown = (child for child in inside(widget) if isinstance(child, ipywidgets.HTML | HtmlWidget))
     return "".join(child.value if isinstance(child, ipywidgets.HTML) else child.html for child in shown).replace(
         "\u00a0", " "
     )
@@ -73,7 +73,7 @@ def test_a_finding_leads_to_its_place_in_the_timeline():
     dashboard = Dashboard(report)
     page = opened(dashboard, "Findings")
     assert html(page).count("data-ask=") == 1
-    (sheet,) = [widget for widget in inside(page) if isinstance(widget, Sheet)]
+    (sheet,) = [widget for widget in inside(page) if isinstance(widget, HtmlWidget)]
     sheet.ask("show 1")
     assert dashboard.tab.selected_index == 0
     (timeline,) = [widget for widget in inside(dashboard) if isinstance(widget, TimelineWidget)]

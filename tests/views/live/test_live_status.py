@@ -1,4 +1,4 @@
-"""What the live strip says of a running capture."""
+"""What the status bar says of a running capture."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from gpuprof.capture.session.captured import Live
 from gpuprof.model.samples import DeviceFacts, DeviceSample
-from gpuprof.views.live.glance import CURVE_S, glance
+from gpuprof.views.live.live_status import CURVE_S, live_status
 
 GIB = 1024**3
 S = 1_000_000_000
@@ -22,7 +22,7 @@ def test_a_device_is_shown_against_its_limits():
         100, utilisation_percent=83, memory_used_bytes=12 * GIB, power_mw=150_000, temperature_c=64, clock_reasons=0x4
     )
     facts = DeviceFacts(name="A GPU", memory_bytes=16 * GIB, power_limit_mw=300_000)
-    (device,) = glance(Live(state="sampling", devices=(now,), samples=(now,), facts=(facts,)))["devices"]
+    (device,) = live_status(Live(state="sampling", devices=(now,), samples=(now,), facts=(facts,)))["devices"]
     # THEN each gauge has its words and its share, and the reason of the clocks is named
     assert device["name"] == "A GPU"
     assert [(gauge["label"], gauge["text"], gauge["share"]) for gauge in device["gauges"]] == [
@@ -36,7 +36,7 @@ def test_a_device_is_shown_against_its_limits():
 
 def test_what_was_not_read_is_not_shown():
     now = sample(1)
-    (device,) = glance(Live(devices=(now,), samples=(now,), facts=(DeviceFacts(),)))["devices"]
+    (device,) = live_status(Live(devices=(now,), samples=(now,), facts=(DeviceFacts(),)))["devices"]
     assert device["gauges"] == [] and device["warning"] == ""
     assert device["curve"] == {"ago_s": [0.0], "utilisation": [None], "memory": [None]}
 
@@ -45,18 +45,18 @@ def test_samples_keep_their_own_time():
     # GIVEN readings with a hole of ten seconds, and one from long ago
     times = (0, 100, 100.1, 110.2)
     samples = tuple(sample(at, utilisation_percent=50) for at in times)
-    (device,) = glance(Live(devices=samples[-1:], samples=samples, facts=(DeviceFacts(),)))["devices"]
+    (device,) = live_status(Live(devices=samples[-1:], samples=samples, facts=(DeviceFacts(),)))["devices"]
     assert device["curve"]["ago_s"] == [10.2, 10.1, 0.0]
     assert max(device["curve"]["ago_s"]) <= CURVE_S
 
 
 def test_steps_and_progress():
     running = Live(state="recording", steps=5, steps_wanted=22, steps_a_second=8.1234, batch=6, batches=40)
-    said = glance(running)
+    said = live_status(running)
     assert said["doing"] == "recording, step 6 of 22"
     assert said["steps"] == "5 steps · 8.12 a second · batch 6 of 40"
     assert said["progress"] == 6 / 40
-    assert glance(Live(state="recording", steps=30, steps_wanted=22))["doing"] == "recording"
-    slow = glance(Live(state="sampling", steps=1, steps_a_second=0.25))
+    assert live_status(Live(state="recording", steps=30, steps_wanted=22))["doing"] == "recording"
+    slow = live_status(Live(state="sampling", steps=1, steps_a_second=0.25))
     assert slow["steps"] == "1 step · 4 s a step" and slow["progress"] is None
     json.dumps([said, slow])

@@ -11,6 +11,6 @@ from gpuprof.views.wording import unbroken
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
-def prose(text: str) -> Markup:
+def rich_text(text: str) -> Markup:
     """`text` as HTML. The only markup it can bring in are `code` elements."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(unbroken(text)))))

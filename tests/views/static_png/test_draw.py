@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.views.picture.draw import WIDTH, render_picture
-from gpuprof.views.picture.lanes import lanes
+from gpuprof.views.static_png.draw import WIDTH, render_picture
+from gpuprof.views.static_png.lanes import lanes
 from gpuprof.views.theme import BUDGET
 from tests.support.reports import device_report, empty_report, host_report
 from tests.support.trace_builder import TraceBuilder
@@ -81,7 +81,7 @@ matplotlib.rcParams["axes.facecolor"] = "red"
 before = matplotlib.rcParams.copy()
 from tests.support.reports import device_report
 from gpuprof.analyses.basics.result import Results
-from gpuprof.views.picture.draw import render_picture
+from gpuprof.views.static_png.draw import render_picture
 report = device_report()
 one = render_picture(report.trace, report.results)
 copied = matplotlib.rcParams.copy()

@@ -14,10 +14,10 @@ from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US, duration, plural, size
-from gpuprof.views.picture.bar import SIZE, draw_bar, draw_swatches, key_items, rows_of_swatches
-from gpuprof.views.picture.columns import blend, shares
-from gpuprof.views.picture.lanes import PictureLane, lanes
-from gpuprof.views.picture.palette import flattened
+from gpuprof.views.static_png.bar import SIZE, draw_bar, draw_swatches, key_items, rows_of_swatches
+from gpuprof.views.static_png.columns import blend, shares
+from gpuprof.views.static_png.lanes import PictureLane, lanes
+from gpuprof.views.static_png.palette import flattened
 from gpuprof.views.theme import EVENTS, INK, PAPER
 
 if TYPE_CHECKING:

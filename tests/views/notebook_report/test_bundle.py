@@ -8,8 +8,8 @@ import pytest
 from gpuprof.report import Comparison, Report, Summary
 from gpuprof.units import duration, percent
 from gpuprof.views import wording
-from gpuprof.views.paper import bundle, render_bundle, render_paper
-from gpuprof.views.paper.diff import diff_lines
+from gpuprof.views.notebook_report import bundle, render_bundle, render_paper
+from gpuprof.views.notebook_report.diff import diff_lines
 from tests.support.reports import DIFF, NASTY, device_report, empty_report, host_report, with_findings
 from tests.support.sanitiser import sanitised
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.model.intervals import Intervals, union
-from gpuprof.views.picture.columns import FAINTEST, blend, rgb, shares
+from gpuprof.views.static_png.columns import FAINTEST, blend, rgb, shares
 
 SPANS = st.lists(st.tuples(st.integers(0, 990), st.integers(1, 300)), min_size=1, max_size=40)
 

@@ -1,4 +1,4 @@
-"""The notebook output: plain text, and the paper with the interactive page folded below it.
+"""The notebook output: plain text, and the notebook report with the interactive page folded below it.
 
 No widget-view: a saved one hides every other representation once its kernel is gone.
 """
@@ -13,16 +13,16 @@ import jinja2
 from gpuprof.units import duration, percent, plural
 from gpuprof.views import wording
 from gpuprof.views.memory_parts import memory_line
-from gpuprof.views.paper.diff import diff_lines
-from gpuprof.views.picture.draw import render_picture
-from gpuprof.views.prose import prose
+from gpuprof.views.notebook_report.diff import diff_lines
+from gpuprof.views.rich_text import rich_text
+from gpuprof.views.static_png.draw import render_picture
 from gpuprof.views.text import render_text
 from gpuprof.views.theme import BUDGET
 
 if TYPE_CHECKING:
     from gpuprof.report import Comparison, Report
 
-# jupyter_server throttles outputs over 1 MB/s: the page, the paper and the plain text must stay below it together
+# jupyter_server throttles outputs over 1 MB/s: page, notebook report and plain text must stay below it in total
 MOST_PAGE_BYTES = 600_000
 MOST_FINDINGS_OPEN = 4
 
@@ -30,7 +30,7 @@ MOST_FINDINGS_OPEN = 4
 def render_bundle(
     report: Report, *, comparison: Comparison | None = None, whole: bool = False, unsaved: str | None = None
 ) -> dict[str, str]:
-    """The mime bundle of a report: `text/plain` holds the whole verdict, `text/html` the paper; under 1 MB together.
+    """The mime bundle of a report: `text/plain` holds the whole verdict, `text/html` the report; under 1 MB in total.
 
     `comparison` is with an earlier run; `whole`: its tables are part of the plain text too. `unsaved` says why the run
     could not be saved to disk.
@@ -52,7 +52,7 @@ def render_paper(
     comparison: Comparison | None = None,
     unsaved: str | None = None,
 ) -> str:
-    """The paper as an HTML fragment: under 150 kB without `page_html`, the whole interactive page, which is folded
+    """The notebook report as an HTML fragment: under 150 kB without `page_html`, the whole interactive page, folded
     below in a sandboxed frame, or left out where it is larger than MOST_PAGE_BYTES or None.
 
     Every name and text is escaped. The fragment has no style element, script, id or class: it must neither change
@@ -80,7 +80,7 @@ def _page(report: Report) -> str:
 
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("gpuprof.views.paper", "."),
+        loader=jinja2.PackageLoader("gpuprof.views.notebook_report", "."),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -92,6 +92,6 @@ def _template() -> jinja2.Template:
         percent=lambda share: wording.unbroken(percent(share)),
         plural=plural,
         sentence_end=wording.sentence_end,
-        prose=prose,
+        rich_text=rich_text,
     )
-    return environment.get_template("paper.html.jinja")
+    return environment.get_template("notebook_report.html.jinja")

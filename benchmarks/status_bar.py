@@ -1,8 +1,8 @@
-"""What the live strip costs the cell: the same training steps with and without it, in turns, in a real kernel.
+"""What the status bar costs the cell: the same training steps with and without it, in turns, in a real kernel.
 
-    python benchmarks/live_strip.py [rounds]
+    python benchmarks/status_bar.py [rounds]
 
-Times are of the processor, all threads of the kernel (the strip's, and the one that sends its messages), so that
+Times are of the processor, all threads of the kernel (the status bar's, and the one that sends its messages), so that
 other work on the machine disturbs them little.
 """
 
@@ -41,9 +41,10 @@ def measure(rounds: int) -> None:
         session.stop()
     print(f"{rounds} rounds of {ROUND_S:g} s each way, torch {torch.__version__}, {torch.get_num_threads()} threads")
     print(
-        f"processor time a step with the strip ÷ without: median {statistics.median(ratios):.4f}, all {_list(ratios)}"
+        f"processor time per step, with the status bar ÷ without: median {statistics.median(ratios):.4f}, "
+        f"all {_list(ratios)}"
     )
-    print(f"processor time of the strip's thread, share of the cell: median {statistics.median(shares):.4%}")
+    print(f"processor time of the status bar's thread, share of the cell: median {statistics.median(shares):.4%}")
 
 
 def _steps(session: Session, *, live: bool) -> Any:
@@ -73,7 +74,7 @@ def main(rounds: int) -> None:
 
     manager, client = start_new_kernel(kernel_name="python3")
     here = str(Path(__file__).parent)
-    code = f"import sys; sys.path.insert(0, {here!r}); import live_strip; live_strip.measure({rounds})"
+    code = f"import sys; sys.path.insert(0, {here!r}); import status_bar; status_bar.measure({rounds})"
     try:
         client.execute_interactive(code, timeout=600, store_history=False)
     finally:

@@ -1,4 +1,4 @@
-"""A glance at a running capture in words and shares, ready to be drawn. Plain JSON types."""
+"""The status of a running capture in words and shares, ready to be drawn. Plain JSON types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _W_PER_MW = 1e-3
 _SPEED_HELD = {name: bit for name, bit in REASONS.items() if name not in ("clocks_set", "sync_boost", "display_clocks")}
 
 
-def glance(live: Live) -> dict[str, Any]:
+def live_status(live: Live) -> dict[str, Any]:
     """`elapsed`, `doing`, `steps` and `memory` are texts; `progress` is 0..1, or None where the length is not known.
 
     `devices`: `name`, `gauges` (`label`, `text`, `share` 0..1 or None), `warning` and `curve`: `ago_s` (seconds before

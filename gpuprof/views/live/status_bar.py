@@ -1,4 +1,4 @@
-"""The strip in a live notebook: an anywidget that draws one glance after the other."""
+"""The status bar in a live notebook: an anywidget that draws one status after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from gpuprof.views.live.glance import CURVE_S, glance
+from gpuprof.views.live.live_status import CURVE_S, live_status
 from gpuprof.views.theme import EVENTS
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 
 
-class LiveStrip(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget brings no types
-    """`glance` is what `glance()` makes; `stage` says what is done after the cell, and then stands alone."""
+class StatusBar(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget brings no types
+    """`status` is what `live_status()` makes; `stage` says what is done after the cell, and then stands alone."""
 
-    _esm = (_HERE / "strip.js").read_text(encoding="utf-8")
-    _css = (_HERE / "strip.css").read_text(encoding="utf-8")
+    _esm = (_HERE / "status_bar.js").read_text(encoding="utf-8")
+    _css = (_HERE / "status_bar.css").read_text(encoding="utf-8")
 
-    glance = traitlets.Dict().tag(sync=True)
+    status = traitlets.Dict().tag(sync=True)
     stage = traitlets.Unicode().tag(sync=True)
     look = traitlets.Dict().tag(sync=True)
 
@@ -32,8 +32,8 @@ class LiveStrip(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget brings 
         super().__init__(look={**look, "curve_s": CURVE_S}, **traits)
 
     def show(self, live: Live) -> None:
-        """Draw this glance. Callable from any thread."""
-        self.glance = glance(live)
+        """Draw this status. Callable from any thread."""
+        self.status = live_status(live)
 
     def say(self, stage: str) -> None:
         """Say what happens now that the cell has ended."""

@@ -12,7 +12,7 @@ from gpuprof.model.measured import Measured
 from gpuprof.run import Run
 from gpuprof.views.dashboard import Dashboard
 from gpuprof.views.live.place import Place
-from gpuprof.views.tables.sheet import Sheet
+from gpuprof.views.tables.html_widget import HtmlWidget
 from tests.support.reports import device_report, with_findings
 from tests.views.dashboard.test_dashboard import html, inside, opened
 
@@ -67,8 +67,8 @@ def test_a_cell_that_runs_again_takes_its_own_old_dashboard_and_no_other():
 def test_what_stood_in_a_place_is_closed_when_something_else_does():
     before = alive()
     place = Place.under("cell c")
-    place.put(Sheet("<p>one</p>"))
-    place.put(Sheet("<p>two</p>"))
+    place.put(HtmlWidget("<p>one</p>"))
+    place.put(HtmlWidget("<p>two</p>"))
     assert len(alive() - before) == 4  # the box and the sheet, with a layout each
     place.put(None)
     assert len(alive() - before) == 2

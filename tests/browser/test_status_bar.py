@@ -20,7 +20,7 @@ for x in DataLoader(torch.randn(960, 8), batch_size=8):
     model(x).sum().backward()
     optimizer.step()
     time.sleep(0.06)"""
-STRIP = ".gpuprof-live"
+STATUS_BAR = ".gpuprof-live"
 
 
 @pytest.fixture
@@ -54,18 +54,18 @@ def test_the_strip_shows_the_running_cell_and_becomes_the_dashboard(page, screen
     page.get_by_text("'ready'", exact=True).wait_for()
     run(page, 1)
     # WHEN it runs
-    strip = page.locator(STRIP)
-    strip.get_by_text("batch").wait_for()
-    before = strip.inner_text()
-    # THEN the strip tells device, step and progress, and moves on
+    status_bar = page.locator(STATUS_BAR)
+    status_bar.get_by_text("batch").wait_for()
+    before = status_bar.inner_text()
+    # THEN the status bar tells device, step and progress, and moves on
     for words in ("gpuprof · ", "of 120", "Fake Device A", "memory", "power", "temperature"):
         assert words in before.replace("\u00a0", " "), before
     page.wait_for_timeout(3000)
-    assert strip.inner_text() != before
-    assert strip.locator("canvas").first.evaluate("c => c.getContext('2d').getImageData(0, 0, 1, 1).data[3]") > 0
-    strip.screenshot(path=str(screenshots / "lab-live-strip.png"))
+    assert status_bar.inner_text() != before
+    assert status_bar.locator("canvas").first.evaluate("c => c.getContext('2d').getImageData(0, 0, 1, 1).data[3]") > 0
+    status_bar.screenshot(path=str(screenshots / "lab-status-bar.png"))
     # and afterwards the dashboard stands in its place
     page.locator(".gpuprof-dashboard").wait_for()
-    assert page.locator(STRIP).count() == 0
+    assert page.locator(STATUS_BAR).count() == 0
     time.sleep(0.5)
     page.screenshot(path=str(screenshots / "lab-live-after.png"))

@@ -1,4 +1,4 @@
-// Draws one glance at a running cell after the other; the newest is always at the right edge. Texts are only ever text.
+// Draws one status of a running cell after the other; the newest is always at the right edge. Texts are only ever text.
 
 const LONGEST_GAP_S = 1.5; // readings further apart than this are not joined by a line
 
@@ -47,7 +47,7 @@ export default {
     root.setAttribute("role", "status");
     root.setAttribute("aria-label", "what the cell does while it runs");
     const show = () => {
-      const stage = model.get("stage"), now = model.get("glance"), look = model.get("look");
+      const stage = model.get("stage"), now = model.get("status"), look = model.get("look");
       const dark = isDark(root);
       root.style.setProperty("--gpuprof-live-kernel", look.kernel[dark ? 1 : 0]);
       root.replaceChildren();
@@ -86,9 +86,9 @@ export default {
         draw(canvas, device.curve, look, dark);
       }
     };
-    model.on("change:glance", show);
+    model.on("change:status", show);
     model.on("change:stage", show);
     show();
-    return () => { model.off("change:glance", show); model.off("change:stage", show); };
+    return () => { model.off("change:status", show); model.off("change:stage", show); };
   },
 };

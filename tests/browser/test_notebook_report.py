@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.views.paper import render_bundle
+from gpuprof.views.notebook_report import render_bundle
 from tests.support.reports import device_report, with_findings
 from tests.support.sanitiser import sanitised
 
