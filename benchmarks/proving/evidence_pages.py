@@ -22,7 +22,7 @@ check that the losses agree. A finding is *right* where its cause is labelled an
 save less. Findings of low severity call themselves minor: they are counted in the line “every severity” only."""
 
 
-# design/pairs.md: what was tuned on is said
+# docs/design/pairs.md: what was tuned on is said
 _TUNED = (
     "Since then rules, predictions and the width of the ranges were changed for what was missed, false or foreseen "
     "badly, on these pairs as on the others: the table above tells how well today’s rules know these cells; what they "

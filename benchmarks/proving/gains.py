@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-# design/pairs.md: a finding is right only if its cure is verified to give at least this share
+# docs/design/pairs.md: a finding is right only if its cure is verified to give at least this share
 LEAST_GAIN = 0.03
 OUTSIDE_STEPS = ("outside_steps", "idle_outside_steps")
 # a predicted share of 1 would be an infinite speed-up

@@ -19,7 +19,7 @@ BUDGET_S = 60.0
 # setting up, warming up and the last block come on top of the budget
 GRACE_S = 180.0
 MEMORY_REPEATS = 3
-# of the loss, relative: design/pairs.md, "Correctness guard"
+# of the loss, relative: docs/design/pairs.md, "Correctness guard"
 EXACT_TOLERANCE, FUSED_TOLERANCE = 1e-5, 1e-4
 _FUSED_RULES = {"unfused_optimizer"}
 

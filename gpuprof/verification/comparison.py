@@ -162,7 +162,7 @@ class Trial:
                 self._first_runs_ns[number] = max(ends[-1] - record.start_ns - pace * len(ends), 0.0)
 
     def _count_samples(self, first: Record, other: Record, plan: BlockPlan) -> None:
-        """Steps of another size are compared by the time of a sample (design/pairs.md, class S)."""
+        """Steps of another size are compared by the time of a sample (docs/design/pairs.md, class S)."""
         samples = first.samples_per_step, other.samples_per_step
         if self._settings.guard is not Guard.SEMANTIC or plan.steps is None or None in samples:
             return

@@ -1,4 +1,4 @@
-"""Does the change still compute the same? By class (design/pairs.md): exact, other numerics, another training."""
+"""Does the change still compute the same? By class (docs/design/pairs.md): exact, other numerics, another training."""
 
 from __future__ import annotations
 

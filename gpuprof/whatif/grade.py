@@ -10,7 +10,7 @@ from gpuprof import units
 from gpuprof.whatif.fidelity import Fidelity
 from gpuprof.whatif.graph.graph import Graph
 
-# Replay error of the worst step and unexplained share of the idle time, at most (design/whatif.md).
+# Replay error of the worst step and unexplained share of the idle time, at most (docs/design/whatif.md).
 LIMITS = {"A": (0.02, 0.05), "B": (0.05, 0.10), "C": (0.10, 0.25)}
 # Unexplained time under this share of the span cannot matter, however little idle time there is.
 NEGLIGIBLE_SHARE = 0.005

@@ -1,6 +1,6 @@
 """The causal line profile: what the run gains when one line gets faster, which its time alone does not tell.
 
-After coz (Curtsinger and Berger, SOSP 2015), by re-timing instead of slowing the rest down: design/whatif.md,
+After coz (Curtsinger and Berger, SOSP 2015), by re-timing instead of slowing the rest down: docs/design/whatif.md,
 formula 13.
 """
 

@@ -18,7 +18,7 @@ from gpuprof.whatif.graph.build import build
 from gpuprof.whatif.graph.graph import Graph
 from gpuprof.whatif.retime import frozen, span_ns
 
-# A gain that may be smaller than this share of the run is listed as minor (design/whatif.md).
+# A gain that may be smaller than this share of the run is listed as minor (docs/design/whatif.md).
 MINOR_SHARE = 0.03
 # Where more operations than this have no known launch, what the host does has next to no effect in the graph.
 MOST_UNLAUNCHED_SHARE = 0.5

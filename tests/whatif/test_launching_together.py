@@ -1,4 +1,4 @@
-"""Many launches as one CUDA graph: formula 4 of design/whatif.md."""
+"""Many launches as one CUDA graph: formula 4 of docs/design/whatif.md."""
 
 from __future__ import annotations
 

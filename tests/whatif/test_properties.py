@@ -1,4 +1,4 @@
-"""What holds for every run: identity, monotony, bounds (design/whatif.md, "Properties the tests hold")."""
+"""What holds for every run: identity, monotony, bounds (docs/design/whatif.md, "Properties the tests hold")."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_without_a_device_nothing_is_predicted(shared_trace, name):
     assert found.grade == "D" and found.central_ns is None
 
 
-# Kernels twice as fast, host cost 0, no host waits: the table of design/whatif.md.
+# Kernels twice as fast, host cost 0, no host waits: the table of docs/design/whatif.md.
 @pytest.mark.parametrize(
     ("name", "kernels", "host", "waits"),
     [

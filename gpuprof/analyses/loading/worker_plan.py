@@ -24,7 +24,7 @@ _SEVERAL = 1.5
 
 @dataclass(frozen=True)
 class WorkerPlan(Result):
-    """Arithmetic on the loader that was waited for longest (design/whatif.md, formula 1, in its steady state).
+    """Arithmetic on the loader that was waited for longest (docs/design/whatif.md, formula 1, in its steady state).
 
     `loader`: see StallingLoader.
     `load_ns`: time that one batch takes to make: in-process the median wait, with N workers N × the time between two

@@ -48,7 +48,7 @@ CAUSES = (
 # Between queued work, or between a launch's return and its work's begin, recorded runs (V100 to MI300X) show at most
 # 24 µs and 84 µs while the device is free; longer pauses mean that something unrecorded stood in the way.
 LAUNCH_LATENCY_LIMIT_NS = 100_000
-# Launches that fit in the device's queue before the next one blocks (design/whatif.md, "launch queue").
+# Launches that fit in the device's queue before the next one blocks (docs/design/whatif.md, "launch queue").
 LAUNCH_QUEUE = 1_020
 
 GAPS = TableSchema(

@@ -27,7 +27,8 @@ class Saving:
     """What the change would recover of the recorded span, in ns, as a range with the grade of trust.
 
     `share` is the central saving over the recorded span. `basis` says in words what the number is, e.g.
-    "upper bound: all of the wait". Grades A to C carry numbers (whatif.md); D has none, so there is no Saving.
+    "upper bound: all of the wait". Grades A to C carry numbers (docs/design/whatif.md); D has none, so there is no
+    Saving.
     `calibrated`: of that span as it would be without the recording, which slows the host. `spread`: by how much what
     the change leaves may take less or more time, of itself; it widens the shares, not the times, which are of this run.
     `within`: the union of the time that the saving is a part of, where the rule knows it.

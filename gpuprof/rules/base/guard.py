@@ -9,7 +9,7 @@ FUSED_TOLERANCE = 1e-4  # the same where kernels are fused and round in another 
 
 
 class Guard(StrEnum):
-    """The class of a change (design/pairs.md)."""
+    """The class of a change (docs/design/pairs.md)."""
 
     EXACT = "E"  # the same numbers: same seeds and batches give the same losses within the tolerance
     NUMERIC = "N"  # other arithmetic: losses within the noise of a rerun, gradients in the same direction

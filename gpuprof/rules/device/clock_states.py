@@ -24,7 +24,7 @@ def without_readings(rule: str, results: Results, readings: float, what: str) ->
 
 
 def clock_saving(results: Results, share: float, slow: float | None, free: float | None) -> Saving | None:
-    """design/whatif.md, formula 11, with all of the compute time bound by the clock.
+    """docs/design/whatif.md, formula 11, with all of the compute time bound by the clock.
 
     `share` of the readings had the clock at `slow` MHz instead of `free`; None where a clock is not known.
     """

@@ -130,7 +130,7 @@ def _flagged(environment: Environment | None, checked: bool, on_device: bool) ->
 
 
 def _saving(results: Results, scope: Scope, waited_ns: int) -> Saving | None:
-    """design/whatif.md, formula 3: what waits give back is at most the device's idle time."""
+    """docs/design/whatif.md, formula 3: what waits give back is at most the device's idle time."""
     device = results.get(DeviceActivity).primary
     if device is None:
         return None

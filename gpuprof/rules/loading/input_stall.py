@@ -303,7 +303,7 @@ def _retimed(results: Results, found: Finding, pipeline: InputPipeline, plan: Wo
     load = waited * plan.slowdown if plan.workers == 0 else np.full(len(waited), plan.load_ns)
     prefetch = (plan.loader and plan.loader.prefetch_factor) or PREFETCH_FACTOR
     full = batches_from_workers(waits, load, plan.suggested, prefetch)
-    # Loops that were bound by the CPU gained as little as a third of this where cores were shared (whatif.md).
+    # Loops that were bound by the CPU gained as little as a third of this on shared cores (docs/design/whatif.md).
     third = batches_from_workers(waits, load, plan.suggested, prefetch, gained=1 / 3)
     return retimed(
         results,

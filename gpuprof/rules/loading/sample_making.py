@@ -45,7 +45,7 @@ def without_times(rule: str) -> Abstention:
 def loading_saving(results: Results, share: float, basis: str) -> Saving | None:
     """`share` (0..1) of what a batch takes to make, spread over the workers, on each batch; at most the stall.
 
-    design/whatif.md, formula 1. None where the making of a batch is unknown.
+    docs/design/whatif.md, formula 1. None where the making of a batch is unknown.
     """
     plan, stall_ns, pipeline = results.get(WorkerPlan), results.get(SampleCost).stall_ns, results.get(InputPipeline)
     if plan.load_ns is None or stall_ns is None:

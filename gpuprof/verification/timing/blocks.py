@@ -1,6 +1,6 @@
 """Blocks of steps, timed: a block is long enough for the clock, and starts after its own warm-up steps.
 
-The device is waited for once at the start and once at the end of a block, never in between (design/pairs.md).
+The device is waited for once at the start and once at the end of a block, never in between (docs/design/pairs.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """When pairs of measurements are enough: a confidence sequence that may be looked at after every pair.
 
 The sequence is Robbins' normal mixture (Robbins 1970; Howard et al., Annals of Statistics 49, 2021), with the constants
-of design/pairs.md; the final figures are the Hodges-Lehmann estimate and a BCa bootstrap interval (Efron 1987).
+of docs/design/pairs.md; the final figures are the Hodges-Lehmann estimate and a BCa bootstrap interval (Efron 1987).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 FEWEST_PAIRS = 8
 LEVEL = 0.05
 NO_EFFECT = math.log(1.01)  # inside ±1 % nobody would notice
-_MIXTURE = 0.35  # r of pairs.md: tightest at a few dozen pairs
+_MIXTURE = 0.35  # r of docs/design/pairs.md: tightest at a few dozen pairs
 _RESAMPLES = 10_000
 _MOST_CORRELATED = 0.9
 _DOUBT = 1.3

@@ -13,7 +13,7 @@ from gpuprof.model.table import Array
 from gpuprof.whatif.changes.graph_edits import remove, set_duration
 from gpuprof.whatif.graph.graph import HOST_WAITS, ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
 
-# Between the kernels of one graph, and to launch it (design/whatif.md, formula 4).
+# Between the kernels of one graph, and to launch it (docs/design/whatif.md, formula 4).
 GRAPH_KERNEL_GAP_NS = 1_000
 GRAPH_LAUNCH_NS = 10_000
 

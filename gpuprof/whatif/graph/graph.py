@@ -41,7 +41,7 @@ class NodeKind(IntEnum):
 
 
 class EdgeKind(IntEnum):
-    """Why the one waits for the other (design/whatif.md has the table)."""
+    """Why the one waits for the other (docs/design/whatif.md has the table)."""
 
     RELEASE = 0
     LAUNCH = 1

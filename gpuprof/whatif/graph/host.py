@@ -15,7 +15,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
-# Threads whose calls overlap for less of their time than this take turns (design/whatif.md).
+# Threads whose calls overlap for less of their time than this take turns (docs/design/whatif.md).
 LEAST_OVERLAP_SHARE = 0.02
 
 

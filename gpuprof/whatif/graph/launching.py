@@ -10,7 +10,7 @@ from gpuprof.whatif.graph.graph import EdgeKind, Edges
 from gpuprof.whatif.graph.layout import Layout
 from gpuprof.whatif.graph.streams import launch_lags, stream_gaps
 
-# Launches a stream takes before the next one blocks, as observed (design/whatif.md).
+# Launches a stream takes before the next one blocks, as observed (docs/design/whatif.md).
 QUEUE_LENGTH = 1_020
 # A call that took longer than this many times the 25th percentile of its name stood still.
 STOOD_FACTOR = 3

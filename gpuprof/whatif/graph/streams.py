@@ -11,7 +11,7 @@ from gpuprof.analyses.run.device_idle import LAUNCH_LATENCY_LIMIT_NS
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
-# Where a run shows no such pair or launch: the lower end of what recorded runs show (design/whatif.md).
+# Where a run shows no such pair or launch: the lower end of what recorded runs show (docs/design/whatif.md).
 USUAL_STREAM_GAP_NS = 1_000
 USUAL_LAUNCH_LAG_NS = 6_000
 # Longer gaps of a queue that is not empty are waits for something else: 13 µs is the longest seen with a copy.

@@ -1,4 +1,4 @@
-"""Waits for batches that workers make: formula 1 of design/whatif.md."""
+"""Waits for batches that workers make: formula 1 of docs/design/whatif.md."""
 
 from __future__ import annotations
 
