@@ -34,7 +34,9 @@ _OLD_NAMES_GO = "0.3"
 class Run:
     """One profiled or loaded run.
 
-    Where a folder of ranks was loaded, the Report is that of the lowest rank and `traces` holds all of them.
+    `trace` is what was recorded, as columns. Where a folder of ranks was loaded, it and everything told is that of the
+    lowest rank, and `traces` holds all of them. `folder` is where the run is saved, None where it is not; `unsaved`
+    says what could not be saved, and why.
     """
 
     def __init__(self, trace: Trace, *, others: Sequence[Trace] = (), folder: Path | None = None):
@@ -55,7 +57,7 @@ class Run:
         return cls(first, others=others, folder=folder)
 
     @classmethod
-    def from_captured(cls, captured: Captured) -> Self:
+    def _from_captured(cls, captured: Captured) -> Self:
         """The Run of what a capture Session brought back, saved or not."""
         run = cls(load_captured(captured), folder=captured.folder)
         run.unsaved = captured.unsaved
@@ -73,7 +75,7 @@ class Run:
         """The few figures by which it is compared with other runs."""
         return Summary.of(self.report_data)
 
-    def keep_summary(self) -> None:
+    def _keep_summary(self) -> None:
         """Put the summary beside a saved run, so that later ones need not read it whole to be compared with it."""
         if self.folder is not None and self.folder.is_dir():
             with contextlib.suppress(OSError):  # it only saves time
@@ -94,7 +96,7 @@ class Run:
         """What `%gputry` measured of the findings, oldest first."""
         return self.report_data.measured
 
-    def add_measured(self, made: Measured) -> str | None:
+    def _add_measured(self, made: Measured) -> str | None:
         """Keep it, beside the recording too where the run was saved; else why it could not be saved."""
         self.__dict__["report_data"] = dataclasses.replace(self.report_data, measured=(*self.measured, made))
         for dashboard in list(self._dashboards):
@@ -180,7 +182,7 @@ class Run:
         self._dashboards.add(dashboard)
         return dashboard
 
-    def display_bundle(self, *, comparison: Comparison | None = None, whole: bool = False) -> dict[str, str]:
+    def _display_bundle(self, *, comparison: Comparison | None = None, whole: bool = False) -> dict[str, str]:
         """The report as a mime bundle without a widget: `text/plain` and `text/html`.
 
         `comparison` is with an earlier run; `whole`: its tables are part of the plain text too.
@@ -190,7 +192,7 @@ class Run:
         return render_bundle(self.report_data, comparison=comparison, whole=whole, unsaved=self.unsaved)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return self.display_bundle()
+        return self._display_bundle()
 
     def __repr__(self) -> str:
         return f"<gpuprof.Run {self.report_data.title}: {self.verdict}>"

@@ -80,7 +80,7 @@ class Profile:
         if captured.folder is not None:
             remember(captured.folder)
         try:
-            run = Run.from_captured(captured)
+            run = Run._from_captured(captured)
         except Exception as failure:  # noqa: BLE001 - the block has run; its own outcome must stand
             self._run.fail(f"{type(failure).__name__}: {failure}")
             sys.stderr.write(f"gpuprof: {self._run!r}\n")
