@@ -30,7 +30,7 @@ EDGE = 6
 
 def main(trace: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page_file = gpuprof.load(trace).report(Path(folder) / "report.html")
+        page_file = gpuprof.load(trace).write_html(Path(folder) / "report.html")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": 1100, "height": 900}, device_scale_factor=1.5)
         page.goto(page_file.as_uri())

@@ -16,13 +16,34 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gpuprof.profiling import history, last, profile
+    from gpuprof.report.verdict import Verdict
+    from gpuprof.rules.base.finding import Abstention, Finding, Saving
     from gpuprof.run import Run
-    from gpuprof.verification import verify
+    from gpuprof.verification import Measurement, verify
 
-__all__ = ["GpuprofError", "Run", "__version__", "history", "last", "load", "profile", "verify"]
+__all__ = [
+    "Abstention",
+    "Finding",
+    "GpuprofError",
+    "Measurement",
+    "Run",
+    "Saving",
+    "Verdict",
+    "__version__",
+    "history",
+    "last",
+    "load",
+    "profile",
+    "verify",
+]
 
 _LAZY = {
+    "Abstention": "gpuprof.rules.base.finding",
+    "Finding": "gpuprof.rules.base.finding",
     "Run": "gpuprof.run",
+    "Saving": "gpuprof.rules.base.finding",
+    "Measurement": "gpuprof.verification",
+    "Verdict": "gpuprof.report.verdict",
     "history": "gpuprof.profiling",
     "last": "gpuprof.profiling",
     "profile": "gpuprof.profiling",
@@ -54,14 +75,16 @@ def unload_ipython_extension(ipython: Any) -> None:
     unload(ipython)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'gpuprof' has no attribute {name!r}")
-    import importlib
+if not TYPE_CHECKING:  # a type checker reads the imports above, and shall object to any other name
 
-    value = getattr(importlib.import_module(_LAZY[name]), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            raise AttributeError(f"module 'gpuprof' has no attribute {name!r}")
+        import importlib
+
+        value = getattr(importlib.import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -95,7 +95,7 @@ def _page(text: str) -> Path:
 def _report(options: argparse.Namespace) -> int:
     from gpuprof.run import Run
 
-    written = Run.load(options.path).report(options.output, redact=options.redact)
+    written = Run.load(options.path).write_html(options.output, redact=options.redact)
     print(f"wrote {written}", file=sys.stderr)  # noqa: T201
     return DONE
 

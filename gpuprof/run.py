@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
     from gpuprof.views.charts import Plots
     from gpuprof.views.dashboard import Dashboard
 
+_OLD_NAMES_GO = "0.3"
+
 
 class Run:
     """One profiled or loaded run.
 
-    Where a folder of ranks was loaded, the Report is that of the lowest rank and `traces` holds all of them.
+    `trace` is what was recorded, as columns. Where a folder of ranks was loaded, it and everything told is that of the
+    lowest rank, and `traces` holds all of them. `folder` is where the run is saved, None where it is not; `unsaved`
+    says what could not be saved, and why.
     """
 
     def __init__(self, trace: Trace, *, others: Sequence[Trace] = (), folder: Path | None = None):
@@ -52,15 +57,15 @@ class Run:
         return cls(first, others=others, folder=folder)
 
     @classmethod
-    def from_captured(cls, captured: Captured) -> Self:
+    def _from_captured(cls, captured: Captured) -> Self:
         """The Run of what a capture Session brought back, saved or not."""
         run = cls(load_captured(captured), folder=captured.folder)
         run.unsaved = captured.unsaved
         return run
 
     @cached_property
-    def details(self) -> Report:
-        """The Report, with its results, findings, budget, verdict and trust line."""
+    def report_data(self) -> Report:
+        """What every view shows, as one object: results, findings, time budget, verdict and trust line."""
         ranks = sorted(trace.source.rank for trace in self.traces if trace.source.rank is not None)
         measured = read_measured(self.folder) if self.folder is not None else ()
         return Report.of(self.trace, tuple(ranks), others=self.traces[1:], measured=measured)
@@ -68,9 +73,9 @@ class Run:
     @cached_property
     def summary(self) -> Summary:
         """The few figures by which it is compared with other runs."""
-        return Summary.of(self.details)
+        return Summary.of(self.report_data)
 
-    def keep_summary(self) -> None:
+    def _keep_summary(self) -> None:
         """Put the summary beside a saved run, so that later ones need not read it whole to be compared with it."""
         if self.folder is not None and self.folder.is_dir():
             with contextlib.suppress(OSError):  # it only saves time
@@ -79,23 +84,23 @@ class Run:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found, best first."""
-        return self.details.findings
+        return self.report_data.findings
 
     @property
     def abstained(self) -> tuple[Abstention, ...]:
         """Rules that lacked a signal."""
-        return self.details.abstained
+        return self.report_data.abstained
 
     @property
     def measured(self) -> tuple[Measured, ...]:
         """What `%gputry` measured of the findings, oldest first."""
-        return self.details.measured
+        return self.report_data.measured
 
-    def add_measured(self, made: Measured) -> str | None:
+    def _add_measured(self, made: Measured) -> str | None:
         """Keep it, beside the recording too where the run was saved; else why it could not be saved."""
-        self.__dict__["details"] = dataclasses.replace(self.details, measured=(*self.measured, made))
+        self.__dict__["report_data"] = dataclasses.replace(self.report_data, measured=(*self.measured, made))
         for dashboard in list(self._dashboards):
-            dashboard.refresh(self.details)
+            dashboard.refresh(self.report_data)
         if self.folder is None:
             return None
         try:
@@ -107,17 +112,17 @@ class Run:
     @property
     def verdict(self) -> str:
         """Where the time went and what to do, in two sentences."""
-        return str(self.details.verdict)
+        return str(self.report_data.verdict)
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `gpuprof findings --json`."""
-        return self.details.to_dict()
+        return self.report_data.to_dict()
 
     def text(self) -> str:
         """The whole verdict as plain text."""
-        return render_text(self.details)
+        return render_text(self.report_data)
 
-    def report(self, path: Path | str, *, redact: bool = False) -> Path:
+    def write_html(self, path: Path | str, *, redact: bool = False) -> Path:
         """Write the one-file HTML report and return its path; GpuprofError where it cannot be written.
 
         `redact` leaves out source code, paths, user and host names.
@@ -125,7 +130,7 @@ class Run:
         from gpuprof.views.html.page import render_page
 
         target = Path(path)
-        page = render_page(self.details, redact=redact)
+        page = render_page(self.report_data, redact=redact)
         try:
             target.write_text(page, encoding="utf-8")
         except OSError as error:
@@ -133,6 +138,17 @@ class Run:
                 f"{target}: the report cannot be written ({error.strerror}); name another file"
             ) from error
         return target
+
+    @property
+    def details(self) -> Report:
+        """Deprecated: the old name of `report_data`; gpuprof 0.3 removes it."""
+        _renamed("Run.details", "Run.report_data")
+        return self.report_data
+
+    def report(self, path: Path | str, *, redact: bool = False) -> Path:
+        """Deprecated: the old name of `write_html`; gpuprof 0.3 removes it."""
+        _renamed("Run.report()", "Run.write_html()")
+        return self.write_html(path, redact=redact)
 
     def compare(self, other: Run | Path | str) -> Comparison:
         """This run against an earlier one: a Run, or a recording's or trace's path; UsageError for anything else."""
@@ -156,30 +172,35 @@ class Run:
         """Pictures as HoloViews objects, to be composed further, as `run.plots.memory()` and others."""
         from gpuprof.views.charts import Plots
 
-        return Plots(self.details)
+        return Plots(self.report_data)
 
     def widget(self) -> Any:
         """The ipywidgets dashboard; `close()` takes it away with all that it holds."""
         from gpuprof.views.dashboard import Dashboard
 
-        dashboard = Dashboard(self.details, self.folder)
+        dashboard = Dashboard(self.report_data, self.folder)
         self._dashboards.add(dashboard)
         return dashboard
 
-    def display_bundle(self, *, comparison: Comparison | None = None, whole: bool = False) -> dict[str, str]:
+    def _display_bundle(self, *, comparison: Comparison | None = None, whole: bool = False) -> dict[str, str]:
         """The report as a mime bundle without a widget: `text/plain` and `text/html`.
 
         `comparison` is with an earlier run; `whole`: its tables are part of the plain text too.
         """
         from gpuprof.views.notebook_report import render_bundle
 
-        return render_bundle(self.details, comparison=comparison, whole=whole, unsaved=self.unsaved)
+        return render_bundle(self.report_data, comparison=comparison, whole=whole, unsaved=self.unsaved)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return self.display_bundle()
+        return self._display_bundle()
 
     def __repr__(self) -> str:
-        return f"<gpuprof.Run {self.details.title}: {self.verdict}>"
+        return f"<gpuprof.Run {self.report_data.title}: {self.verdict}>"
+
+
+def _renamed(old: str, new: str) -> None:
+    # 1 is this function, 2 the old name, 3 the line that used it
+    warnings.warn(f"{old} is now {new}; gpuprof {_OLD_NAMES_GO} removes the old name", DeprecationWarning, stacklevel=3)
 
 
 class _Frames(Mapping[str, "pd.DataFrame"]):

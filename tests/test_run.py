@@ -51,7 +51,7 @@ def test_tables_are_frames_with_names_spelt_out(run):
 
 
 def test_the_report_is_one_file(run, tmp_path):
-    written = run.report(tmp_path / "out.html")
+    written = run.write_html(tmp_path / "out.html")
     page = written.read_text()
     assert written == tmp_path / "out.html"
     assert "<script src" not in page
@@ -60,7 +60,7 @@ def test_the_report_is_one_file(run, tmp_path):
 
 def test_a_report_that_cannot_be_written_is_one_clear_line(run, tmp_path):
     with pytest.raises(GpuprofError, match=r"cannot be written .*; name another file"):
-        run.report(tmp_path / "missing" / "out.html")
+        run.write_html(tmp_path / "missing" / "out.html")
 
 
 def test_the_bundle_holds_text_and_html_but_no_widget(run):

@@ -43,7 +43,7 @@ def play(source: str, namespace: dict[str, Any] | None = None, **options: Any) -
     captured = session.stop(error)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         raise error
-    return Played(Run.from_captured(captured), error)
+    return Played(Run._from_captured(captured), error)
 
 
 def _compiled(source: str) -> Any:

@@ -33,7 +33,7 @@ def keep(check: Check, run: Run, name: str) -> None:
 def describe(run: Run) -> dict[str, Any]:
     """Counts, links, clocks, trust and findings of one run."""
     trace = run.trace
-    launches = run.details.results.get(Launches)
+    launches = run.report_data.results.get(Launches)
     context = trace.context
     return {
         "device_recorded": trace.device_recorded,
@@ -49,7 +49,7 @@ def describe(run: Run) -> dict[str, Any]:
         "steps": len(trace.steps),
         "steps_from": trace.steps_from,
         "lines": context.lines.how if context.lines else None,
-        "trust": list(run.details.trust.notes),
+        "trust": list(run.report_data.trust.notes),
         "findings": findings(run),
         "abstained": [each.rule for each in run.abstained],
         "replay": replay(run),
@@ -97,7 +97,7 @@ def findings(run: Run) -> list[dict[str, Any]]:
 
 def replay(run: Run) -> dict[str, Any] | None:
     """How well the what-if graph gives the run back; None where host or device were not recorded."""
-    found = run.details.results.get(Replay)
+    found = run.report_data.results.get(Replay)
     if not found.possible:
         return None
     facts = found.facts

@@ -150,7 +150,7 @@ class Interpreter:
         except BaseException as error:
             session.stop(error)
             raise
-        return Run.from_captured(session.stop())
+        return Run._from_captured(session.stop())
 
     def _named(self, source: str) -> str:
         self._cells += 1

@@ -48,7 +48,7 @@ def show(
     asked = earlier is not None
     compared = _attempt("no comparison", lambda: _compared(run, options, earlier))
     if options.report is not None:
-        written = _attempt("no HTML report", lambda: run.report(options.report or ""))
+        written = _attempt("no HTML report", lambda: run.write_html(options.report or ""))
         if written is not None and not options.quiet:
             sys.stdout.write(f"gpuprof: wrote {written}\n")
     choice = "none" if options.quiet else options.display
@@ -99,7 +99,7 @@ def _publish_report(run: Run, compared: Comparison | None, *, plain_only: bool, 
     from IPython.display import display
 
     if not plain_only:
-        bundle = _attempt("no formatted report", lambda: run.display_bundle(comparison=compared, whole=whole))
+        bundle = _attempt("no formatted report", lambda: run._display_bundle(comparison=compared, whole=whole))
         if bundle is not None:
             display(bundle, raw=True)
             return
@@ -109,7 +109,7 @@ def _publish_report(run: Run, compared: Comparison | None, *, plain_only: bool, 
 def _text(run: Run, compared: Comparison | None, *, whole: bool) -> str:
     from gpuprof.views.text import render_text
 
-    return render_text(run.details, comparison=compared, whole=whole)
+    return render_text(run.report_data, comparison=compared, whole=whole)
 
 
 def _attempt(otherwise: str, action: Callable[[], T]) -> T | None:

@@ -42,7 +42,7 @@ def finding_number(run: Run, text: str, magic: str) -> int:
     """The finding that a line names, from 1 as in the report; else UsageError, in the name of `magic`."""
     count = len(run.findings)
     if not count:
-        raise UsageError(f"{magic}: the last run ({run.details.title}) has no findings")
+        raise UsageError(f"{magic}: the last run ({run.report_data.title}) has no findings")
     if not text.isdecimal() or not 1 <= int(text) <= count:
         changes = [str(number) for number, finding in enumerate(run.findings, 1) if finding.diff is not None]
         known = f"those with a change to make are {', '.join(changes)}" if changes else "none has a change to make"

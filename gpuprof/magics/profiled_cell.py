@@ -91,7 +91,7 @@ class ProfiledCell:
                 run = self._read()
                 self._say("working out where the time went")
                 show(self._shell, run, self._options, self._earlier, self._live)
-                run.keep_summary()
+                run._keep_summary()
         except KeyboardInterrupt:
             notice(f"the report was interrupted; {self._whereabouts()}")
             return False
@@ -112,7 +112,7 @@ class ProfiledCell:
             raise CaptureError(self._failure)
         if self._captured.folder is not None:
             remember(self._captured.folder)
-        run = Run.from_captured(self._captured)
+        run = Run._from_captured(self._captured)
         remember(run)
         return run
 

@@ -137,7 +137,7 @@ def _keep(run: Run, number: int, verdict: Measurement) -> None:
 
     rule = run.findings[number - 1].rule
     made = Measured(number=number, rule=rule, text=str(verdict), verdict=verdict.to_dict(), created_ns=time.time_ns())
-    if (problem := run.add_measured(made)) is not None:
+    if (problem := run._add_measured(made)) is not None:
         notice(problem)
 
 

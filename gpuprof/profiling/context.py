@@ -80,7 +80,7 @@ class Profile:
         if captured.folder is not None:
             remember(captured.folder)
         try:
-            run = Run.from_captured(captured)
+            run = Run._from_captured(captured)
         except Exception as failure:  # noqa: BLE001 - the block has run; its own outcome must stand
             self._run.fail(f"{type(failure).__name__}: {failure}")
             sys.stderr.write(f"gpuprof: {self._run!r}\n")
@@ -90,17 +90,45 @@ class Profile:
         give_back_free_memory()
 
 
-def profile(**options: Any) -> Profile:
+def profile(
+    *,
+    name: str | None = None,
+    steps: int | None = None,
+    skip: int | None = None,
+    max_seconds: float | None = None,
+    memory: bool = False,
+    stacks: bool = False,
+    shapes: bool = False,
+    nvml_hz: float = 10.0,
+    no_nvml: bool = False,
+    no_lines: bool = False,
+    folder: Path | str | None = None,
+) -> Profile:
     """Profile a `with` block: `with gpuprof.profile(steps=50) as run:`; afterwards `run` is a Run.
 
-    The options are those of `%%gpuprofile` that concern the capture (`gpuprof.capture.base.options.CaptureOptions`).
-    UsageError where one is wrong; ProfilerBusyError, before the block runs, where another profiler is active.
+    Args:
+        name: A name for this run, for `gpuprof.history()` and for comparing with it.
+        steps: Record the kernels of this many steps, then only sample. None: 20 or, where steps are very short, as
+            many as a second holds.
+        skip: Count this many steps before those as warm-up. None: 2.
+        max_seconds: Record kernels for at most this long. None: 60 s.
+        memory: Record every allocation: exact peaks, more overhead.
+        stacks: Record Python call stacks: finds lines, much more overhead.
+        shapes: Record the shapes of operators' inputs; keeps tensors alive.
+        nvml_hz: Device readings a second, above 0 and at most 50.
+        no_nvml: Leave device sampling out.
+        no_lines: Leave out which line of the source runs when.
+        folder: Where the run is saved, in a folder of its own. None: the environment variable GPUPROF_FOLDER, else
+            `.gpuprof` in the working directory.
+
+    Raises:
+        UsageError: A value makes no sense; nothing was run.
+        ProfilerBusyError: Another profiler is active; raised where the block is entered, before it runs.
+
     An exception of the block is passed on, and the run holds what was recorded until then.
     """
-    known = CaptureOptions.__struct_fields__
-    if unknown := [name for name in options if name not in known]:
-        raise UsageError(f"profile() has no option {unknown[0]!r}; its options are {', '.join(known)}")
-    return Profile(CaptureOptions(**{name: _checked(name, value) for name, value in options.items()}))
+    options = dict(locals())  # before any other name: the keywords, as they were given
+    return Profile(CaptureOptions(**{option: _checked(option, value) for option, value in options.items()}))
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -6,8 +6,8 @@ from gpuprof.errors import VariantError, VerificationError
 from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
 from gpuprof.verification.measure import measure_cells, verify
+from gpuprof.verification.measurement import ArmFacts, Measurement
 from gpuprof.verification.timing.outcome import Outcome
-from gpuprof.verification.verdict import ArmFacts, Measurement
 
 __all__ = [
     "ArmFacts",

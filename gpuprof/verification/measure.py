@@ -14,10 +14,10 @@ from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.verification.cells.hooks import Hooks
 from gpuprof.verification.cells.variable_reads import read_names
 from gpuprof.verification.cells.variants import CallVariant, CellVariant, Variant
-from gpuprof.verification.comparison import BUDGET_S, MOST_PAIRS, Settings, Trial
 from gpuprof.verification.effects import refuse_effects
+from gpuprof.verification.measurement import Measurement
 from gpuprof.verification.state.snapshot import Snapshot
-from gpuprof.verification.verdict import Measurement
+from gpuprof.verification.trial import BUDGET_S, MOST_PAIRS, Settings, Trial
 
 _GUARDS = {"exact": Guard.EXACT, "numeric": Guard.NUMERIC, "semantic": Guard.SEMANTIC}
 _HALF = re.compile(r"\b(bfloat16|float16|half|autocast)\b")

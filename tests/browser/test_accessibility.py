@@ -37,7 +37,7 @@ def test_no_tab_has_a_serious_fault(open_page, axe, make, scheme):
 
 
 def test_nor_has_the_page_of_a_recording_with_lines(open_page, axe):
-    assert _grave(open_page(gpuprof.load(RECORDING).details, bypass_csp=True), axe) == {}
+    assert _grave(open_page(gpuprof.load(RECORDING).report_data, bypass_csp=True), axe) == {}
 
 
 def test_a_fault_would_be_seen(open_page, axe):

@@ -41,8 +41,8 @@ def test_every_kernel_is_recorded_and_linked_to_its_launch(x, tmp_path):
     run = profiled(lambda: add(x), tmp_path, no_nvml=True)
     kernels = run.trace.device_events["kind"] == DeviceEventKind.KERNEL
     assert int(kernels.sum()) == ADDS
-    assert run.details.results.get(Launches).launches_with_kernel_share == 1
-    assert run.details.results.get(Launches).clock_ok is True
+    assert run.report_data.results.get(Launches).launches_with_kernel_share == 1
+    assert run.report_data.results.get(Launches).clock_ok is True
     assert run.trace.device_recorded is True
 
 
@@ -56,13 +56,13 @@ def test_later_profiles_of_a_process_are_as_complete_as_the_first(x, tmp_path):
     for _ in range(3):
         run = profiled(lambda: add(x), tmp_path, no_nvml=True)
         assert len(run.trace.device_events) == ADDS
-        assert run.details.results.get(Launches).clock_ok is True
+        assert run.report_data.results.get(Launches).clock_ok is True
 
 
 def test_pinned_and_pageable_copies_are_told_apart(tmp_path):
     pageable, pinned = torch.zeros(1 << 20), torch.zeros(1 << 20).pin_memory()
     run = profiled(lambda: (pageable.to("cuda"), pinned.to("cuda", non_blocking=True)), tmp_path, no_nvml=True)
-    copies = run.details.results.get(Copies).of_direction(CopyKind.H2D)
+    copies = run.report_data.results.get(Copies).of_direction(CopyKind.H2D)
     kinds = run.trace.device_events["host_memory"][run.trace.device_events["copy"] == CopyKind.H2D]
     assert sorted(kinds.tolist()) == sorted([HostMemory.PAGEABLE, HostMemory.PINNED])
     assert copies["bytes"].tolist() == [4 << 20, 4 << 20]
@@ -76,7 +76,7 @@ def test_waits_of_the_host_are_explicit_or_inside_an_operator(x, tmp_path):
 
     run = profiled(work, tmp_path, no_nvml=True)
     window = run.trace.context.window
-    waits = run.details.results.get(SyncWaits).table
+    waits = run.report_data.results.get(SyncWaits).table
     # gpuprof's own wait, when the recording ends, lies behind the window
     kinds = waits["kind"][waits["start_ns"] < window.end_ns].tolist()
     assert SyncKind.EXPLICIT in kinds

@@ -74,12 +74,12 @@ def test_a_cell_raising_inside_another_leaves_the_outer_profile(kernel: LiveKern
 
 def test_an_interrupted_report_is_one_line_and_stops_run_all(kernel: LiveKernel) -> None:
     kernel.run(
-        "from gpuprof.run import Run\nimport signal\nmade = Run.from_captured\n"
+        "from gpuprof.run import Run\nimport signal\nmade = Run._from_captured\n"
         "def interrupted(captured):\n    signal.raise_signal(signal.SIGINT)\n    return made(captured)\n"
-        "Run.from_captured = interrupted"
+        "Run._from_captured = interrupted"
     )
     ran = kernel.run(f"%%gpuprofile --name cut\n{WORK}8")
-    kernel.run("Run.from_captured = made")
+    kernel.run("Run._from_captured = made")
     assert "the report was interrupted" in one_line(ran.stream("stderr"))
     assert ran.values == ["8"] and ran.failed and ran.displays == []
     assert kernel.value("gpuprof.last().trace.context.cell.name") == "'cut'"
@@ -88,14 +88,14 @@ def test_an_interrupted_report_is_one_line_and_stops_run_all(kernel: LiveKernel)
 
 def test_an_interrupt_that_python_swallows_still_stops_run_all(kernel: LiveKernel) -> None:
     kernel.run(
-        "from gpuprof.run import Run\nimport signal\nmade = Run.from_captured\n"
+        "from gpuprof.run import Run\nimport signal\nmade = Run._from_captured\n"
         "def interrupted(captured):\n"
         "    try:\n        signal.raise_signal(signal.SIGINT)\n    except KeyboardInterrupt:\n        pass\n"
         "    return made(captured)\n"
-        "Run.from_captured = interrupted"
+        "Run._from_captured = interrupted"
     )
     ran = kernel.run(f"%%gpuprofile --display text\n{WORK}8")
-    kernel.run("Run.from_captured = made")
+    kernel.run("Run._from_captured = made")
     assert ran.values == ["8"] and len(ran.reports) == 1 and ran.failed
     assert works(kernel)
 
@@ -131,11 +131,11 @@ def test_an_interrupt_while_the_capture_starts_keeps_the_cell_from_running(kerne
 
 def test_a_failure_of_ours_is_one_line_and_the_cell_is_untouched(kernel: LiveKernel) -> None:
     kernel.run(
-        "from gpuprof.run import Run\nmade = Run.from_captured\n"
-        "def broken(captured):\n    raise RuntimeError('two\\nlines')\nRun.from_captured = broken"
+        "from gpuprof.run import Run\nmade = Run._from_captured\n"
+        "def broken(captured):\n    raise RuntimeError('two\\nlines')\nRun._from_captured = broken"
     )
     ran = kernel.run(f"%%gpuprofile --into stale\n{WORK}9")
-    kernel.run("Run.from_captured = made")
+    kernel.run("Run._from_captured = made")
     assert "RuntimeError: two lines" in one_line(ran.stream("stderr"))
     assert ran.values == ["9"] and not ran.failed and ran.displays == []
     assert kernel.value("stale is None") == "True"
@@ -143,11 +143,11 @@ def test_a_failure_of_ours_is_one_line_and_the_cell_is_untouched(kernel: LiveKer
 
 def test_a_report_that_cannot_be_drawn_falls_back_to_text(kernel: LiveKernel) -> None:
     kernel.run(
-        "from gpuprof.run import Run\nbundle = Run.display_bundle\n"
-        "def broken(self, **_):\n    raise ValueError('no')\nRun.display_bundle = broken"
+        "from gpuprof.run import Run\nbundle = Run._display_bundle\n"
+        "def broken(self, **_):\n    raise ValueError('no')\nRun._display_bundle = broken"
     )
     ran = kernel.run(f"%%gpuprofile\n{WORK}")
-    kernel.run("Run.display_bundle = bundle")
+    kernel.run("Run._display_bundle = bundle")
     assert "ValueError: no" in one_line(ran.stream("stderr"))
     assert [set(report) for report in ran.reports] == [{"text/plain"}]
 

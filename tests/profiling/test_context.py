@@ -56,7 +56,7 @@ def test_an_exception_passes_and_the_run_is_kept() -> None:
     with pytest.raises(ZeroDivisionError), gpuprof.profile() as run:
         work()
         _ = 1 / 0
-    assert run.details.error == "ZeroDivisionError"
+    assert run.report_data.error == "ZeroDivisionError"
     assert count_of(run, "aten::mm") == 1
 
 
@@ -92,7 +92,6 @@ def test_the_same_profile_can_be_entered_again() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"stepz": 3},
         {"steps": 0},
         {"nvml_hz": -1.0},
         {"steps": "a"},
@@ -137,7 +136,7 @@ def test_our_own_failure_leaves_the_block_alone(
     def broken(captured: Any) -> Run:
         raise ValueError("not today")
 
-    monkeypatch.setattr(Run, "from_captured", broken)
+    monkeypatch.setattr(Run, "_from_captured", broken)
     with gpuprof.profile() as run:
         value = work()
     assert value[0, 0] == 32

@@ -43,7 +43,7 @@ def test_the_peak_of_a_training_run_is_made_of_known_parts(zeroed: str, tmp_path
             optimizer.step()
             if zeroed != "first":
                 optimizer.zero_grad(set_to_none=zeroed == "last")
-    found = run.details.results.get(MemoryComposition).primary
+    found = run.report_data.results.get(MemoryComposition).primary
     assert found is not None and found.device is None
     assert found.parameter_bytes == found.gradient_bytes == F32 * ELEMENTS
     assert found.state_bytes == 2 * F32 * ELEMENTS + F32 * 4
@@ -81,7 +81,7 @@ def test_a_list_of_losses_with_their_graphs_grows(leaks: bool, tmp_path: Path) -
             optimizer.step()
             if leaks:
                 losses.append(loss)
-    growth = run.details.results.get(MemoryGrowth)
+    growth = run.report_data.results.get(MemoryGrowth)
     found = [each for each in run.findings if each.rule == "memory_grows_per_step"]
     if not leaks:
         assert growth.per_step_bytes == 0 and not found

@@ -58,7 +58,7 @@ def _under_load(check: Check) -> None:
         for column in DEVICE_SAMPLES.columns
         if len(samples)
     }
-    health = [asdict(device) for device in run_of_it.details.results.get(DeviceHealth).devices]
+    health = [asdict(device) for device in run_of_it.report_data.results.get(DeviceHealth).devices]
     check.note(load={"samples": len(samples), "least_and_most": seen, "health": health})
     check.note(load_sampling={k: v for k, v in run_of_it.trace.context.sampling.items() if k != "table"})
     check.only_on_device("NVML is sampled at 5 Hz or more", len(samples) >= 20)

@@ -37,7 +37,7 @@ def run(check: Check) -> None:
     namespace |= {"width": width, "batch": batch, "grown": grown}
     cells.enter(_SETUP, namespace)
     profiled = cells.play(_CELL, namespace, memory=check.small).run
-    growth = profiled.details.results.get(MemoryGrowth)
+    growth = profiled.report_data.results.get(MemoryGrowth)
     found = {name: getattr(growth, name) for name in growth.__dataclass_fields__}
     check.note(growth=found, grown_bytes=4 * grown, findings=recorded.findings(profiled))
     recorded.keep(check, profiled, "growth")
@@ -64,7 +64,7 @@ def _snapshot(check: Check) -> None:
         torch.cuda.memory._dump_snapshot(str(path))  # type: ignore[no-untyped-call]
     finally:
         torch.cuda.memory._record_memory_history(enabled=None)
-    use = next(iter(gpuprof.load(path).details.results.get(MemoryPeak).devices), None)
+    use = next(iter(gpuprof.load(path).report_data.results.get(MemoryPeak).devices), None)
     peak = None if use is None else use.peak_allocated_bytes
     check.note(snapshot={"bytes": path.stat().st_size, "peak_bytes": peak, "live_bytes": live})
     check.expect("a snapshot of the allocator is read", peak is not None)

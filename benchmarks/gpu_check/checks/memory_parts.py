@@ -51,7 +51,7 @@ def _judge(check: Check, source: str, size: SimpleNamespace, run_of_it: Any) -> 
     activation = size.batch * size.width * _FLOAT
     key = "cuda:0" if check.on_device else "cpu"
     found = next((each for each in run_of_it.trace.context.compositions if each.device == key), None)
-    results = run_of_it.details.results
+    results = run_of_it.report_data.results
     part = results.get(MemoryComposition).primary
     peak = results.get(MemoryPeak)
     use = next(iter(peak.devices), None) if check.on_device else peak.host

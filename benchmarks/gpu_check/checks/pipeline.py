@@ -49,7 +49,7 @@ def run(check: Check) -> None:
     check.note(text=text[:4000], run=recorded.describe(profiled), modules=_imported())
     check.expect("the text report is there", "How far to trust this" in text)
     check.expect("rules judged", bool(profiled.findings) or bool(profiled.abstained))
-    check.expect("the graph was replayed", profiled.details.results.get(Replay) is not None)
+    check.expect("the graph was replayed", profiled.report_data.results.get(Replay) is not None)
     with TemporaryDirectory() as folder:
         again = Run.load(trim(Path(str(profiled.folder)), Path(folder) / "trimmed"))
         check.expect("its trimmed recording loads and reports", len(again.text()) > 200)

@@ -76,7 +76,7 @@ def _truth(on_device: bool) -> tuple[set[int], int]:
 
 def _found(run_of_it: Run, on_device: bool) -> Counter[tuple[int, int]]:
     """How many waits (without a device: reads of a value) lie on each line, by file and line."""
-    results, trace = run_of_it.details.results, run_of_it.trace
+    results, trace = run_of_it.report_data.results, run_of_it.trace
     places = results.get(LinePlaces)
     if on_device:
         waits = results.get(SyncWaits).table

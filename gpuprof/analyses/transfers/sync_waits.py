@@ -99,9 +99,9 @@ def blocking_copies(trace: Trace) -> Array:
     """Boolean mask of shape `(len(calls),)`: copying calls in which the host waits for the device.
 
     Those that are synchronous by name (cudaMemcpy, hipMemcpyWithStream), and asynchronous ones that took more than
-    three times the 25th percentile of such calls (docs/design/whatif.md, "blocking copy") and returned only after their
-    copy had begun: with pageable memory the call first waits for the stream, and returns shortly before the copy's end. The
-    percentile is taken as 10 µs at most, for runs in which every copy blocks.
+    three times the 25th percentile of such calls and returned only after their copy had begun (docs/design/whatif.md,
+    "blocking copy"): with pageable memory the call first waits for the stream, and returns shortly before the
+    copy's end. The percentile is taken as 10 µs at most, for runs in which every copy blocks.
     """
     calls, events = trace.calls, trace.device_events
     copying: Array = calls["kind"] == CallKind.COPY

@@ -62,8 +62,8 @@ _LEFT_ON_CPU = {
 # 53 % of their time).
 _FEW_TENSORS, _LEFT_OF_FEW = 8, 0.13
 _LEFT_ON_DEVICE = (0.7, 0.4, 0.1)
-# One pass in place of foreach's: fused moves 28 bytes a parameter (docs/design/whatif.md, formula 6), foreach's ten or so
-# operators two to three times as many; at worst the caches hide most of that.
+# One pass in place of foreach's: fused moves 28 bytes a parameter (docs/design/whatif.md, formula 6), foreach's ten
+# or so operators two to three times as many; at worst the caches hide most of that.
 _MANY_PASSES = ("Adam", "AdamW")
 _LEFT_OF_PASSES = (0.8, 0.5, 0.3)
 

@@ -57,7 +57,7 @@ def render_page(report: Report, *, redact: bool = False, most_bytes: int | None 
     whole = build(report.trace, report.results, findings=report.findings, title=report.title, with_source=not redact)
     if most_bytes is None:
         return _render(report, whole, reduced(whole, MOST_EVENTS), redact, embedded)
-    hint = 'run.report("report.html") writes the whole.'
+    hint = 'run.write_html("report.html") writes the whole.'
     page = ""
     for limit in _SMALLER:
         page = _render(report, whole, reduced(whole, limit, hint=hint), redact, embedded)

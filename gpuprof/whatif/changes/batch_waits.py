@@ -20,7 +20,8 @@ def waits_with_workers(
     `load_ns`: what each batch takes to make, shape `(batches,)`; `rest_ns`: the loop's own work after
     each of them, one for all or of the same shape.
     Formula 1 of docs/design/whatif.md: worker i mod N begins batch i when it is free and when batch
-    i − prefetch·N has been taken. The batches are gone through twice, and the second time counts: a run is recorded in its middle.
+    i − prefetch·N has been taken. The batches are gone through twice, and the second time counts: a run is recorded in
+    its middle.
     """
     load = np.tile(np.asarray(load_ns, np.float64), 2)
     rest = np.tile(np.broadcast_to(np.asarray(rest_ns, np.float64), len(load_ns)), 2).tolist()

@@ -62,7 +62,7 @@ def test_torchs_own_data_parallel_range_is_found(tmp_path: Any) -> None:
     with gpuprof.profile(folder=tmp_path, no_nvml=True) as run:
         for _ in range(3):
             module(torch.ones(1, 2))
-    found = run.details.results.get(DeviceUsage)
+    found = run.report_data.results.get(DeviceUsage)
     assert found.data_parallel_calls == 3
     assert found.data_parallel.total_ns > 0
 

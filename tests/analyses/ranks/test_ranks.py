@@ -71,7 +71,7 @@ def test_eight_recorded_ranks_of_one_step(tmp_path: Path) -> None:
     with tarfile.open(FOLDER / "ranks" / "v100-dlrm-8ranks.tar.gz") as archive:
         archive.extractall(tmp_path, filter="data")
     run = gpuprof.load(next(path for path in tmp_path.iterdir() if path.is_dir()))
-    found = run.details.results.get(Ranks)
+    found = run.report_data.results.get(Ranks)
     assert [each.rank for each in found.memory] == list(range(8))
     assert found.any_collective and found.steps == ()
     said = {each.rule: each.needs for each in run.abstained}

@@ -135,7 +135,7 @@ def test_a_limit_in_bytes_is_kept_and_said(monkeypatch):
     small = render_page(report, most_bytes=limit)
     assert len(small.encode()) <= limit
     note = json.loads(Page(small).scripts["payload"])["reduced"]
-    assert note.startswith("Reduced: the ") and "run.report" in note
+    assert note.startswith("Reduced: the ") and "run.write_html" in note
     assert json.loads(Page(whole).scripts["payload"])["reduced"] is None
 
 

@@ -14,12 +14,12 @@ from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.verification.cells.hooks import Hooks
 from gpuprof.verification.cells.variants import Variant
 from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge, skipped_work
+from gpuprof.verification.measurement import ArmFacts, Measurement
 from gpuprof.verification.record import GUARD_STEPS, Record
 from gpuprof.verification.state.snapshot import Snapshot
 from gpuprof.verification.timing.blocks import BlockPlan, TimedBlock, run_block
 from gpuprof.verification.timing.outcome import FEWEST_PAIRS, as_differences, decided, estimate
 from gpuprof.verification.timing.warm_up import DeviceClocks, settled
-from gpuprof.verification.verdict import ArmFacts, Measurement
 
 MOST_PAIRS = 60
 BUDGET_S = 60.0

@@ -9,8 +9,8 @@ import pytest
 
 from gpuprof.rules.base.guard import Guard
 from gpuprof.verification.guards import GuardResult, Status
+from gpuprof.verification.measurement import ArmFacts, Measurement
 from gpuprof.verification.timing.outcome import Outcome
-from gpuprof.verification.verdict import ArmFacts, Measurement
 
 PASSED = GuardResult(Guard.EXACT, Status.PASSED, "loss identical over 20 steps", 0.0)
 GIB = 1024**3
