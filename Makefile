@@ -47,7 +47,7 @@ $(VENV_LINES)/.test: pyproject.toml
 	@touch $@
 
 lines: $(VENV_LINES)/.test
-	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile $(wildcard tests/capture/test_line*.py) \
+	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile tests/capture/lines \
 		tests/capture/base/test_exclusive_session.py tests/capture/session/test_session.py tests/profiling tests/kernel
 
 lint: $(VENV)/.dev

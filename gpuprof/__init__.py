@@ -15,7 +15,7 @@ from gpuprof.errors import GpuprofError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpuprof.profiling import history, last, profile
+    from gpuprof.profiling import SavedRun, history, last, profile
     from gpuprof.report.verdict import Verdict
     from gpuprof.rules.base.finding import Abstention, Finding, Saving
     from gpuprof.run import Run
@@ -27,6 +27,7 @@ __all__ = [
     "GpuprofError",
     "Measurement",
     "Run",
+    "SavedRun",
     "Saving",
     "Verdict",
     "__version__",
@@ -40,9 +41,10 @@ __all__ = [
 _LAZY = {
     "Abstention": "gpuprof.rules.base.finding",
     "Finding": "gpuprof.rules.base.finding",
-    "Run": "gpuprof.run",
-    "Saving": "gpuprof.rules.base.finding",
     "Measurement": "gpuprof.verification",
+    "Run": "gpuprof.run",
+    "SavedRun": "gpuprof.profiling",
+    "Saving": "gpuprof.rules.base.finding",
     "Verdict": "gpuprof.report.verdict",
     "history": "gpuprof.profiling",
     "last": "gpuprof.profiling",

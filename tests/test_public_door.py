@@ -26,7 +26,6 @@ from tests.test_import_light import loaded_by
 ROOT = Path(__file__).resolve().parents[1]
 OWN = Path(__file__).parent / "data" / "cpu-training"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-README = (ROOT / "README.md").read_text()
 
 FINDINGS = f"import gpuprof; run = gpuprof.load({str(OWN)!r}); run.findings"
 
@@ -100,7 +99,8 @@ def test_type_checkers_and_python_see_the_same_names():
 
 
 @pytest.mark.parametrize(
-    "name", ["Abstention", "Finding", "Measurement", "Run", "Saving", "Verdict", "history", "profile", "verify"]
+    "name",
+    ["Abstention", "Finding", "Measurement", "Run", "SavedRun", "Saving", "Verdict", "history", "profile", "verify"],
 )
 def test_a_name_brings_neither_torch_nor_a_plotting_library(name):
     assert loaded_by(f"import gpuprof; gpuprof.{name}") == []
@@ -218,13 +218,20 @@ def test_old_names_go_when_they_said():
 # README on the package index
 
 
+@pytest.fixture(scope="module")
+def readme() -> str:
+    """README as the package has it: pyproject.toml makes its relative links whole."""
+    command = [sys.executable, "-m", "hatch_fancy_pypi_readme"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 def addresses_in(text: str) -> list[str]:
     defined = re.findall(r"^\[[^\]]+\]: (\S+)", text, re.MULTILINE)
     return [*defined, *re.findall(r"\]\(([^)\s]+)", text), *re.findall(r"(?:src|href)=[\"']([^\"']+)", text)]
 
 
-def test_every_address_in_readme_is_whole_and_its_file_is_there():
-    found = addresses_in(README)
+def test_every_address_in_readme_is_whole_and_its_file_is_there(readme):
+    found = addresses_in(readme)
     base = PROJECT["urls"]["Source"]
     assert len(found) >= 10
     for address in found:
@@ -248,10 +255,11 @@ def test_the_addresses_of_the_project_begin_with_its_source():
             assert (ROOT / address.partition("/blob/main/")[2]).is_file()
 
 
-def test_the_package_index_can_show_readme():
-    markdown = pytest.importorskip("readme_renderer.markdown")
-    shown = markdown.render(README)
+def test_the_package_index_can_show_readme(readme):
+    from readme_renderer import markdown
+
+    shown = markdown.render(readme)
     assert shown is not None
     # every reference was resolved
-    assert set(re.findall(r'(?:src|href)="([^"#][^"]*)"', shown)) == set(addresses_in(README))
+    assert set(re.findall(r'(?:src|href)="([^"#][^"]*)"', shown)) == set(addresses_in(readme))
     assert "<h1" in shown and "<img" in shown
