@@ -7,44 +7,35 @@ from collections import defaultdict
 
 from benchmarks.proving.pair import Pair, all_pairs
 
-_SECTIONS = {  # in the order in which a cell is best looked at
-    "Input pipeline": ("input_pipeline decoding_pictures worker_processes tables texts audio records augmenting"),
-    "Transfers": "transfers transfers_made transfers_wide small_copies",
-    "Waits for the device": "host_syncs host_syncs_masks host_syncs_checks host_syncs_timers",
-    "Python on the host": (
-        "host_work debug_modes python_loops latent_models metric_learning segmenting reinforcement position_tables "
-        "weight_averages checkpoints"
-    ),
-    "Launches and compiling": "launching decoding compiling pointwise batch_size",
-    "Optimizer": "optimizers parameter_groups gradients",
-    "Precision": "precision precision_amp precision_fp64 precision_tables",
-    "Compute": "convolution_layout convolution_choice convolution_bias attention shapes sequences generating",
-    "Memory": (
-        "memory_activations memory_logits memory_growth memory_shapes allocator inference adversarial predictions "
-        "host_memory"
-    ),
+_SECTIONS = {  # folders of benchmarks/pairs, in the order in which a cell is best looked at
+    "loading": "Input pipeline",
+    "transfers": "Transfers",
+    "waits": "Waits for the GPU",
+    "host": "Python on the CPU",
+    "launches": "Launches and compilation",
+    "training": "Optimizer",
+    "precision": "Precision",
+    "compute": "Compute",
+    "memory": "Memory",
 }
-_OTHERS = "Others"
 _UNPUBLISHED = "nobody"
 _LABEL = "  # <- "
 
 
 def cookbook() -> str:
     """Markdown: one diff a pair, in sections."""
-    sections = {family: title for title, families in _SECTIONS.items() for family in families.split()}
     by_section: dict[str, list[Pair]] = defaultdict(list)
     for pair in all_pairs():
-        by_section[sections.get(pair.family, _OTHERS)].append(pair)
+        by_section[_SECTIONS[pair.path.parent.name]].append(pair)
     parts = [
         "# Cookbook\n",
         "Common faults of training cells, each with its cure. They are the labelled pairs on which gpuprof’s rules and "
         "predictions are scored ([evidence](evidence/index.md)); the files are in `benchmarks/pairs/`. The published "
         "gains were measured by others, on their machines.\n",
     ]
-    for title in (*_SECTIONS, _OTHERS):
-        if title in by_section:
-            parts.append(f"## {title}\n")
-            parts.extend(_recipe(pair) for pair in by_section[title])
+    for title in _SECTIONS.values():
+        parts.append(f"## {title}\n")
+        parts.extend(_recipe(pair) for pair in by_section[title])
     return "\n".join(parts)
 
 

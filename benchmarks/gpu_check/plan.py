@@ -81,7 +81,7 @@ def _pairs(labels: list[Label], sizes: tuple[str, ...]) -> Iterator[Item]:
 def _labels(folder: Path) -> list[Label]:
     """Name and label of every pair, those first whose fault only a device shows; a file that cannot be read is left."""
     found = []
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py"), key=lambda path: path.stem):
         try:
             text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
             found.append((path.stem, tomllib.loads(text)))

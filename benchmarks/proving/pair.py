@@ -1,7 +1,7 @@
 """A labelled pair: the cell with one known fault, the same cell cured, and the label, read from one small file.
 
-The file (`benchmarks/pairs/<name>.py`) is Python in percent cells that is never imported. Its docstring is TOML:
-number, title (of the cure), family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad`
+The file (`benchmarks/pairs/<subject>/<name>.py`) is Python in percent cells that is never imported. Its docstring is
+TOML: number, title (of the cure), family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad`
 and `good`, `[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored
 on a CPU instead of the mini size, which tests the code. `whole_cell = true` where the gain lies outside the steps;
 `gain = "memory"` where the cure frees memory rather than time. `[besides]` names, by size, rules that are right about
@@ -117,7 +117,7 @@ class Pair:
 @cache
 def all_pairs() -> tuple[Pair, ...]:
     """Every pair of benchmarks/pairs, by its number in the list of pairs."""
-    return tuple(sorted((load_pair(path) for path in FOLDER.glob("*.py")), key=lambda pair: (pair.number, pair.name)))
+    return tuple(sorted((load_pair(path) for path in FOLDER.rglob("*.py")), key=lambda pair: (pair.number, pair.name)))
 
 
 def named_pairs(names: tuple[str, ...]) -> tuple[Pair, ...]:
