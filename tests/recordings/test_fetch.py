@@ -48,7 +48,7 @@ def server(published: Path) -> Iterator[str]:
             pass
 
     serving = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(published)))
-    thread = threading.Thread(target=serving.serve_forever, daemon=True)
+    thread = threading.Thread(target=partial(serving.serve_forever, 0.01), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{serving.server_port}"
     serving.shutdown()
