@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,15 @@ from gpuprof.capture.session import Session
 from gpuprof.model.context import Cell
 from tests.support.fake_nvml.fixtures import _remove_folder, load_nvml, nvml
 
-__all__ = ["_remove_folder", "load_nvml", "new_session", "nvml"]
+__all__ = ["_remove_folder", "ctrl_c", "load_nvml", "new_session", "nvml"]
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts, as in a notebook, even where the suite was started with it ignored (nohup, in the background)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
