@@ -10,7 +10,7 @@ VENV_LINES ?= .venv-lines
 GPU_RESULTS ?= gpu-check
 BIN_LINES := $(VENV_LINES)/bin
 
-.PHONY: demo test lines lint types layers docs notebooks check gpu-check gpu-wheels scores evidence clean
+.PHONY: demo test traces lines lint types layers docs notebooks check gpu-check gpu-wheels scores evidence clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,10 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The public recordings that many tests read (35 MB): from TRACES or ../shared/traces where they are, else downloaded.
+traces:
+	$(PYTHON) tests/recordings/fetch.py $(if $(TRACES),--from $(TRACES))
 
 # 1.4 GB to load where there is no CPU wheel of torch for that Python.
 $(VENV_LINES)/.test: pyproject.toml

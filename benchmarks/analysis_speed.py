@@ -2,8 +2,8 @@
 
     python benchmarks/analysis_speed.py [TRACE] [RUNS]
 
-Without TRACE the largest of the shared traces is read. An analysis that asks for others is timed with those already
-computed, so the rows add up to the whole.
+Without TRACE the largest public recording is read (`make traces` brings it). An analysis that asks for others is timed
+with those already computed, so the rows add up to the whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.trace import Trace
 
-LARGEST = Path(__file__).resolve().parents[2] / "shared" / "traces" / "gpu" / "v100-ddp-memory-nccl.json.gz"
+RECORDINGS = Path(__file__).resolve().parents[1] / "tests" / "recordings" / "traces"
+LARGEST = RECORDINGS / "gpu" / "v100-ddp-memory-nccl.json.gz"
 
 
 def analyses() -> list[type[Result]]:

@@ -2,7 +2,7 @@
 
     python benchmarks/ingest_speed.py [TRACE.json.gz] [--copies 5]
 
-Takes a real trace (by default the largest of `../shared/traces`), and the same with its events repeated one after the
+Takes a real trace (by default the largest of `make traces`), and the same with its events repeated one after the
 other to about a million. Every reading runs in a process of its own; the best of three counts. The ratios are what
 matters: they were measured in one run. Writes `benchmarks/ingest_speed.md`. orjson is measured where it is installed.
 """
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-DEFAULT = HERE.parents[1] / "shared" / "traces" / "gpu" / "v100-ddp-memory-nccl.json.gz"
+DEFAULT = HERE.parent / "tests" / "recordings" / "traces" / "gpu" / "v100-ddp-memory-nccl.json.gz"
 RUNS = 3
 
 READERS = {

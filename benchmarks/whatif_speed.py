@@ -2,9 +2,9 @@
 
     python benchmarks/whatif_speed.py [TRACE] [RUNS]
 
-Without TRACE the largest of the shared traces is read. Beside the trace itself the same run repeated end to end is
-measured, until calls and device operations alone are 200,000. `first` re-timing orders the edges too; an edit that
-only changes durations needs only the `next`.
+Without TRACE the largest public recording is read (`make traces`). Beside the trace itself the same run repeated end to
+end is measured, until calls and device operations alone are 200,000. `first` re-timing orders the edges too; an edit
+that only changes durations needs only the `next`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from gpuprof.whatif.graph.graph import NodeKind
 from gpuprof.whatif.predict import Replay, predict
 from gpuprof.whatif.retime import retime
 
-LARGEST = Path(__file__).resolve().parents[2] / "shared" / "traces" / "gpu" / "v100-ddp-memory-nccl.json.gz"
+RECORDINGS = Path(__file__).resolve().parents[1] / "tests" / "recordings" / "traces"
+LARGEST = RECORDINGS / "gpu" / "v100-ddp-memory-nccl.json.gz"
 EVENTS = 200_000
 
 

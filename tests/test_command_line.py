@@ -15,6 +15,7 @@ from gpuprof.__main__ import main
 from tests.support.shared import shared_path
 
 
+@pytest.mark.recordings
 def test_findings_json_is_one_object_on_stdout(capsys):
     status = main(["findings", str(shared_path("a100-copies-pageable")), "--json"])
     out = capsys.readouterr().out
@@ -24,6 +25,7 @@ def test_findings_json_is_one_object_on_stdout(capsys):
     assert [finding["rule"] for finding in told["findings"]] == ["pageable_h2d_copy"]
 
 
+@pytest.mark.recordings
 def test_findings_exits_0_where_there_are_none(capsys):
     assert main(["findings", str(shared_path("a100-copies-pinned")), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["findings"] == []
@@ -42,6 +44,7 @@ def test_an_unreadable_file_is_one_line_on_stderr(tmp_path, capsys, monkeypatch,
     assert "expected" in said.err
 
 
+@pytest.mark.recordings
 def test_report_writes_a_page(tmp_path, capsys):
     target = tmp_path / "out.html"
     assert main(["report", str(shared_path("a100-copies-pageable")), "-o", str(target)]) == 0
@@ -49,11 +52,13 @@ def test_report_writes_a_page(tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.recordings
 def test_report_into_a_missing_folder_says_so(tmp_path, capsys):
     assert main(["report", str(shared_path("a100-copies-pageable")), "-o", str(tmp_path / "no" / "out.html")]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
+@pytest.mark.recordings
 def test_compare_tells_both(tmp_path, capsys):
     before, after = (str(shared_path(f"a100-copies-{kind}")) for kind in ("pageable", "pinned"))
     assert main(["compare", before, after, "--json"]) == 0
@@ -76,6 +81,7 @@ def test_explain_of_an_unknown_rule_names_near_ones(capsys):
     assert "input_stall" in capsys.readouterr().err
 
 
+@pytest.mark.recordings
 def test_a_truncated_file_is_read_and_marked(tmp_path, capsys):
     whole = gzip.decompress(shared_path("h100-transformer-tiny-kernels").read_bytes())
     cut = tmp_path / "cut.json"
@@ -115,6 +121,7 @@ def _run(*arguments, stdout):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.recordings
 def test_a_full_disk_is_one_line_and_status_2():
     with Path("/dev/full").open("w") as full:
         ended = _run("findings", shared_path("a100-copies-pageable"), stdout=full)
@@ -122,6 +129,7 @@ def test_a_full_disk_is_one_line_and_status_2():
     assert ended.stderr.startswith("gpuprof: ") and ended.stderr.count("\n") == 1
 
 
+@pytest.mark.recordings
 def test_a_reader_that_has_gone_does_not_change_the_status():
     reading, writing = os.pipe()
     os.close(reading)

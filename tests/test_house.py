@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import statistics
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import gpuprof
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "gpuprof").rglob("*.py"))
-LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FILE = 400, 60, 120
+LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FILE, MOST_MODULES = 400, 60, 120, 25
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -46,3 +47,21 @@ def test_public_names_are_sorted_and_there():
     assert gpuprof.__all__ == sorted(gpuprof.__all__)
     for name in gpuprof.__all__:
         assert getattr(gpuprof, name) is not None
+
+
+def test_no_folder_is_crowded():
+    modules = [path for folder in ("gpuprof", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    crowded = {
+        folder: count for folder, count in Counter(path.parent for path in modules).items() if count > MOST_MODULES
+    }
+    assert not crowded
+
+
+def test_no_two_classes_share_a_name():
+    found = [
+        node.name
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert not {name for name, count in Counter(found).items() if count > 1}

@@ -42,12 +42,13 @@ _EXAMPLES = (
 )
 _MADE = (
     *("gpuprof-report.html", "gpuprof-report-<run number>.html", "notebooks/quickstart.executed.ipynb"),
-    *("line_events.npz", "results.json", "docs/evidence/gpu-check.md", "tests/data/gpu/"),
+    *("line_events.npz", "results.json", "docs/evidence/gpu-check.md", "tests/data/gpu/", "tests/recordings/traces"),
 )
 ALLOWED = {
     **dict.fromkeys(_EXAMPLES, "a user's file in an example"),
     **dict.fromkeys(_MADE, "made by gpuprof or by make, and not, or not yet, tracked"),
     "<host>_<process>.<time>.pt.trace.json": "how torch names its traces",
+    **dict.fromkeys(("../shared/traces", "../shared/traces."), "where `make traces` looks for recordings first"),
     "gpuprof.NAME": "any of the public names",
     "gpuprof.clock": "a range in the trace",
     "gpuprof.insights": "a module of the other package of that name",
@@ -59,6 +60,7 @@ ALLOWED = {
     "profiler/data.py": "a file of the TensorBoard plugin",
     "v100-ddp-memory-nccl.json.gz": "a recorded trace by its name",
 }
+NOT_READ = {"tests/test_references.py", "tests/recordings/manifest.toml"}
 FOREIGN = ("torch/", "transformers/", "site-packages/")
 # Options of docker, torchrun and jupyter.
 FOREIGN_OPTIONS = {"--gpus", "--shm-size", "--ipc", "--cap-add", "--execute", "--nproc-per-node"}
@@ -125,11 +127,11 @@ def known() -> frozenset[str]:
 
 @functools.cache
 def passages() -> tuple[Passage, ...]:
-    """All texts but this file's, which is full of examples."""
+    """All texts but this file's, which is full of examples, and the list of files in other repositories."""
     found: list[Passage] = []
     for name in tracked():
         path = ROOT / name
-        if path == Path(__file__) or not (path.suffix in TEXTS or path.name in WITHOUT_SUFFIX):
+        if name in NOT_READ or not (path.suffix in TEXTS or path.name in WITHOUT_SUFFIX):
             continue
         found.extend(_passages(name, path.read_text()))
     return tuple(found)

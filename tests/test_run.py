@@ -9,7 +9,7 @@ import pytest
 
 import gpuprof
 from gpuprof.errors import GpuprofError, UsageError
-from tests.support.shared import ABSENT, FOLDER
+from tests.support.shared import shared_file
 from tests.support.trace_builder import TraceBuilder
 
 OWN = Path(__file__).parent / "data" / "cpu-training"
@@ -77,10 +77,9 @@ def test_compares_with_itself_as_no_difference(run):
     assert run.compare(OWN).sentence().startswith("No difference")
 
 
+@pytest.mark.recordings
 def test_ranks_are_loaded_together(tmp_path):
-    if not FOLDER.is_dir():
-        pytest.skip(ABSENT)
-    with tarfile.open(FOLDER / "ranks" / "v100-dlrm-8ranks.tar.gz") as archive:
+    with tarfile.open(shared_file("ranks/v100-dlrm-8ranks.tar.gz")) as archive:
         archive.extractall(tmp_path, filter="data")
     run = gpuprof.load(next(path for path in tmp_path.iterdir() if path.is_dir()))
     told = run.to_dict()

@@ -21,7 +21,8 @@ from benchmarks.proving.traces import TraceScore, score_traces
 
 DEFAULT = ROOT / ".gpuprof" / "proving"
 PAGES = ROOT / "docs" / "evidence"
-TRACES = ROOT.parent / "shared" / "traces" / "gpu"
+FOLDERS = (ROOT / "tests" / "recordings" / "traces" / "gpu", ROOT.parent / "shared" / "traces" / "gpu")
+TRACES = next((folder for folder in FOLDERS if folder.is_dir()), FOLDERS[0])
 
 
 def main() -> None:
@@ -62,7 +63,7 @@ def write_pages(pages: Path) -> list[Path]:
 
 
 def _traces(kept: Path) -> Sequence[TraceScore]:
-    """Scored now where the traces are beside the checkout, else as they were scored last."""
+    """Scored now where the public recordings are here, else as they were scored last."""
     found = score_traces(TRACES)
     if found:
         write_json(kept, [vars(score) for score in found])

@@ -1,15 +1,14 @@
 """A labelled pair: the cell with one known fault, the same cell cured, and the label, read from one small file.
 
 The file (`benchmarks/pairs/<subject>/<name>.py`) is Python in percent cells that is never imported. Its docstring is
-TOML: number, title (of the cure), family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants beside `bad`
-and `good`, `[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for: it is scored
-on a CPU instead of the mini size, which tests the code. `whole_cell = true` where the gain lies outside the steps;
-`gain = "memory"` where the cure frees memory rather than time. `[besides]` names, by size, rules that are right about
-the workload itself whatever the variant (a tiny net is launch-bound, cured or not). A line that ends in `# <- rule` is
-a label.
-
-`[first_sight]`: of a pair that somebody wrote after the rules without knowing a threshold, whether the fault was
-`found` when they first saw it, and the `false` findings above low severity. It stays when rules are changed for it.
+TOML: number, title (of the fix), family, rule, guard, shows_on, published, `[sizes.<name>]` and, for variants other
+than `bad` and `good`, `[variants.<name>]` with `rules` and `why`. `sizes.cpu` is what a user would wait seconds for:
+it is scored on a CPU instead of the mini size, which tests the code. `whole_cell = true` where the gain lies outside
+the steps; `gain = "memory"` where the cure frees memory rather than time. `[besides]` names, by size, rules that are
+right about the workload itself whatever the variant (a tiny net is launch-bound, cured or not). A line that ends in
+`# <- rule` is a label. `[first_sight]`: of a pair that somebody wrote after the rules without knowing a threshold,
+whether the fault was `found` when they first saw it, and the `false` findings above low severity. It stays when rules
+are changed for it.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ def many_syncs():
     return Run.load(shared_path("a100-sam-many-syncs"))
 
 
+@pytest.mark.recordings
 def test_a_run_is_described(many_syncs):
     facts = recorded.describe(many_syncs)
     assert facts["device_events"]["kernel"] > 5_000
@@ -28,6 +29,7 @@ def test_a_run_is_described(many_syncs):
     assert "sync_in_step" in [finding["rule"] for finding in facts["findings"]]
 
 
+@pytest.mark.recordings
 def test_gaps_and_lags_are_those_of_idle_and_busy_streams(many_syncs):
     gaps = launch_constants._gaps(many_syncs.trace)
     assert gaps["idle_lag"]["count"] > 1000
@@ -35,6 +37,7 @@ def test_gaps_and_lags_are_those_of_idle_and_busy_streams(many_syncs):
     assert gaps["queued"]["median"] < 5_000
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", ["cpu-only-rank34", "no-gpu-activity", "torch-compile-triton", "mi300x-qwen-rocm"])
 def test_no_run_is_too_odd(name):
     run = Run.load(shared_path(name))
@@ -42,6 +45,7 @@ def test_no_run_is_too_odd(name):
     launch_constants._gaps(run.trace)
 
 
+@pytest.mark.recordings
 def test_the_page_shows_a_recorded_run(many_syncs):
     result = {"status": "held", "facts": {"balanced": recorded.describe(many_syncs)}}
     text = page({"capture": result}, {"device_kind": "cuda"})

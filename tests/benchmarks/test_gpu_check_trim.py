@@ -38,6 +38,7 @@ def test_a_recording_keeps_its_findings(tmp_path):
     assert findings_of(trim(RECORDED, tmp_path / "trimmed")) == findings_of(RECORDED)
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", ["v100-ddp-memory-nccl", "a100-sam-fewer-syncs"])
 def test_device_work_stays_with_its_launches(name, tmp_path):
     source = shared_path(name)
@@ -50,6 +51,7 @@ def test_device_work_stays_with_its_launches(name, tmp_path):
     assert [device.name for device in trimmed.devices] == [device.name for device in whole.devices]
 
 
+@pytest.mark.recordings
 def test_the_largest_size_is_kept_to_by_fewer_steps(tmp_path):
     source = shared_path("v100-resnet50-workers0")
     small = trim(source, tmp_path / "small.json.gz", steps=4, most_bytes=400_000)
@@ -57,6 +59,7 @@ def test_the_largest_size_is_kept_to_by_fewer_steps(tmp_path):
     assert 1 <= len(load_trace(small).steps) < 4
 
 
+@pytest.mark.recordings
 def test_python_frames_go_where_nothing_else_helps(tmp_path):
     source = shared_path("h100-owlv2-dataloader-stacks")
     assert len(load_trace(trim(source, tmp_path / "t.json.gz", most_bytes=10_000)).frames) == 0

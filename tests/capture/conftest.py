@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,24 @@ import pytest
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Cell
-from tests.support.fake_nvml.fixtures import _remove_folder, load_nvml, nvml
+from tests.capture.ticks import Bench
+from tests.support.fake_nvml.fixtures import FakeNvml, _remove_folder, load_nvml, nvml
 
-__all__ = ["_remove_folder", "load_nvml", "new_session", "nvml"]
+__all__ = ["_remove_folder", "bench", "ctrl_c", "load_nvml", "new_session", "nvml"]
+
+
+@pytest.fixture
+def bench(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """Samplers of the fake driver whose readings and clock the test controls."""
+    return Bench(monkeypatch)
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts, as in a notebook, even where the suite was started with it ignored (as by nohup)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from gpuprof.model.samples import SampleLog
 from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
 from gpuprof.model.table import Table
 from tests.ingest.kineto_text import EVENTS, call, compact, operator, save, span
-from tests.support.shared import ABSENT, FOLDER
+from tests.support.shared import shared_file
 
 CONTEXT = RunContext(run_id="r1", environment=Environment(torch="2.13.0", devices=(Device(id=0, name="Test GPU"),)))
 
@@ -107,9 +107,9 @@ def test_a_file_of_another_rank_is_refused(tmp_path: Path) -> None:
         load_trace(path, rank=0)
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason=ABSENT)
+@pytest.mark.recordings
 def test_eight_ranks_of_one_step(tmp_path: Path) -> None:
-    with tarfile.open(FOLDER / "ranks" / "v100-dlrm-8ranks.tar.gz") as archive:
+    with tarfile.open(shared_file("ranks/v100-dlrm-8ranks.tar.gz")) as archive:
         for member in archive:
             if (file := archive.extractfile(member)) is not None:
                 save(tmp_path, file.read(), Path(member.name).name)

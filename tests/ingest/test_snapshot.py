@@ -15,7 +15,7 @@ from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.kinds import MemoryDevice
 from gpuprof.report import Report
-from tests.support.shared import ABSENT, FOLDER
+from tests.support.shared import shared_file
 
 MIB = 1 << 20
 
@@ -141,11 +141,10 @@ def _refused(path: Path, kind: type[TraceError], says: str) -> None:
     assert "\n" not in message
 
 
+@pytest.mark.recordings
 def test_the_recorded_snapshot() -> None:
     """Figures computed from the file by hand: 1,721 allocations, all released again, over 216 segments."""
-    if not FOLDER.is_dir():
-        pytest.skip(ABSENT)
-    trace = load_trace(FOLDER / "snapshots" / "cuda-memory-snapshot.pickle")
+    trace = load_trace(shared_file("snapshots/cuda-memory-snapshot.pickle"))
     moved = trace.memory["bytes"]
     assert ((moved > 0).sum(), (moved < 0).sum(), moved.sum()) == (1721, 1721, 0)
     assert trace.memory["allocated_bytes"][-1] == 1_377_753_600

@@ -1,15 +1,20 @@
-"""The recorded public traces beside the checkout (`../shared/traces`), where they are present."""
+"""The public recordings: in tests/recordings/traces, where `make traces` puts them, or in ../shared/traces.
+
+A test that reads one has the mark `recordings`. The fixtures `shared_trace` and `any_shared_trace` give it by
+themselves; a test that calls `shared_file`, `shared_path` or `shared_facts` is marked by hand. Where recordings are
+missing such tests are left out, and one line says how many (conftest.py). `GPUPROF_TRACES` names another folder.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.recordings.fetch import BESIDE, HERE, TARGET, recordings
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "traces"
-ABSENT = "the shared traces (../shared/traces) are not beside this checkout"
+FOLDERS = (Path(os.environ["GPUPROF_TRACES"]),) if "GPUPROF_TRACES" in os.environ else (TARGET, BESIDE)
 
 NAMES = (
     "a100-alexnet-sync-events",
@@ -34,16 +39,25 @@ NAMES = (
 )
 
 
+def missing() -> list[str]:
+    """The recordings of the manifest that are in none of the folders."""
+    return [each.name for each in recordings() if not any((folder / each.name).is_file() for folder in FOLDERS)]
+
+
+def shared_file(name: str) -> Path:
+    """That recording, by the name it has in the manifest (`ranks/v100-dlrm-8ranks.tar.gz`)."""
+    found = [folder / name for folder in FOLDERS if (folder / name).is_file()]
+    if not found:
+        raise FileNotFoundError(f"{name} is missing: `make traces` brings it; the test needs the mark `recordings`")
+    return found[0]
+
+
 def shared_path(name: str) -> Path:
-    """The file of that trace; skips the test where the folder is absent."""
-    if not FOLDER.is_dir():
-        pytest.skip(ABSENT)
-    return FOLDER / "gpu" / f"{name}.json.gz"
+    """The file of the trace with that short name, one of NAMES."""
+    return shared_file(f"gpu/{name}.json.gz")
 
 
 def shared_facts(name: str) -> dict[str, Any]:
-    """The independent figures of that trace (facts.json)."""
-    if not FOLDER.is_dir():
-        pytest.skip(ABSENT)
-    facts = json.loads((FOLDER / "facts.json").read_text())
+    """The independent figures of that trace (tests/recordings/facts.json)."""
+    facts: dict[str, Any] = json.loads((HERE / "facts.json").read_text(encoding="utf-8"))
     return next(entry for entry in facts["traces"] if entry["file"] == f"{name}.json.gz")

@@ -42,6 +42,7 @@ def recorded(folder: Path, name: str, stacks: RecordedStacks) -> tuple[Trace, li
     return load_trace(folder), log.files
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", RUNS)
 def test_device_time_is_on_the_line_that_launched_it(name: str, tmp_path: Path) -> None:
     own, linked_share = RUNS[name]

@@ -11,7 +11,7 @@ import gpuprof
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.ranks.ranks import Ranks
 from gpuprof.model.trace import Trace
-from tests.support.shared import ABSENT, FOLDER
+from tests.support.shared import shared_file
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -64,11 +64,10 @@ def test_no_step_in_common() -> None:
     assert ranks(rank(0, steps=range(3)), rank(1, steps=range(3, 6))).steps == ()
 
 
+@pytest.mark.recordings
 def test_eight_recorded_ranks_of_one_step(tmp_path: Path) -> None:
     """One step says nothing of a straggler: both rules tell what they lack."""
-    if not FOLDER.is_dir():
-        pytest.skip(ABSENT)
-    with tarfile.open(FOLDER / "ranks" / "v100-dlrm-8ranks.tar.gz") as archive:
+    with tarfile.open(shared_file("ranks/v100-dlrm-8ranks.tar.gz")) as archive:
         archive.extractall(tmp_path, filter="data")
     run = gpuprof.load(next(path for path in tmp_path.iterdir() if path.is_dir()))
     found = run.report_data.results.get(Ranks)

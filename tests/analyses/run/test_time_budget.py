@@ -138,7 +138,7 @@ def test_every_shared_trace_adds_up(any_shared_trace: Any):
 @pytest.mark.parametrize(
     ("name", "category", "low_ms", "high_ms"),
     [
-        # 273 ms in DataLoader, in part hidden under queued work; 8.5 ms in the cured twin (INDEX.md)
+        # 273 ms in DataLoader, in part hidden under queued work; 8.5 ms in its twin with 4 workers
         ("v100-resnet50-workers0", "idle_input", 200, 273),
         ("v100-resnet50-workers4", "idle_input", 0, 8.5),
         ("h100-owlv2-dataloader-stacks", "idle_input", 610, 620),

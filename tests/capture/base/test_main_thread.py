@@ -37,6 +37,7 @@ def test_runs_after_a_sleep() -> None:
     assert seen[0] >= 0.3
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_reaches_the_code_an_error_does_not() -> None:
     def fail() -> None:
         raise ValueError("dropped")

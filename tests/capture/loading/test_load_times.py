@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset, Subset
 from torch.utils.data._utils.fetch import _MapDatasetFetcher
 
 import gpuprof
-from gpuprof.capture.loading import load_times
+from gpuprof.capture.loading import load_times, timed_transforms
 from gpuprof.capture.loading.load_times import LoadTimes
 from gpuprof.capture.process.core_times import thread_times
 
@@ -31,9 +31,40 @@ class Compose:
 Compose.__module__ = "torchvision.transforms.transforms"
 
 
+class Clock:
+    """What the work below took, were it alone on the machine; stands for the module `time` where that is asked for."""
+
+    def __init__(self) -> None:
+        self.wall_ns = self.cpu_ns = self.pauses = 0
+
+    def perf_counter_ns(self) -> int:
+        return self.wall_ns
+
+    def process_time_ns(self) -> int:
+        return self.cpu_ns
+
+
+clock = Clock()
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times are those of `clock`: another program on the machine changes none."""
+    monkeypatch.setattr(load_times, "time", clock)
+    monkeypatch.setattr(timed_transforms, "time", clock)
+    monkeypatch.setattr(load_times, "_blocked", lambda: clock.pauses)
+    monkeypatch.setattr(LoadTimes, "_core_waits", lambda self: {1: 0})
+
+
+def pause() -> None:
+    time.sleep(0.004)
+    clock.wall_ns += 4_000_000
+    clock.pauses += 1
+
+
 class Pause:
     def __call__(self, value: Any) -> Any:
-        time.sleep(0.004)
+        pause()
         return value
 
 
@@ -41,6 +72,8 @@ def compute(value: Any) -> Any:
     until = time.thread_time_ns() + 1_000_000
     while time.thread_time_ns() < until:
         pass
+    clock.wall_ns += 1_000_000
+    clock.cpu_ns += 1_000_000
     return value
 
 
@@ -167,10 +200,11 @@ def test_nothing_was_read(times: LoadTimes) -> None:
 
 class Remote(Photos):
     def __getitem__(self, index: int) -> Any:
-        time.sleep(0.004)
+        pause()
         return index
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("data", "rule"),
     [

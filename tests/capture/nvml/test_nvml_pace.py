@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuprof.capture.nvml.nvml_pace import NS, Pace
+from gpuprof.capture.nvml import nvml_pace
+from gpuprof.capture.nvml.nvml_pace import NS, Pace, interpreter_wait_ns
 from gpuprof.capture.nvml.nvml_rows import NvmlRows
 from gpuprof.model.samples import DeviceSample
 
@@ -34,6 +37,18 @@ def test_a_cost_above_one_percent_halves_the_rate_as_often_as_needed() -> None:
     pace.settle(2 * NS, driver_ns=9 * MS)
     assert (pace.hz, pace.halvings) == (2.5, 2)
     assert pace.cost_share == 0.022
+
+
+@pytest.mark.parametrize(("slept_us", "wait_us"), [(150, 0), (3_100, 3_000), (90_000, 10_000)])
+def test_the_wait_for_the_interpreter_is_what_a_short_sleep_lasts_longer(
+    monkeypatch: pytest.MonkeyPatch, slept_us: int, wait_us: int
+) -> None:
+    """Below half a millisecond it cannot be told from the timer; two switch intervals are the most it can be."""
+    readings = iter((0, slept_us * 1000))
+    clock = SimpleNamespace(perf_counter_ns=lambda: next(readings), sleep=lambda seconds: None)
+    monkeypatch.setattr(nvml_pace, "time", clock)
+    monkeypatch.setattr(nvml_pace.sys, "getswitchinterval", lambda: 0.005)
+    assert interpreter_wait_ns() == wait_us * 1000
 
 
 def test_the_rate_never_falls_under_its_floor() -> None:

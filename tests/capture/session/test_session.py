@@ -210,6 +210,7 @@ def test_an_error_of_the_device_leaves_what_was_recorded(
     assert not torch.autograd._profiler_enabled()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_ctrl_c_while_stopping_waits_for_the_run(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
     session = new_session()
     session.start()
@@ -222,6 +223,7 @@ def test_a_ctrl_c_while_stopping_waits_for_the_run(new_session: NewSession, monk
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_second_ctrl_c_gives_up_saving(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def twice() -> dict[int, dict[str, object]]:
         signal.raise_signal(signal.SIGINT)

@@ -193,6 +193,7 @@ def test_too_many_events_end_it(new_session: NewSession, monkeypatch: pytest.Mon
     assert window.end_ns - window.start_ns < 0.5e9
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_ctrl_c_while_it_is_cut_reaches_the_cell(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
     import signal
 
