@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.tracebacks import leave_out_everywhere
 from gpuprof.capture.loading.timed_transforms import Timed, find_transforms, timed_transforms
 from gpuprof.capture.process.core_times import own_waits, thread_times, waited_between
@@ -22,14 +23,17 @@ MOST_BATCHES = 64
 _MOST_BYTES = 4_000_000
 
 
-class LoadTimes:
-    """From `install` to `remove` the first batches of each process that reads from a map-style dataset are timed.
+class LoadTimes(Signal):
+    """From `begin` to `end` the first batches of each process that reads from a map-style dataset are timed.
 
     The one place where torch reads samples is wrapped. Forked workers inherit that, and the open file into which every
     process writes one line a batch; workers that are started afresh, or as threads, are not timed.
     """
 
-    def __init__(self) -> None:
+    field = "loadings"
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
         self._file: Any = None
         self._original: Callable[..., Any] | None = None
         self._installed: Callable[..., Any] | None = None
@@ -37,11 +41,11 @@ class LoadTimes:
         self._batches = self._written_ns = 0
         self._sized: tuple[Any, int] | None = None
 
-    def install(self) -> None:
+    def begin(self) -> None:
         """Wrap the reading of a batch; torch is imported here. Without a temporary folder nothing is timed."""
         fetcher = _fetcher()
         try:
-            self._file = tempfile.TemporaryFile(mode="a+b", prefix="gpuprof-")  # noqa: SIM115  - closed by `remove`
+            self._file = tempfile.TemporaryFile(mode="a+b", prefix="gpuprof-")  # noqa: SIM115  - closed by `facts`
         except OSError:
             return
         fetch = self._original = fetcher.fetch
@@ -58,7 +62,7 @@ class LoadTimes:
         self._installed = timed_fetch
         fetcher.fetch = timed_fetch
 
-    def remove(self) -> None:
+    def end(self) -> None:
         """Put torch's own method back, unless somebody has wrapped ours meanwhile."""
         fetcher = _fetcher()
         self._batches, self._sized = MOST_BATCHES, None
@@ -67,7 +71,7 @@ class LoadTimes:
         self._installed = None
 
     def facts(self) -> tuple[Loading, ...]:
-        """Of every dataset that was timed; to be asked once, after `remove`."""
+        """Of every dataset that was timed; to be asked once, after `end`."""
         if self._file is None:
             return ()
         try:

@@ -4,10 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.model.context import Allocator
 
 _Stats = dict[int, dict[str, Any]]
 _LIMIT = "limit_bytes"
+
+
+class AllocatorReadings(Signal):
+    """Two readings of the allocators, as the cell begins and as it ends."""
+
+    field = "allocators"
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
+        self._before: _Stats = {}
+        self._about_peaks: tuple[str, ...] = ()
+
+    def begin(self) -> None:
+        """Take the first."""
+        self._before = read_allocators()
+
+    def facts(self) -> tuple[Allocator, ...]:
+        """The difference to now."""
+        allocators, self._about_peaks = compare_allocators(self._before, read_allocators())
+        return allocators
+
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of the peaks."""
+        return self._about_peaks
 
 
 def read_allocators() -> _Stats:

@@ -7,9 +7,10 @@ import sys
 import time
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 from gpuprof.capture.memory.modules import Named, modules_around, modules_in
 from gpuprof.model.context import Composition, ModuleBytes
@@ -24,18 +25,20 @@ _CATEGORIES = ("parameter_bytes", "gradient_bytes", "state_bytes", "buffer_bytes
 _UNSIZED = (NotImplementedError, RuntimeError, AttributeError, TypeError)
 
 
-class CompositionWatch:
+class CompositionWatch(Signal):
     """Weighs models and optimizers after the first optimizer steps and at the end; holds them weakly."""
 
-    def __init__(self, namespace: Mapping[str, Any] | None = None):
-        self._namespace = namespace
+    field = "compositions"
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
         self._optimizers: dict[int, weakref.ref[Any]] = {}
         self._found: dict[str, Composition] = {}
         self._cost_ns = 0
         self._steps = 0
 
     def after_step(self, optimizer: Any, times: int) -> None:
-        """That optimizer has stepped `times` times; called inside `step()`, while the gradients are there."""
+        """Weigh, while the gradients are there."""
         self._steps = max(self._steps, times)
         if times > _STEPS:
             return
@@ -44,7 +47,7 @@ class CompositionWatch:
             return
         began = time.perf_counter_ns()
         try:
-            self._weigh(modules_around(sys._getframe(1), self._namespace))
+            self._weigh(modules_around(sys._getframe(1), self.cell.namespace))
         except Exception:  # noqa: BLE001  - the user's objects may do anything: the steps must still be counted
             self._cost_ns = _MOST_NS
         self._cost_ns += time.perf_counter_ns() - began
@@ -52,7 +55,7 @@ class CompositionWatch:
     def facts(self) -> tuple[Composition, ...]:
         """One entry a device, weighed once more: what was missed before, and models that no optimizer steps."""
         with contextlib.suppress(Exception):  # as above: what is known stays
-            self._weigh(modules_in(self._namespace or {}))
+            self._weigh(modules_in(self.cell.namespace or {}))
         return tuple(self._found[device] for device in sorted(self._found))
 
     def _weigh(self, modules: list[Named]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.model.context import StepMemory
 from gpuprof.units import NS_PER_MS
 
@@ -13,18 +14,21 @@ _LEAST_APART_NS = 5 * NS_PER_MS
 _MOST_READINGS = 4096
 
 
-class StepMemoryWatch:
+class StepMemoryWatch(Signal):
     """Call `after_step` after every step; it reads at most each 5 ms and keeps at most 4,096 readings, evenly."""
 
-    def __init__(self) -> None:
+    field = "step_memory"
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
         self._rows: dict[int, list[tuple[int, int, int, int]]] = {}
         self._last_ns = 0
         self._stride = 1
 
-    def after_step(self, step: int) -> None:
+    def after_step(self, optimizer: Any, times: int) -> None:
         """Read the current device, where CUDA is initialised (it is never initialised here)."""
         now = time.perf_counter_ns()
-        if step % self._stride or now - self._last_ns < _LEAST_APART_NS:
+        if times % self._stride or now - self._last_ns < _LEAST_APART_NS:
             return
         self._last_ns = now
         import torch
@@ -35,7 +39,7 @@ class StepMemoryWatch:
         device = int(cuda.current_device())
         stats = cuda.memory_stats_as_nested_dict(device)
         rows = self._rows.setdefault(device, [])
-        rows.append((step, time.time_ns(), _current(stats, "allocated_bytes"), _current(stats, "reserved_bytes")))
+        rows.append((times, time.time_ns(), _current(stats, "allocated_bytes"), _current(stats, "reserved_bytes")))
         if len(rows) >= _MOST_READINGS:
             self._stride *= 2
             del rows[1::2]

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from gpuprof.capture.base.attributes import attributes_of
+from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 from gpuprof.capture.memory.referenced_names import ReferencedNames
 from gpuprof.model.context import HeldTensors
@@ -28,6 +29,30 @@ _DEPTH = 5
 _MACHINERY = ("IPython", "ipykernel", "gpuprof", "traitlets")
 _LAST_OUTPUTS = ("_", "__", "___")
 _UNSIZED = (NotImplementedError, RuntimeError, AttributeError, TypeError)
+
+
+class HeldTensorsList(Signal):
+    """What the notebook's names hold, listed once as the cell ends."""
+
+    field = "held"
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
+        self._failed: tuple[str, ...] = ()
+
+    def facts(self) -> tuple[HeldTensors, ...] | None:
+        """The list; None where there is no notebook, or where its objects could not be looked at."""
+        if self.cell.namespace is None:
+            return None
+        try:
+            return held_tensors(self.cell.namespace, self.cell.source)
+        except Exception as error:  # noqa: BLE001  - the user's objects may do anything; the run must be saved
+            self._failed = (f"the tensors that the notebook holds could not be listed ({type(error).__name__})",)
+            return None
+
+    def notes(self) -> tuple[str, ...]:
+        """Why there is no list."""
+        return self._failed
 
 
 def held_tensors(namespace: Mapping[str, Any], source: str | None) -> tuple[HeldTensors, ...]:

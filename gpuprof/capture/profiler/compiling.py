@@ -6,16 +6,20 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.model.context import Compiling, GraphBreak
 
 _MOST_BREAKS = 20
 _LONGEST_REASON = 240
 
 
-class CompileCounters:
+class CompileCounters(Signal):
     """Two readings of `torch._dynamo.utils.counters`, as the run begins and as it ends."""
 
-    def __init__(self) -> None:
+    field = "compiling"
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
         self._before: dict[str, dict[str, int]] = {}
 
     def begin(self) -> None:

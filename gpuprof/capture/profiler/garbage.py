@@ -6,6 +6,7 @@ import gc
 import time
 from typing import Any
 
+from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.model.context import Garbage
 
 # shorter ones are counted but not listed: collections of the youngest generation take some µs
@@ -13,21 +14,25 @@ _LEAST_NS = 20_000
 _MOST_LISTED = 50_000
 
 
-class GarbageWatch:
-    """From `install` to `remove`, through `gc.callbacks`: some 0.5 µs a collection."""
+class GarbageWatch(Signal):
+    """From `begin` to `end`, through `gc.callbacks`: some 0.5 µs a collection."""
 
-    def __init__(self) -> None:
+    field = "garbage"
+    ends_first = True  # stopping the profiler collects a lot of garbage
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
         self._began = (0, 0)
         self._count = 0
         self._total_ns = 0
         self._listed: list[tuple[int, int, int]] = []
 
-    def install(self) -> None:
-        """Begin."""
+    def begin(self) -> None:
+        """Ask to be told."""
         gc.callbacks.append(self._called)
 
-    def remove(self) -> None:
-        """End; does nothing where it has not begun."""
+    def end(self) -> None:
+        """Ask no more; does nothing where it has not begun."""
         if self._called in gc.callbacks:
             gc.callbacks.remove(self._called)
 

@@ -60,7 +60,7 @@ class Session:
         if self._watch is not None or self._captured is not None:
             return
         exclusive_session.claim(self)
-        watch = Watch(self._options, None if self._cell is None else self._cell.filename, self._namespace)
+        watch = Watch(self._options, self._cell, self._namespace)
         try:
             with interrupts_held() as held:
                 watch.start()

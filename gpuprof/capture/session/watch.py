@@ -12,29 +12,24 @@ import psutil
 
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
-from gpuprof.capture.loading.load_times import LoadTimes
 from gpuprof.capture.loading.loaders import LoaderWatch
-from gpuprof.capture.memory.allocator import compare_allocators, read_allocators
-from gpuprof.capture.memory.composition import CompositionWatch
-from gpuprof.capture.memory.step_memory import StepMemoryWatch
-from gpuprof.capture.memory.tensor_references import held_tensors
 from gpuprof.capture.nvml.device_samples import DeviceSampler
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
 from gpuprof.capture.process.host_samples import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
-from gpuprof.capture.profiler.compiling import CompileCounters
-from gpuprof.capture.profiler.garbage import GarbageWatch
 from gpuprof.capture.profiler.optimizers import OptimizerWatch
 from gpuprof.capture.profiler.other_threads import OtherThreads
 from gpuprof.capture.profiler.trace_file import SavedTrace, save_trace
 from gpuprof.capture.session.captured import Captured, Live
 from gpuprof.capture.session.limits import EventLimit
 from gpuprof.capture.session.recording_writer import RunFolder
+from gpuprof.capture.session.signals import Signals
 from gpuprof.capture.session.steps import StepCount
 from gpuprof.capture.session.window import RecordingWindow
-from gpuprof.model.context import Cost, Environment, HeldTensors, RunContext
+from gpuprof.model.context import Cell, Cost, Environment, RunContext
 from gpuprof.model.run_store import runs_folder
 from gpuprof.model.samples import SampleLog
 
@@ -42,26 +37,21 @@ from gpuprof.model.samples import SampleLog
 class Watch:
     """From `start` to `finish`. The order matters: what costs most begins before the recording and ends after it."""
 
-    def __init__(self, options: CaptureOptions, filename: str | None, namespace: Mapping[str, Any] | None = None):
+    def __init__(self, options: CaptureOptions, cell: Cell | None, namespace: Mapping[str, Any] | None = None):
+        filename = None if cell is None else cell.filename
         self._options = options
-        self._namespace = namespace
-        self._composition = CompositionWatch(namespace)
-        self._step_memory = StepMemoryWatch()
+        self._signals = Signals(WatchedCell(namespace, None if cell is None else cell.source))
         self._steps = StepCount()
         self._clock = ClockMarks()
         self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
         self._window = RecordingWindow(options, self._steps, self._recording_began, self._recording_ends)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
-        self._load_times = LoadTimes()
-        self._garbage = GarbageWatch()
-        self._compiling = CompileCounters()
         self._limit = EventLimit(options)
         self._host = HostSampler(self._tick)
         self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
         self._flags: dict[str, Any] | None = None
         self._host_start: dict[str, Any] = {}
-        self._allocators: dict[int, dict[str, Any]] = {}
         self._notes: list[str] = []
         self._start_cost_ns = 0
         self._runs = options.folder
@@ -74,12 +64,9 @@ class Watch:
         with contextlib.suppress(OSError):
             self._runs = runs_folder(self._options.folder)
         self._host_start = host_start()
-        self._allocators = read_allocators()
         self._optimizers.install()
         self._loaders.install()
-        self._load_times.install()
-        self._compiling.begin()
-        self._garbage.install()
+        self._signals.begin()
         self._lines.install()
         if self._devices is not None:
             self._devices.start()
@@ -93,8 +80,8 @@ class Watch:
 
     def abandon(self) -> None:
         """End everything and keep nothing; never raises."""
-        ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._garbage.remove)
-        for end in (*ends, self._load_times.remove, self._host.stop, self._lines.remove):
+        ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._signals.abandon)
+        for end in (*ends, self._host.stop, self._lines.remove):
             with contextlib.suppress(Exception):
                 end()
         if self._devices is not None:
@@ -103,38 +90,31 @@ class Watch:
     def finish(self, context: RunContext, cell_start_ns: int, cell_end_ns: int) -> Captured:
         """End everything, save it, and return it, with `context` completed."""
         began = time.perf_counter_ns()
-        self._garbage.remove()
+        self._signals.end(first=True)
         failed = context.outcome is not None and context.outcome.error is not None
         self._window.close(failed=failed)
         self._optimizers.remove()
         self._loaders.remove()
-        self._load_times.remove()
+        self._signals.end(first=False)
         followed, line_events = self._lines.finish()
-        compositions, held = self._composition.facts(), self._held(context)
+        facts = self._signals.facts()
         log = SampleLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
         folder = RunFolder(self._runs, context.run_id or "")
         trace = self._save_trace(folder)
-        allocators, about_peaks = compare_allocators(self._allocators, read_allocators())
         self._note_problems(trace)
         context = msgspec.structs.replace(
             context,
+            **facts,
             run_number=folder.number,
             environment=self._environment(log),
             loaders=self._loaders.facts(),
-            loadings=self._load_times.facts(),
             optimizers=self._optimizers.facts(),
             window=self._window.describe(cell_start_ns, cell_end_ns),
-            allocators=allocators,
-            compositions=compositions,
-            step_memory=self._step_memory.facts(),
-            held=held,
-            garbage=self._garbage.facts(),
-            compiling=self._compiling.facts(),
             lines=followed,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
-            notes=(*self._notes, *about_peaks, *log.notes, *self._lines.notes),
+            notes=(*self._notes, *self._signals.notes, *log.notes, *self._lines.notes),
             cost=Cost(
                 start_ns=self._start_cost_ns,
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
@@ -168,22 +148,12 @@ class Watch:
     def _window_close(self) -> None:
         self._window.close(failed=True)
 
-    def _held(self, context: RunContext) -> tuple[HeldTensors, ...] | None:
-        if self._namespace is None:
-            return None
-        try:
-            return held_tensors(self._namespace, context.cell.source if context.cell else None)
-        except Exception as error:  # noqa: BLE001  - the user's objects may do anything; the run must be saved
-            self._notes.append(f"the tensors that the notebook holds could not be listed ({type(error).__name__})")
-            return None
-
     def _optimizer_stepped(self, optimizer: Any, times: int) -> None:
         if exclusive_session.forked():
             return
         self._off_main.optimizer_stepped()
         self._first_step()
-        self._composition.after_step(optimizer, times)
-        self._step_memory.after_step(times)
+        self._signals.after_step(optimizer, times)
         self._steps.optimizer_stepped(times)
         self._window.optimizer_stepped()
 

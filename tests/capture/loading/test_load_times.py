@@ -91,16 +91,16 @@ class Photos(Dataset[Any]):
 @pytest.fixture
 def times() -> Iterator[LoadTimes]:
     times = LoadTimes()
-    times.install()
+    times.begin()
     yield times
-    times.remove()
+    times.end()
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_samples_and_transforms_of_every_process(times: LoadTimes, workers: int) -> None:
     data = Photos(Compose(Pause(), compute))
     assert len(list(DataLoader(data, batch_size=4, num_workers=workers))) == 6
-    times.remove()
+    times.end()
     (found,) = times.facts()
     timed = 6 - max(workers, 1)  # without the first of each process
     assert (found.dataset, found.dataset_samples, found.batched) == ("Photos", 24, False)
@@ -118,7 +118,7 @@ def test_samples_and_transforms_of_every_process(times: LoadTimes, workers: int)
 def test_a_single_transform_of_a_subset(times: LoadTimes) -> None:
     data = Photos(compute)
     list(DataLoader(Subset(data, range(8)), batch_size=2))
-    times.remove()
+    times.end()
     (found,) = times.facts()
     assert (found.dataset, found.source, found.dataset_samples, found.batched) == ("Subset", "Photos", 8, False)
     assert [(each.name, each.calls) for each in found.transforms] == [("compute", 6)]
@@ -131,7 +131,7 @@ def test_the_users_objects_are_as_they_were(times: LoadTimes) -> None:
     timed = _MapDatasetFetcher.fetch
     list(DataLoader(data, batch_size=12))
     assert data.transform.transforms == parts
-    times.remove()
+    times.end()
     assert _MapDatasetFetcher.fetch is not timed
 
 
@@ -174,7 +174,7 @@ def test_an_error_of_the_user_shows_no_frame_of_ours(times: LoadTimes) -> None:
 def test_only_the_first_batches_are_timed(times: LoadTimes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load_times, "MOST_BATCHES", 3)
     assert len(list(DataLoader(Photos(compute)))) == 24
-    times.remove()
+    times.end()
     assert times.facts()[0].batches == 2
 
 
@@ -194,7 +194,7 @@ def test_its_length_is_asked_once(times: LoadTimes) -> None:
 
 
 def test_nothing_was_read(times: LoadTimes) -> None:
-    times.remove()
+    times.end()
     assert times.facts() == ()
 
 

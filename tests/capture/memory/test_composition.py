@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.memory.composition import CompositionWatch
 from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Composition
@@ -41,7 +42,7 @@ def step(net: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
 
 
 def weighed(optimizer: torch.optim.Optimizer, namespace: dict[str, Any] | None = None) -> Composition:
-    watch = CompositionWatch(namespace)
+    watch = CompositionWatch(WatchedCell(namespace))
     watch.after_step(optimizer, 1)
     (found,) = watch.facts()
     return found
@@ -81,7 +82,7 @@ def test_parts_of_the_model_are_named() -> None:
 
 
 def test_a_wrapper_of_one_child_is_looked_through() -> None:
-    (found,) = CompositionWatch({"model": torch.nn.Sequential(torch.nn.Sequential(Net(), Net()))}).facts()
+    (found,) = CompositionWatch(WatchedCell({"model": torch.nn.Sequential(torch.nn.Sequential(Net(), Net()))})).facts()
     assert {(part.name, part.parameter_bytes) for part in found.modules} == {
         ("model.0.0", F32 * ELEMENTS),
         ("model.0.1", F32 * ELEMENTS),
@@ -111,7 +112,7 @@ def test_sparse_gradients_are_their_indices_and_values() -> None:
 
 
 def test_a_model_that_nobody_steps_is_found_among_the_names() -> None:
-    watch = CompositionWatch({"net": Net(), "other": 3, 7: Net()})  # type: ignore[dict-item]
+    watch = CompositionWatch(WatchedCell({"net": Net(), "other": 3, 7: Net()}))  # type: ignore[dict-item]
     (found,) = watch.facts()
     assert (found.parameter_bytes, found.state_bytes, found.after_steps) == (F32 * ELEMENTS, 0, 0)
 

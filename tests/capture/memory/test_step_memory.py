@@ -30,7 +30,7 @@ def test_each_step_is_read(cuda: dict[str, Any]) -> None:
     watch = StepMemoryWatch()
     for step in (1, 2, 3):
         cuda |= {"allocated": step * 100, "reserved": 2048}
-        watch.after_step(step)
+        watch.after_step(None, step)
     (found,) = watch.facts()
     assert (found.device, found.step, found.allocated_bytes) == (1, (1, 2, 3), (100, 200, 300))
     assert found.reserved_bytes == (2048,) * 3
@@ -41,13 +41,13 @@ def test_a_long_run_is_thinned_evenly(cuda: dict[str, Any], monkeypatch: pytest.
     monkeypatch.setattr(step_memory, "_MOST_READINGS", 8)
     watch = StepMemoryWatch()
     for step in range(40):
-        watch.after_step(step)
+        watch.after_step(None, step)
     (found,) = watch.facts()
     assert found.step == (0, 8, 16, 24, 32)
 
 
 def test_without_cuda_nothing_is_read_and_nothing_started() -> None:
     watch = StepMemoryWatch()
-    watch.after_step(1)
+    watch.after_step(None, 1)
     assert watch.facts() == ()
     assert not torch.cuda.is_initialized()

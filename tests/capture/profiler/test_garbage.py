@@ -14,16 +14,16 @@ from tests.capture.cells import train
 def test_a_full_collection_is_noted_with_its_time() -> None:
     kept = [[] for _ in range(200_000)]
     watch = GarbageWatch()
-    watch.install()
+    watch.begin()
     gc.collect()
-    watch.remove()
+    watch.end()
     gc.collect()
     facts = watch.facts()
     assert 2 in facts.generation
     assert len(facts.start_ns) == len(facts.duration_ns) == len(facts.generation) <= facts.collections
     assert sum(facts.duration_ns) <= facts.total_ns
     assert len(kept) == 200_000 and watch._called not in gc.callbacks
-    watch.remove()
+    watch.end()
 
 
 def test_collections_in_the_steps_of_a_cell_are_found(new_session: Callable[..., Session]) -> None:

@@ -216,7 +216,7 @@ def test_a_ctrl_c_while_stopping_waits_for_the_run(new_session: NewSession, monk
     session.start()
     train(2)
     monkeypatch.setattr(
-        "gpuprof.capture.session.watch.read_allocators", lambda: signal.raise_signal(signal.SIGINT) or {}
+        "gpuprof.capture.memory.allocator.read_allocators", lambda: signal.raise_signal(signal.SIGINT) or {}
     )
     captured = session.stop()
     assert captured.folder is not None
@@ -233,7 +233,7 @@ def test_a_second_ctrl_c_gives_up_saving(new_session: NewSession, monkeypatch: p
     session = new_session()
     session.start()
     train(2)
-    monkeypatch.setattr("gpuprof.capture.session.watch.read_allocators", twice)
+    monkeypatch.setattr("gpuprof.capture.memory.allocator.read_allocators", twice)
     captured = session.stop()
     assert captured.unsaved is not None
     assert "interrupted" in captured.unsaved

@@ -1,0 +1,69 @@
+"""Finds every signal of capture's rooms, and runs them together."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from typing import Any
+
+from gpuprof import capture
+from gpuprof.capture.base.signal import Signal, WatchedCell
+
+_NOT_SCANNED = "session"  # which asks for them
+
+
+@functools.cache
+def all_signals() -> tuple[type[Signal], ...]:
+    """Every subclass of Signal, by its field."""
+    rooms = [room.name for room in pkgutil.iter_modules(capture.__path__) if room.name != _NOT_SCANNED]
+    packages = [importlib.import_module(f"{capture.__name__}.{room}") for room in rooms]
+    names = [each.name for room in packages for each in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")]
+    values = [value for name in names for value in vars(importlib.import_module(name)).values()]
+    kinds = {value for value in values if isinstance(value, type) and issubclass(value, Signal) and value is not Signal}
+    return tuple(sorted(kinds, key=lambda kind: kind.field))
+
+
+class Signals:
+    """All of them for one cell."""
+
+    def __init__(self, cell: WatchedCell, kinds: Iterable[type[Signal]] | None = None):
+        self._all = [kind(cell) for kind in (all_signals() if kinds is None else kinds)]
+        self._notes: list[str] = []
+
+    def begin(self) -> None:
+        """Begin each; what one raises is the session's to handle."""
+        for signal in self._all:
+            signal.begin()
+
+    def after_step(self, optimizer: Any, times: int) -> None:
+        """Tell each of a step."""
+        for signal in self._all:
+            signal.after_step(optimizer, times)
+
+    def end(self, *, first: bool) -> None:
+        """End those that end before the kernel recording is stopped (`first`), or the others."""
+        for signal in self._all:
+            if signal.ends_first is first:
+                signal.end()
+
+    def abandon(self) -> None:
+        """End each; never raises."""
+        for signal in self._all:
+            with contextlib.suppress(Exception):
+                signal.end()
+
+    def facts(self) -> dict[str, Any]:
+        """The fields of RunContext that they fill."""
+        found: dict[str, Any] = {}
+        for signal in self._all:
+            found[signal.field] = signal.facts()
+            self._notes.extend(signal.notes())
+        return found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of the facts; after `facts`."""
+        return tuple(self._notes)
