@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import http.client
 import sys
 import tomllib
 import urllib.error
@@ -32,6 +33,10 @@ GZIP = b"\x1f\x8b"
 
 class NotBroughtError(Exception):
     """A recording that could not be had; its text is the rest of the line about it."""
+
+
+class UnreachedError(NotBroughtError):
+    """The place it is published at does not answer, so that it will not for the others either."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +92,16 @@ def download(url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
             return bytes(answer.read())
-    except (urllib.error.URLError, OSError) as error:
-        raise NotBroughtError(f"{url} could not be downloaded: {getattr(error, 'reason', '') or error}") from error
+    except urllib.error.HTTPError as error:
+        raise NotBroughtError(f"{url} could not be downloaded: {error.code} {error.reason}") from error
+    except http.client.HTTPException as error:
+        raise NotBroughtError(f"{url} could not be downloaded: {error!r}") from error
+    except OSError as error:
+        raise UnreachedError(f"{url} could not be reached: {getattr(error, 'reason', None) or error}") from error
 
 
-def bring(recording: Recording, folder: Path | None, target: Path, base: str) -> str:
-    """Have it in `target`; says what was done."""
+def bring(recording: Recording, folder: Path | None, target: Path, base: str | None) -> str:
+    """Have it in `target`; says what was done. Without `base` nothing is downloaded."""
     kept = target / recording.name
     if kept.is_file():
         try:
@@ -103,6 +112,8 @@ def bring(recording: Recording, folder: Path | None, target: Path, base: str) ->
     if folder is not None and (folder / recording.name).is_file():
         origin = folder / recording.name
         raw, said = origin.read_bytes(), f"copied from {folder}"
+    elif base is None:
+        raise NotBroughtError("not tried")
     else:
         origin = recording.url(base)
         raw, said = download(origin), f"downloaded from {origin}"
@@ -122,12 +133,13 @@ def main(arguments: list[str]) -> int:
     folder = chosen.folder or (BESIDE if BESIDE.is_dir() else None)
     if folder is not None and not folder.is_dir():
         parser.error(f"{folder} is not a folder")
-    wanted, missing = recordings(chosen.manifest), 0
+    wanted, missing, base = recordings(chosen.manifest), 0, chosen.base_url.rstrip("/")
     for recording in wanted:
         try:
-            said = bring(recording, folder, chosen.target, chosen.base_url.rstrip("/"))
+            said = bring(recording, folder, chosen.target, base)
         except NotBroughtError as error:
             said, missing = str(error), missing + 1
+            base = None if isinstance(error, UnreachedError) else base
         print(f"{recording.name}: {said}", flush=True)
     if missing:
         print(f"{missing} of {len(wanted)} recordings are missing; the next call brings only those")

@@ -116,13 +116,19 @@ def test_a_kept_file_that_was_damaged_is_brought_again(tmp_path: Path, server: s
     assert status == 0 and "downloaded" in lines[0]
 
 
-def test_what_is_not_published_or_not_reached_is_one_line(tmp_path: Path, published: Path, call: Any) -> None:
-    (published / "someone" / "somewhere" / COMMIT / "s.pickle").unlink()
-    status, lines = call("--base-url", published.as_uri())
+def test_what_is_not_published_is_one_line(published: Path, server: str, call: Any) -> None:
+    (published / "someone" / "somewhere" / COMMIT / "data" / "a 1.json").unlink()
+    status, lines = call("--base-url", server)
+    assert status == 1 and len(lines) == 3
+    assert re.fullmatch(r"gpu/a\.json\.gz: http\S+ could not be downloaded: 404 .*", lines[0])
+    assert lines[1].startswith("snapshots/s.pickle: downloaded")
+
+
+def test_a_place_that_does_not_answer_is_asked_once(tmp_path: Path, published: Path, call: Any) -> None:
+    status, lines = call("--base-url", (tmp_path / "away").as_uri())
     assert status == 1
-    assert lines[0].startswith("gpu/a.json.gz: downloaded from file:")
-    assert "could not be downloaded: " in lines[1] and "s.pickle" in lines[1]
-    assert len(lines) == 3
+    assert "could not be reached: " in lines[0] and lines[1] == "snapshots/s.pickle: not tried"
+    assert lines[2] == "2 of 2 recordings are missing; the next call brings only those"
 
 
 def test_the_manifest_names_exact_versions() -> None:

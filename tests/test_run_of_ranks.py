@@ -1,0 +1,38 @@
+"""A folder with a trace of each rank, loaded as one Run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gpuprof
+from gpuprof.analyses.ranks import Ranks
+from tests.ingest.kineto_text import call, compact, kernel, operator, save, span
+
+REDUCE = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"
+
+
+def rank_file(folder: Path, rank: int) -> None:
+    """One step of a kernel and an all-reduce that waits for rank 2."""
+    begin = 100 + (300 if rank == 2 else 0)
+    events = [
+        span("ProfilerStep#7", 50, 1000),
+        operator("aten::mm", begin, 40),
+        call("cudaLaunchKernel", begin + 5, 5, 1),
+        kernel("gemm", begin + 20, 100, 1, device=rank),
+        call("cudaLaunchKernel", begin + 20, 5, 2),
+        kernel(REDUCE, begin + 130, 900 - begin - 130, 2, device=rank, stream=9),
+    ]
+    save(folder, compact(events, {"distributedInfo": {"rank": rank, "world_size": 3}}), f"rank{rank}.json")
+
+
+def test_one_step_of_every_rank_shows_no_straggler_yet(tmp_path: Path) -> None:
+    for rank in range(3):
+        rank_file(tmp_path, rank)
+    run = gpuprof.load(tmp_path)
+    assert len(run.traces) == 3 and run.to_dict()["source"]["ranks"] == [0, 1, 2]
+    assert any("3 ranks were loaded; all figures are those of rank 0." in note for note in run.details.trust.notes)
+    found = run.details.results.get(Ranks)
+    assert found.any_collective and found.steps == ()
+    said = {each.rule: each.needs for each in run.abstained}
+    assert "every rank recorded" in said["rank_straggler"]
+    assert "memory" in said["uneven_device_memory"]
