@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 import pytest
+from gpuprof.views.static_png.draw import WIDTH, render_picture
 from PIL import Image
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
 from gpuprof.rules.registry import judge
@@ -19,14 +20,13 @@ from gpuprof.views.charts.frame import bokeh_item
 from gpuprof.views.charts.plots import all_charts, draw
 from gpuprof.views.dashboard import Dashboard
 from gpuprof.views.html import render_page
-from gpuprof.views.paper import render_paper
-from gpuprof.views.picture.draw import WIDTH, render_picture
+from gpuprof.views.notebook_report import render_paper
 from gpuprof.views.timeline.build import build as build_timeline
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build as build_graph
+from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
 from gpuprof.whatif.grade import grade
-from gpuprof.whatif.graph import HOST_WAITS, NodeKind
+from gpuprof.whatif.graph.build import build as build_graph
+from gpuprof.whatif.graph.graph import HOST_WAITS, NodeKind
 from gpuprof.whatif.predict import busy_bound_ns
 from gpuprof.whatif.retime import frozen, retime, span_ns
 from tests.support.built_runs import BUILT
@@ -133,9 +133,9 @@ def test_every_run_has_a_graph_that_obeys(built: Trace) -> None:
     assert 0 <= facts.unexplained_ns <= facts.idle_ns and grade(facts).letter in "ABCD"
     ends, nodes = retime(graph), np.arange(len(graph.nodes))
     for faster in (
-        edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5),
-        edits.remove(graph, graph.select(NodeKind.HOST_GAP)),
-        edits.drop_edge(graph, nodes, *HOST_WAITS),
+        graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.5),
+        graph_edits.remove(graph, graph.select(NodeKind.HOST_GAP)),
+        graph_edits.drop_edge(graph, nodes, *HOST_WAITS),
     ):
         assert (retime(faster) <= ends).all() and span_ns(faster) >= busy_bound_ns(faster)
     if graph.recorded_span_ns:

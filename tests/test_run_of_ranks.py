@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import gpuprof
-from gpuprof.analyses.ranks import Ranks
+from gpuprof.analyses.ranks.ranks import Ranks
 from tests.ingest.kineto_text import call, compact, kernel, operator, save, span
 
 REDUCE = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"
@@ -30,8 +30,8 @@ def test_one_step_of_every_rank_shows_no_straggler_yet(tmp_path: Path) -> None:
         rank_file(tmp_path, rank)
     run = gpuprof.load(tmp_path)
     assert len(run.traces) == 3 and run.to_dict()["source"]["ranks"] == [0, 1, 2]
-    assert any("3 ranks were loaded; all figures are those of rank 0." in note for note in run.details.trust.notes)
-    found = run.details.results.get(Ranks)
+    assert any("3 ranks were loaded; all figures are those of rank 0." in note for note in run.report_data.trust.notes)
+    found = run.report_data.results.get(Ranks)
     assert found.any_collective and found.steps == ()
     said = {each.rule: each.needs for each in run.abstained}
     assert "every rank recorded" in said["rank_straggler"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuprof.analyses.copy_round_trips import LEAST_BYTES, CopyRoundTrips
-from gpuprof.analyses.memory_composition import MemoryComposition
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.memory_composition import MemoryComposition
+from gpuprof.analyses.transfers.copy_round_trips import LEAST_BYTES, CopyRoundTrips
 from gpuprof.model.kinds import CallKind
 from gpuprof.report import Report
-from gpuprof.rules.exposed_collective import ExposedCollective
-from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.distributed.exposed_collective import ExposedCollective
 from gpuprof.rules.registry import all_rules
 from tests.support.trace_builder import TraceBuilder
 
@@ -81,7 +81,7 @@ def test_of_several_ranks_it_is_said_whose_the_figures_are(loaded: tuple[int, ..
 
 
 def test_the_curve_of_a_long_run_keeps_its_peak() -> None:
-    from gpuprof.views.picture.draw import WIDTH, _thinned
+    from gpuprof.views.static_png.draw import WIDTH, _thinned
 
     times = np.arange(100_000)
     held = np.where(times == 77_777, 9, 1)
