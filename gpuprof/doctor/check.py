@@ -1,8 +1,7 @@
-"""One check, the list of all, and their text."""
+"""One check, and the text of several."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -25,19 +24,6 @@ class Check:
     def to_dict(self) -> dict[str, str]:
         """Plain JSON types."""
         return asdict(self)
-
-
-def examine() -> tuple[Check, ...]:
-    """Run every check. Takes a few seconds: torch is imported and a small profile is taken."""
-    from gpuprof.doctor import front_end, installation, nvml, torch_profiler
-
-    probes: tuple[Callable[[], Iterator[Check]], ...] = (
-        installation.checks,
-        torch_profiler.checks,
-        nvml.checks,
-        front_end.checks,
-    )
-    return tuple(check for probe in probes for check in probe())
 
 
 def render(checks: tuple[Check, ...]) -> str:
