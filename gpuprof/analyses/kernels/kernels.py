@@ -45,7 +45,8 @@ class Kernels(Result):
 
     `total_ns` adds durations; `by_category` and `by_precision` (GEMM, convolution and attention only) split it.
     `small_share`: share of kernels (by number) shorter than SMALL_KERNEL_NS; None without kernels. `occupancy_percent`
-    and `waves`: means weighted by time over the kernels that have them; None where none has.
+    and `waves`: means weighted by time over the kernels that have them; None where none has. `event`: the kernels as
+    rows of `device_events`, int64 of shape `(count,)`; `event_name`: the name of each.
     """
 
     table: Table
@@ -56,11 +57,18 @@ class Kernels(Result):
     small_share: float | None
     occupancy_percent: float | None
     waves: float | None
+    event: Array
+    event_name: Array
+
+    def rows_named(self, names: Array) -> Array:
+        """The rows of `device_events` that are kernels of these names (as in `table`), on any device."""
+        return self.event[np.isin(self.event_name, names)]
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the kernels among the device events."""
-        events = trace.device_events.take(trace.device_events["kind"] == DeviceEventKind.KERNEL)
+        rows = np.flatnonzero(trace.device_events["kind"] == DeviceEventKind.KERNEL)
+        events = trace.device_events.take(rows)
         durations = events["duration_ns"]
         occupancy = events["occupancy_percent"].astype(np.float64)
         names, group, count = np.unique(events["name"], return_inverse=True, return_counts=True)
@@ -99,6 +107,8 @@ class Kernels(Result):
             small_share=float((durations < SMALL_KERNEL_NS).mean()) if len(events) else None,
             occupancy_percent=_known(_weighted(everything, occupancy, durations, 1)),
             waves=_known(_weighted(everything, waves, durations, 1)),
+            event=rows,
+            event_name=events["name"],
         )
 
 

@@ -19,8 +19,9 @@ CLOCK_TOLERANCE_NS = 10_000
 class Launches(Result):
     """Figures of all kernel launches (graph launches included); None where nothing tells.
 
-    `launches`: calls that launch kernels; `with_kernel`: those with at least one device event;
-    `launches_with_kernel_share` their quotient, 0..1, None without launches or without any device event.
+    `launches`: calls that launch kernels, `graph_launches` those of them that launch CUDA graphs; `with_kernel`: those
+    with at least one device event; `launches_with_kernel_share` the part of `launches` that these are, 0..1, None
+    without launches or without any device event.
     `overhead_median_ns`: median host duration of a launch. `latency_median_ns`: median of kernel begin − launch begin
     over launches that found their stream idle. `queue_depth_median`: median number of device events that were launched
     but not finished when a launch began (0: the device had nothing left to do). `median_kernel_ns`: of all kernels
@@ -29,6 +30,7 @@ class Launches(Result):
     """
 
     launches: int
+    graph_launches: int
     with_kernel: int
     launches_with_kernel_share: float | None
     overhead_median_ns: int | None
@@ -51,6 +53,7 @@ class Launches(Result):
         kernels = (events["kind"] == DeviceEventKind.KERNEL) & ~events["collective"]
         return cls(
             launches=launches,
+            graph_launches=int((calls["kind"] == CallKind.GRAPH).sum()),
             with_kernel=with_kernel,
             launches_with_kernel_share=with_kernel / launches if launches and len(events) else None,
             overhead_median_ns=_median(calls["duration_ns"][launching]),

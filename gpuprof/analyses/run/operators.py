@@ -10,6 +10,7 @@ import numpy as np
 from gpuprof.analyses.basics.phases import Phases, backward_mask
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -61,6 +62,12 @@ class Operators(Result):
             optimizer_ns=parts["optimizer"].total_ns,
             backward_other_thread_ns=intervals.union(elsewhere).total_ns,
         )
+
+
+def when_called(results: Results, *prefixes: str) -> Intervals:
+    """When operators ran whose name starts with one of `prefixes`, on any thread, one interval each."""
+    operators = results.trace.operators
+    return intervals.of(operators.take(results.trace.name_mask(operators, *prefixes)))
 
 
 def _uses(trace: Trace) -> tuple[OperatorUse, ...]:
