@@ -111,11 +111,6 @@ class Prediction:
     changed_ns: int
     minor: bool
 
-    @property
-    def speed_up(self) -> float | None:
-        """Replayed baseline ÷ replayed change; None under grade D or where nothing is left."""
-        return self.baseline_ns / self.changed_ns if self.share is not None and self.changed_ns else None
-
 
 def predict(source: Trace | Replay, edit: Change, *, basis: str = "", assumed: str = "") -> Prediction:
     """Re-time with the change: unexplained delays left out (central, optimistic) or kept as recorded (pessimistic).

@@ -47,7 +47,6 @@ from gpuprof.whatif.changes.host_loops import turns_at_once
 # operators, norms, products and two linear layers of 16 to 512 features, for 16 to 64 samples, with and without
 # backward (one thread, torch 2.13: 2 to 31 %, nine in ten below 20 %). At best the batch takes as long as a sample.
 _LEFT_ON_CPU = (0.31, 0.1)
-_BY_LOSS = " The loss is computed of as many, and no turn needs another."
 
 
 @dataclass(frozen=True)

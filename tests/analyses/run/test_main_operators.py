@@ -9,9 +9,7 @@ from tests.support.trace_builder import TraceBuilder
 
 
 def test_inner_ones_count_as_well_those_of_other_threads_do_not() -> None:
-    builder = (
-        TraceBuilder().operator("aten::linear", 10, 20).operator("aten::addmm", 12, 5).operator("aten::add", 40, 1)
-    )
+    builder = TraceBuilder().operator("aten::linear", 10, 20).operator("aten::addmm", 12, 5)
     builder.operator("aten::add", 40, 1).thread("other").operator("aten::mm", 50, 5)
     found = Results(builder.build()).get(MainOperators)
     assert found.each.starts.tolist() == [10_000, 12_000, 40_000]
