@@ -17,7 +17,7 @@ def known_models(results: Results) -> frozenset[str]:
 def cell_diff(results: Results, edit: Callable[[str], str | None]) -> str | None:
     """The unified diff, on the cell as it was typed, of what `edit` makes of its source; None where it makes nothing.
 
-    The edit imports what it needs of `gpuprof.edits` itself: most reports need no syntax tree.
+    The edit imports what it needs of `gpuprof.code_edits` itself: most reports need no syntax tree.
     """
     cell = results.context.cell
     if cell is None:
