@@ -43,7 +43,7 @@ KERNELS = TableSchema(
 class Kernels(Result):
     """Kernels of all devices: `table` one row a name, longest total first (see KERNELS).
 
-    `total_ns` adds durations; `by_category` and `by_precision` (GEMM, convolution and attention only) split it.
+    `total_ns` adds durations; `by_precision` splits that of GEMMs, convolutions and attention.
     `small_share`: share of kernels (by number) shorter than SMALL_KERNEL_NS; None without kernels. `occupancy_percent`
     and `waves`: means weighted by time over the kernels that have them; None where none has. `event`: the kernels as
     rows of `device_events`, int64 of shape `(count,)`; `event_name`: the name of each.
@@ -52,7 +52,6 @@ class Kernels(Result):
     table: Table
     count: int
     total_ns: int
-    by_category: Mapping[KernelCategory, int]
     by_precision: Mapping[Precision, int]
     small_share: float | None
     occupancy_percent: float | None
@@ -99,7 +98,6 @@ class Kernels(Result):
             table=table.take(np.argsort(-total, kind="stable")),
             count=len(events),
             total_ns=int(durations.sum()),
-            by_category={kind: int(total[category == kind].sum()) for kind in map(KernelCategory, np.unique(category))},
             by_precision={
                 kind: int(total[products & (precision == kind)].sum())
                 for kind in map(Precision, np.unique(precision[products]))
