@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 
 import gpuprof
+from gpuprof.model.schema import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "gpuprof").rglob("*.py"))
+RULES = sorted((ROOT / "gpuprof" / "rules").rglob("*.py"))
+# of a Trace alone; tables whose names Results use as well are found by their columns
+RAW = {"device_events", "device_samples", "host_samples", "line_events", "name_mask", "names_of", "trace"}
+READ = {*TABLES, "tables"}
 LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FILE, MOST_MODULES = 400, 60, 120, 25
 
 
@@ -41,6 +46,32 @@ def test_costly_profiler_calls_are_not_made():
                 if node.func.attr == "events":
                     # kineto_results.events() is the cheap one
                     assert ast.unparse(node.func.value).endswith("_results"), path
+
+
+def _raw_reads(source: str) -> list[str]:
+    """What of a text reads the recording's tables instead of Results."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr in RAW:
+            found.append(ast.unparse(node))
+        elif isinstance(node, ast.Name | ast.arg) and (node.id if isinstance(node, ast.Name) else node.arg) == "trace":
+            found.append("trace")
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr in READ:
+            column = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+            found += [ast.unparse(node)] if column else []
+    return found
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_rules_read_results_only(path):
+    assert not _raw_reads(path.read_text())
+
+
+@pytest.mark.parametrize(
+    "line", ["results.trace.span_ns", "def f(trace): pass", "x.operators['name']", "found.name_mask(rows, 'aten::')"]
+)
+def test_a_raw_read_is_seen(line):
+    assert _raw_reads(line)
 
 
 def test_public_names_are_sorted_and_there():

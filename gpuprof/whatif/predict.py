@@ -88,6 +88,9 @@ class Range:
     last: bool = field(default=False, kw_only=True)
 
 
+Change = GraphEdit | Range
+
+
 @dataclass(frozen=True)
 class Prediction:
     """The saving of a change; a negative one is a loss.
@@ -108,13 +111,8 @@ class Prediction:
     changed_ns: int
     minor: bool
 
-    @property
-    def speed_up(self) -> float | None:
-        """Replayed baseline ÷ replayed change; None under grade D or where nothing is left."""
-        return self.baseline_ns / self.changed_ns if self.share is not None and self.changed_ns else None
 
-
-def predict(source: Trace | Replay, edit: GraphEdit | Range, *, basis: str = "", assumed: str = "") -> Prediction:
+def predict(source: Trace | Replay, edit: Change, *, basis: str = "", assumed: str = "") -> Prediction:
     """Re-time with the change: unexplained delays left out (central, optimistic) or kept as recorded (pessimistic).
 
     The range spans the three results, widened by the replay error, and never promises more than the busiest chain

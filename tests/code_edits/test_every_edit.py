@@ -19,7 +19,7 @@ from gpuprof.code_edits.loops.reads import defer_reads
 from gpuprof.code_edits.loops.switches import leave_anomaly_mode, try_out_convolutions
 from gpuprof.code_edits.models.attention import fuse_attention
 from gpuprof.code_edits.models.biases import drop_bias_before_norm
-from gpuprof.code_edits.models.checkpoints import checkpoint_blocks, checkpoint_module
+from gpuprof.code_edits.models.checkpoints import checkpoint_blocks
 from gpuprof.code_edits.models.modules import compile_model, compile_with_graphs, lay_out_channels_last, lay_out_model
 from gpuprof.code_edits.models.precision import add_autocast, set_matmul_precision
 from gpuprof.code_edits.syntax.masks import Masked
@@ -47,7 +47,6 @@ EDITS: dict[str, tuple[str, Edit]] = {
     "compile_with_graphs": (test_modules.DROPPING, compile_with_graphs),
     "lay_out_model": (test_modules.IMAGES, lay_out_model),
     "lay_out_channels_last": (test_modules.IMAGES, lay_out_channels_last),
-    "checkpoint_module": (test_checkpoints.CHECKPOINTED, lambda s: checkpoint_module(s, "self.block")),
     "checkpoint_blocks": (test_checkpoints.REPEATED, checkpoint_blocks),
     "detach_kept": (KEPT, lambda s: detach_kept(s, [line_of(s, "total += loss"), line_of(s, "losses.append")])),
     "join_after_loop": (

@@ -37,7 +37,7 @@ class DeviceVitals:
     load that carry it, `thermal_share` is that of either thermal reason; None without samples under load.
     `thermal_ranges_ns`: from the first to the last of consecutive readings with a thermal reason. Clocks are of the
     SMs, medians under load: with a thermal reason and without any reason that lowers them.
-    `power_mean_mw` is over the samples under load. `largest_gap_ns`: the longest time between two readings.
+    `power_mean_mw` is over the samples under load.
     `other_processes`: how many compute processes beside this one the driver listed at the start or end.
     """
 
@@ -59,7 +59,6 @@ class DeviceVitals:
     used_max_bytes: int | None
     memory_bytes: int | None
     other_processes: int | None
-    largest_gap_ns: int | None
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,6 @@ def _vitals(device: int, samples: Table, facts: DeviceFacts) -> DeviceVitals:
         used_max_bytes=_whole(_over(np.max, samples["memory_used_bytes"])),
         memory_bytes=facts.memory_bytes,
         other_processes=_others(facts),
-        largest_gap_ns=int(np.diff(times).max()) if len(times) > 1 else None,
     )
 
 

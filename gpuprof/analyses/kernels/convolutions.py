@@ -19,6 +19,7 @@ _TO_NHWC = re.compile(r"nchwToNhwc", re.IGNORECASE)
 _TO_NCHW = re.compile(r"nhwcToNchw", re.IGNORECASE)
 _EITHER = re.compile(r"batched_transpose_\d")
 _CONVOLUTION = re.compile(r"conv", re.IGNORECASE)
+_NOT_IMAGES = ("aten::conv1d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose3d")
 _FEWEST_STEPS = 3
 _MOST_SIGNATURES = 2  # the last batch of an epoch may be smaller
 
@@ -29,13 +30,14 @@ class Convolutions(Result):
     that do nothing but reorder NCHW ↔ NHWC for a convolution. `nchw_given`: the tensors given are NCHW as far as the
     directions tell (more is turned to NHWC than back); None where there is no such kernel or their names do not say.
     `fixed_shapes`: the convolutions of nearly all steps have the same kernels with the same grids; None with fewer
-    than three steps or unknown grids.
+    than three steps or unknown grids. `only_of_images`: none over one dimension or three was recorded.
     """
 
     chosen: Array
     layout: Array
     nchw_given: bool | None
     fixed_shapes: bool | None
+    only_of_images: bool
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -55,6 +57,7 @@ class Convolutions(Result):
             layout=to_nhwc | to_nchw | either,
             nchw_given=forth > back if forth + back else None,
             fixed_shapes=_fixed_shapes(trace, kernels, chosen),
+            only_of_images=not any(name.startswith(_NOT_IMAGES) for name in trace.names),
         )
 
 

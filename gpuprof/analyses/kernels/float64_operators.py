@@ -36,13 +36,17 @@ class Float64Operators(Result):
     """Operators of torch that take a float64 tensor of LEAST_ELEMENTS numbers or more, on the main thread and on
     autograd's. Conversions are left out: they are where double precision begins or ends.
 
-    `types`: types of inputs were recorded. `operators`: rows of `operators`, int64 of shape `(n,)`; `self_ns`: what
-    each took without the operators within, `convolution`: which are one; both of that shape. `solvers`: something
-    solves, factorises or inverts in double precision, which then is chosen.
+    `types`: types of inputs were recorded. `operators`: rows of `operators`, int64 of shape `(n,)`. Of that shape are
+    `start_ns`, `duration_ns` and `names` of each, `self_ns`, what each took without the operators within, and
+    `convolution`, which are one. `solvers`: something solves, factorises or inverts in double precision, which then is
+    chosen.
     """
 
     types: bool
     operators: Array
+    start_ns: Array
+    duration_ns: Array
+    names: Array
     self_ns: Array
     convolution: Array
     solvers: bool
@@ -63,20 +67,23 @@ class Float64Operators(Result):
         return cls(
             types=bool((operators["input_types"] >= 0).any()),
             operators=rows,
+            start_ns=chosen["start_ns"],
+            duration_ns=chosen["duration_ns"],
+            names=trace.names_of(chosen),
             self_ns=_self_ns(operators)[rows],
             convolution=named(trace, chosen, _CONVOLUTION),
             solvers=bool(trace.name_mask(chosen, *_SOLVERS).any()),
         )
 
-    def during(self, trace: Trace) -> Intervals:
+    @property
+    def during(self) -> Intervals:
         """When any of them ran, as a union."""
-        return intervals.union(intervals.of(trace.operators.take(self.operators)))
+        return intervals.union(Intervals(self.start_ns, self.start_ns + self.duration_ns))
 
-    def costliest(self, trace: Trace, inside: Array) -> list[tuple[str, int]]:
+    def costliest(self, inside: Array) -> list[tuple[str, int]]:
         """Names and ns of those that the mask chooses, by their own time, largest first."""
         spent: Counter[str] = Counter()
-        names = trace.names_of(trace.operators.take(self.operators[inside]))
-        for name, own in zip(names, self.self_ns[inside].tolist(), strict=True):
+        for name, own in zip(self.names[inside], self.self_ns[inside].tolist(), strict=True):
             spent[name] += own
         return spent.most_common()
 

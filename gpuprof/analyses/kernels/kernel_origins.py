@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.basics.phases import Phases, backward_mask
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model import intervals
@@ -35,7 +36,8 @@ class KernelOrigins(Result):
 
     `event`: row of `device_events`. `name`: index of `Trace.names`. `category`: KernelCategory. `operator`: row of the
     innermost operator, `root` of the outermost one around it, -1 where unknown. `phase`: KernelPhase. `in_gradient`:
-    launched while autograd added a gradient to the one that was there (AccumulateGrad).
+    launched while autograd added a gradient to the one that was there (AccumulateGrad). `issued_on`, `issued_ns`: the
+    thread (row of `threads`) and the start of `operator`; -1 where that is unknown.
     """
 
     event: Array
@@ -48,6 +50,8 @@ class KernelOrigins(Result):
     root: Array
     phase: Array
     in_gradient: Array
+    issued_on: Array
+    issued_ns: Array
 
     @property
     def count(self) -> int:
@@ -94,6 +98,8 @@ class KernelOrigins(Result):
             root=root,
             phase=phase,
             in_gradient=gradient,
+            issued_on=picked(trace.operators["thread"], operator),
+            issued_ns=picked(trace.operators["start_ns"], operator),
         )
 
 

@@ -43,24 +43,31 @@ KERNELS = TableSchema(
 class Kernels(Result):
     """Kernels of all devices: `table` one row a name, longest total first (see KERNELS).
 
-    `total_ns` adds durations; `by_category` and `by_precision` (GEMM, convolution and attention only) split it.
+    `total_ns` adds durations; `by_precision` splits that of GEMMs, convolutions and attention.
     `small_share`: share of kernels (by number) shorter than SMALL_KERNEL_NS; None without kernels. `occupancy_percent`
-    and `waves`: means weighted by time over the kernels that have them; None where none has.
+    and `waves`: means weighted by time over the kernels that have them; None where none has. `event`: the kernels as
+    rows of `device_events`, int64 of shape `(count,)`; `event_name`: the name of each.
     """
 
     table: Table
     count: int
     total_ns: int
-    by_category: Mapping[KernelCategory, int]
     by_precision: Mapping[Precision, int]
     small_share: float | None
     occupancy_percent: float | None
     waves: float | None
+    event: Array
+    event_name: Array
+
+    def rows_named(self, names: Array) -> Array:
+        """The rows of `device_events` that are kernels of these names (as in `table`), on any device."""
+        return self.event[np.isin(self.event_name, names)]
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the kernels among the device events."""
-        events = trace.device_events.take(trace.device_events["kind"] == DeviceEventKind.KERNEL)
+        rows = np.flatnonzero(trace.device_events["kind"] == DeviceEventKind.KERNEL)
+        events = trace.device_events.take(rows)
         durations = events["duration_ns"]
         occupancy = events["occupancy_percent"].astype(np.float64)
         names, group, count = np.unique(events["name"], return_inverse=True, return_counts=True)
@@ -91,7 +98,6 @@ class Kernels(Result):
             table=table.take(np.argsort(-total, kind="stable")),
             count=len(events),
             total_ns=int(durations.sum()),
-            by_category={kind: int(total[category == kind].sum()) for kind in map(KernelCategory, np.unique(category))},
             by_precision={
                 kind: int(total[products & (precision == kind)].sum())
                 for kind in map(Precision, np.unique(precision[products]))
@@ -99,6 +105,8 @@ class Kernels(Result):
             small_share=float((durations < SMALL_KERNEL_NS).mean()) if len(events) else None,
             occupancy_percent=_known(_weighted(everything, occupancy, durations, 1)),
             waves=_known(_weighted(everything, waves, durations, 1)),
+            event=rows,
+            event_name=events["name"],
         )
 
 

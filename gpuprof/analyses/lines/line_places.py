@@ -108,11 +108,6 @@ class LinePlaces(Result):
         """
         return _largest(self.events["cell_line"], self.own_ns(intervals.union(ranges)))
 
-    def launching_lines(self, trace: Trace, rows: Array) -> tuple[int, ...]:
-        """The lines of the profiled cell that launched these rows of `device_events`, chosen alike by their time."""
-        events = trace.device_events.take(rows)
-        return self.lines_at(*issued_at(trace, events), events["duration_ns"])
-
     def lines_at(self, threads: Array, times: Array, weights: Array) -> tuple[int, ...]:
         """The lines of the profiled cell that the threads were in at these instants, chosen alike by the weights."""
         places = self.at(threads, times)

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.host_marks import launching
 from gpuprof.analyses.basics.phases import INPUT
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model import intervals
@@ -40,7 +41,8 @@ class InputPipeline(Result):
     `in_process`: the batches are made on the waiting thread itself (`num_workers=0`), judged by the iterator's class
     that waited longest; None where it does not say. `device_idle_in_wait_ns`: the part of `wait_ns` in which the
     first device had nothing to do; None without device activity. `own_each_ns`: what that timing took of the median
-    batch. `within_ns` is what `wait_share` divides by.
+    batch. `within_ns` is what `wait_share` divides by. `launched_in_waits`: something was launched to a device in the
+    `batch` rows, on any thread.
     """
 
     start_ns: Array
@@ -61,6 +63,7 @@ class InputPipeline(Result):
     work_ns: float | None
     own_each_ns: float
     loaders: tuple[Loader, ...]
+    launched_in_waits: bool
 
     @property
     def batch(self) -> Array:
@@ -118,7 +121,12 @@ class InputPipeline(Result):
             work_ns=_work(waits, ordinary),
             own_each_ns=own_each_ns,
             loaders=trace.context.loaders,
+            launched_in_waits=bool(intervals.contains(intervals.union(intervals.of(batch)), _launches(trace)).any()),
         )
+
+
+def _launches(trace: Trace) -> Array:
+    return trace.calls["start_ns"][launching(trace.calls)]
 
 
 def _waits(trace: Trace) -> Table:

@@ -15,6 +15,7 @@ from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.cat_chains import cat_chains
 from gpuprof.analyses.loops.growing_lines import GrowingLines
 from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -42,7 +43,9 @@ class GrownTensors(Result):
     """`cats`: every `aten::cat` of the main thread outside backward, rows of `operators` in order of start.
 
     `kernels`: for each kernel of KernelOrigins the cat that launched it (a place in `cats`), -1 for others. `cost_ns`:
-    what each cat took on the device where it launched kernels, else on the host; of the shape of `cats`.
+    what each cat took on the device where it launched kernels, else on the host. `start_ns`, `duration_ns`: of each on
+    the host. `freeing_ns`: from the end of each that launched nothing to the next operator, no more than the cat took:
+    there the memory of the shorter tensor goes back, beside whatever Python does. All of the shape of `cats`.
 
     `tensors`: each result of a cat was an input of the next, at least LEAST_TURNS times, along one dimension, and
     nothing else used the whole tensor in between, as a decoder does with the keys and values that it keeps; the
@@ -54,6 +57,9 @@ class GrownTensors(Result):
     cats: Array
     kernels: Array
     cost_ns: Array
+    start_ns: Array
+    duration_ns: Array
+    freeing_ns: Array
     tensors: tuple[GrownTensor, ...]
     known: bool
 
@@ -69,13 +75,29 @@ class GrownTensors(Result):
             kernels[kernels >= 0], results.get(KernelOrigins).duration_ns[kernels >= 0], minlength=len(rows)
         )
         cost = np.where(on_device > 0, on_device, operators["duration_ns"][rows]).astype(np.int64)
+        host = (operators["start_ns"][rows], operators["duration_ns"][rows], _freeing_ns(trace, rows, kernels, cost))
         if cost.sum() < _LEAST_SHARE * trace.span_ns or len(rows) < LEAST_TURNS:
-            return cls(rows, kernels, cost, (), True)
+            return cls(rows, kernels, cost, *host, (), True)
         found = _by_shapes(trace, results, rows)
         if found is None:
             found = _by_lines(trace, results, rows)
         ordered = sorted(found or (), key=lambda tensor: -int(cost[tensor.cats].sum()))
-        return cls(rows, kernels, cost, tuple(ordered), found is not None)
+        return cls(rows, kernels, cost, *host, tuple(ordered), found is not None)
+
+    def during(self, places: Array) -> Intervals:
+        """The host in these cats (places in `cats`), a union."""
+        starts = self.start_ns[places]
+        return intervals.union(Intervals(starts, starts + self.duration_ns[places]))
+
+
+def _freeing_ns(trace: Trace, cats: Array, kernels: Array, cost_ns: Array) -> Array:
+    operators = trace.operators
+    ends = operators["start_ns"][cats] + operators["duration_ns"][cats]
+    starts = np.sort(operators["start_ns"][operators["thread"] == trace.main_thread])
+    following = np.append(starts, trace.span_end_ns)[np.searchsorted(starts, ends)]
+    alone = ~np.isin(np.arange(len(cats)), kernels)
+    freeing: Array = np.where(alone, np.clip(following - ends, 0, cost_ns), 0)
+    return freeing
 
 
 def _launched_by(trace: Trace, kernels: KernelOrigins, cats: Array) -> Array:

@@ -16,6 +16,7 @@ from gpuprof.analyses.loops.python_loops import Loop, PythonLoops, Repetition
 from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 # What each slice makes of its gradient: zeros for the whole tensor, which are added up.
@@ -28,12 +29,14 @@ _MOST_LOOPS = 10
 @dataclass(frozen=True, eq=False)
 class LoopCost:
     """Unions of host time: `forward`, all runs of the loop, and what lies in `outer` ones that were given; `backward`,
-    what autograd does for them, outside the runs; `inside`, what of both lies in the steps."""
+    what autograd does for them, outside the runs; `inside`, what of both lies in the steps. `each_ns`: what each of the
+    outermost operators takes that begin inside, gradients of slices apart."""
 
     loop: Loop
     forward: Intervals
     backward: Intervals
     inside: Intervals
+    each_ns: Array
 
     @classmethod
     def of(cls, trace: Trace, loop: Loop, within: Intervals, outer: Sequence[Repetition] = ()) -> Self:
@@ -42,16 +45,21 @@ class LoopCost:
         forward = intervals.union(Intervals(np.array(starts, np.int64), np.array(ends, np.int64)))
         backward = intervals.subtract(backward_of(trace, forward), forward)
         both = Intervals(*(np.concatenate(each) for each in zip(forward, backward, strict=True)))
-        return cls(loop, forward, backward, intervals.intersect(intervals.union(both), within))
+        inside = intervals.intersect(intervals.union(both), within)
+        return cls(loop, forward, backward, inside, _operators(trace, inside))
 
-    def operators_ns(self, trace: Trace, beyond_ns: int = 0) -> int:
-        """Time of the outermost operators that begin inside, of each what is `beyond_ns`; gradients of slices apart."""
-        operators = trace.operators
-        nodes, slices = backward_mask(trace), matching(trace, operators, _WHOLE_FOR_A_SLICE)
-        parents = operators["parent"]
-        outermost = (parents < 0) | (nodes & ~nodes[np.maximum(parents, 0)]) if len(operators) else nodes
-        chosen = outermost & ~slices & intervals.contains(self.inside, operators["start_ns"])
-        return int(np.maximum(operators["duration_ns"][chosen] - beyond_ns, 0).sum())
+    def operators_ns(self, beyond_ns: int = 0) -> int:
+        """Time of these operators, of each what is `beyond_ns`."""
+        return int(np.maximum(self.each_ns - beyond_ns, 0).sum())
+
+
+def _operators(trace: Trace, inside: Intervals) -> Array:
+    operators = trace.operators
+    nodes, slices = backward_mask(trace), matching(trace, operators, _WHOLE_FOR_A_SLICE)
+    parents = operators["parent"]
+    outermost = (parents < 0) | (nodes & ~nodes[np.maximum(parents, 0)]) if len(operators) else nodes
+    chosen: Array = outermost & ~slices & intervals.contains(inside, operators["start_ns"])
+    return operators["duration_ns"][chosen]
 
 
 @dataclass(frozen=True)
@@ -68,3 +76,8 @@ class LoopCosts(Result):
             return cls(())
         chosen = [loop for loop in results.get(PythonLoops).loops if loop.slices][:_MOST_LOOPS]
         return cls(tuple(LoopCost.of(trace, loop, steps.window) for loop in chosen))
+
+
+def cost_within(results: Results, loop: Loop, outer: Sequence[Repetition]) -> LoopCost:
+    """What the loop takes in the steps, together with these runs of the loop around it."""
+    return LoopCost.of(results.trace, loop, results.get(StepTime).window, outer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -11,6 +11,8 @@ from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import inputs_of
 from gpuprof.analyses.loops.loop_operators import loop_operators
+from gpuprof.analyses.training.backward_work import backward_of
+from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.slices import SELECT, UNBIND
 from gpuprof.model.table import Array
@@ -35,6 +37,7 @@ class Accesses:
 
     `within`: from the first operator of the run's first access to the end of its last one. `operators_ns` is the time
     of it inside operators, `number` and `writes` count the accesses and those that write, `step` is their step.
+    `behind`: the union of what `backward()` does for them, outside of them.
     """
 
     within: Intervals
@@ -42,6 +45,7 @@ class Accesses:
     number: Array
     writes: Array
     step: Array
+    behind: Intervals = intervals.EMPTY
 
     def per_step(self, steps: int) -> Array:
         """Accesses in each step, int64 of shape `(steps,)`."""
@@ -69,7 +73,14 @@ class ScalarIndexing(Result):
         """
         sequence = _Sequence.of(trace, results)
         sure, perhaps = sequence.accesses()
-        return cls(sequence.runs(sure), sequence.runs(sure | perhaps))
+        return cls(*(_with_backward(trace, sequence.runs(each)) for each in (sure, sure | perhaps)))
+
+
+def _with_backward(trace: Trace, runs: Accesses) -> Accesses:
+    forward = intervals.union(runs.within)
+    if not len(forward.starts):
+        return runs
+    return replace(runs, behind=intervals.subtract(backward_of(trace, forward), forward))
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ class MemoryUse:
     `peak_allocated_bytes` at `peak_at_ns` and `peak_reserved_bytes` may be at different instants; `source` says where
     they come from. A peak of the statistics that stems from before the run is unknown; reserved is then what was
     reserved at the end. `limit_bytes` is the memory of the device, or what the process
-    allowed torch of it. `start_allocated_bytes` was live at the first row.
+    allowed torch of it.
 
     Over the steps after the first, where there are at least two steps (else None): `stays_bytes` is the smallest
     allocation (None where the curve is relative), `transient_bytes` the largest − the smallest, what comes and goes
@@ -53,7 +53,6 @@ class MemoryUse:
     peak_at_ns: int | None
     peak_reserved_bytes: int | None
     limit_bytes: int | None
-    start_allocated_bytes: int | None
     stays_bytes: int | None
     transient_bytes: int | None
     activations_bytes: int | None
@@ -136,7 +135,6 @@ def _use(trace: Trace, rows: Table, device: int | None, statistics: Allocator | 
         peak_at_ns=peak.at_ns,
         peak_reserved_bytes=peak.reserved,
         limit_bytes=_limit(known.memory_bytes if known else _host_memory(trace), statistics),
-        start_allocated_bytes=int(allocated[0] - rows["bytes"][0]) if len(rows) and not relative else None,
         stays_bytes=None if relative else by_step.lowest(),
         transient_bytes=by_step.transient(),
         activations_bytes=by_step.activations(),

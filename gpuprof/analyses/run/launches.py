@@ -1,4 +1,4 @@
-"""Launches: what they cost the host, how soon the device began, and whether the links can be trusted."""
+"""Launches: what they cost the host, how far ahead it was, and whether the links can be trusted."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ CLOCK_TOLERANCE_NS = 10_000
 class Launches(Result):
     """Figures of all kernel launches (graph launches included); None where nothing tells.
 
-    `launches`: calls that launch kernels; `with_kernel`: those with at least one device event;
-    `launches_with_kernel_share` their quotient, 0..1, None without launches or without any device event.
-    `overhead_median_ns`: median host duration of a launch. `latency_median_ns`: median of kernel begin − launch begin
-    over launches that found their stream idle. `queue_depth_median`: median number of device events that were launched
-    but not finished when a launch began (0: the device had nothing left to do). `median_kernel_ns`: of all kernels
-    that are not collectives. `kernels_before_launch`: device events that begin more than CLOCK_TOLERANCE_NS before
-    their launch; `clock_ok` is whether there are none, None where no event has a launch.
+    `launches`: calls that launch kernels, `graph_launches` those of them that launch CUDA graphs; `with_kernel`: those
+    with at least one device event; `launches_with_kernel_share` the part of `launches` that these are, 0..1, None
+    without launches or without any device event.
+    `overhead_median_ns`: median host duration of a launch. `queue_depth_median`: median number of device events that
+    were launched but not finished when a launch began (0: the device had nothing left to do). `median_kernel_ns`: of
+    all kernels that are not collectives. `kernels_before_launch`: device events that begin more than CLOCK_TOLERANCE_NS
+    before their launch; `clock_ok` is whether there are none, None where no event has a launch.
     """
 
     launches: int
+    graph_launches: int
     with_kernel: int
     launches_with_kernel_share: float | None
     overhead_median_ns: int | None
-    latency_median_ns: int | None
     queue_depth_median: float | None
     median_kernel_ns: int | None
     kernels_before_launch: int
@@ -51,10 +51,10 @@ class Launches(Result):
         kernels = (events["kind"] == DeviceEventKind.KERNEL) & ~events["collective"]
         return cls(
             launches=launches,
+            graph_launches=int((calls["kind"] == CallKind.GRAPH).sum()),
             with_kernel=with_kernel,
             launches_with_kernel_share=with_kernel / launches if launches and len(events) else None,
             overhead_median_ns=_median(calls["duration_ns"][launching]),
-            latency_median_ns=_median(_latencies(trace)),
             queue_depth_median=_queue_depth(calls, linked),
             median_kernel_ns=_median(events["duration_ns"][kernels]),
             kernels_before_launch=early,
@@ -64,22 +64,6 @@ class Launches(Result):
 
 def _median(values: Array) -> int | None:
     return int(np.median(values)) if len(values) else None
-
-
-def _latencies(trace: Trace) -> Array:
-    """Kernel begin − launch begin, in ns, of the kernel launches that found their stream idle."""
-    calls, events = trace.calls, trace.device_events
-    events = events.take(np.lexsort((events["start_ns"], events["stream"], events["device"])))
-    same = (events["device"][1:] == events["device"][:-1]) & (events["stream"][1:] == events["stream"][:-1])
-    ends = events["start_ns"] + events["duration_ns"]
-    previous_end = np.full(len(events), np.iinfo(np.int64).min)
-    previous_end[1:][same] = ends[:-1][same]
-    rows = np.flatnonzero((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))
-    call = events["call"][rows]
-    launched = calls["start_ns"][call]
-    alone = (calls["kind"][call] == CallKind.KERNEL) & (previous_end[rows] <= launched)
-    latency: Array = (events["start_ns"][rows] - launched)[alone]
-    return latency[latency >= 0]
 
 
 def _queue_depth(calls: Table, linked: Table) -> float | None:

@@ -7,9 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.basics.phases import Phases, backward_mask
+from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -31,36 +32,38 @@ class Operators(Result):
 
     `forward_ns`, `backward_ns` and `optimizer_ns` partition the time that the main thread spends inside operators
     outside the DataLoader: optimizer is what lies in `Optimizer.` ranges, backward what the autograd engine runs,
-    forward the rest. `backward_other_thread_ns` is backward on other threads (union over them), where CUDA runs have
-    it. None where no operator was recorded.
+    forward the rest. None where no operator was recorded.
     """
 
     uses: tuple[OperatorUse, ...]
     forward_ns: int | None
     backward_ns: int | None
     optimizer_ns: int | None
-    backward_other_thread_ns: int | None
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the operators and the user ranges."""
         operators, phases = trace.operators, results.get(Phases)
         if not operators:
-            return cls((), None, None, None, None)
+            return cls((), None, None, None)
         on_main = operators["thread"] == trace.main_thread
         top = intervals.of(operators.take(on_main & (operators["parent"] < 0)))
         parts = intervals.partition(
             intervals.union(top),
             [("input", phases.input), ("optimizer", phases.optimizer), ("backward", phases.backward)],
         )
-        elsewhere = intervals.of(operators.take(backward_mask(trace) & ~on_main))
         return cls(
             uses=_uses(trace),
             forward_ns=parts[""].total_ns,
             backward_ns=parts["backward"].total_ns,
             optimizer_ns=parts["optimizer"].total_ns,
-            backward_other_thread_ns=intervals.union(elsewhere).total_ns,
         )
+
+
+def when_called(results: Results, *prefixes: str) -> Intervals:
+    """When operators ran whose name starts with one of `prefixes`, on any thread, one interval each."""
+    operators = results.trace.operators
+    return intervals.of(operators.take(results.trace.name_mask(operators, *prefixes)))
 
 
 def _uses(trace: Trace) -> tuple[OperatorUse, ...]:

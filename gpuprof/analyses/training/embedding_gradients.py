@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import Shape, inputs_of, shapes_of, values_of
+from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.model import intervals
 from gpuprof.model.embeddings import BAG, DENSE_BACKWARDS
@@ -59,11 +60,33 @@ class DenseTables:
 @dataclass(frozen=True, eq=False)
 class EmbeddingGradients(Result):
     """`backwards`: rows of `operators` that make dense gradients of tables, `(n,)`. `known`: the tables' sizes were
-    recorded for all of them. `tables`: those that could be sparse."""
+    recorded for all of them. `tables`: those that could be sparse.
+
+    `operator`: all rows of `operators` in `backwards` and in the tables' `updates`, ascending; of that shape are
+    `start_ns`, `duration_ns` and `thread` of each.
+    """
 
     backwards: Array
     known: bool
     tables: tuple[DenseTables, ...]
+    operator: Array
+    start_ns: Array
+    duration_ns: Array
+    thread: Array
+
+    def times(self, rows: Array) -> Intervals:
+        """When these rows of `operators` ran, of shape `(len(rows),)`; each must be one of `operator`."""
+        place = np.searchsorted(self.operator, rows)
+        return Intervals(self.start_ns[place], self.start_ns[place] + self.duration_ns[place])
+
+    def launched_in(self, kernels: KernelOrigins, rows: Array) -> Array:
+        """Boolean mask over the kernels: launched by these rows of `operator`, or by what they call."""
+        mask, times = np.zeros(kernels.count, bool), self.times(rows)
+        threads = self.thread[np.searchsorted(self.operator, rows)]
+        for thread in np.unique(threads).tolist():
+            ours = intervals.union(Intervals(times.starts[threads == thread], times.ends[threads == thread]))
+            mask |= intervals.contains(ours, kernels.issued_ns) & (kernels.issued_on == thread)
+        return mask
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -81,7 +104,9 @@ class EmbeddingGradients(Result):
                 indices = sum(each.indices for place in places if (each := gradients[place]) is not None)
                 filled = indices / (begun.count(size) or len(places))
                 tables.append(takers.tables(trace, size, backwards[places], filled))
-        return cls(backwards, all(each is not None for each in gradients), tuple(tables))
+        rows = np.unique(np.concatenate([backwards, *(each.updates for each in tables)]))
+        host = (trace.operators[name][rows] for name in ("start_ns", "duration_ns", "thread"))
+        return cls(backwards, all(each is not None for each in gradients), tuple(tables), rows, *host)
 
 
 @dataclass(frozen=True)

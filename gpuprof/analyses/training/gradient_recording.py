@@ -20,9 +20,9 @@ class GradientRecording(Result):
     where gradients are enabled, and the number grows only where a node is made. (torch: `at::sequence_number`.)
 
     `nodes`: made on the main thread in the recording, at least (the last one cannot be told); `nodes_per_step` the
-    median over the steps, `steps_with` the number of steps that made any; None without steps. `backward`: nodes ran,
-    or an optimizer stepped. `making`: the main thread in the first operator that carries each number; a union. None of
-    it is known (`recorded` False) where the recording holds no operator.
+    median over the steps, `steps_with` the number of steps that made any; None without steps. `ran`: nodes did, on any
+    thread; `backward`: nodes ran, or an optimizer stepped. `making`: the main thread in the first operator that carries
+    each number; a union. None of it is known (`recorded` False) where the recording holds no operator.
     """
 
     recorded: bool
@@ -30,6 +30,7 @@ class GradientRecording(Result):
     nodes: int
     nodes_per_step: float | None
     steps_with: int | None
+    ran: bool
     backward: bool
 
     @classmethod
@@ -51,5 +52,6 @@ class GradientRecording(Result):
             nodes=int(numbers[-1] - numbers[0]) if len(numbers) else 0,
             nodes_per_step=float(np.median(per_step)) if steps else None,
             steps_with=int((per_step > 0).sum()) if steps else None,
+            ran=bool(node.any()),
             backward=bool(node.any()) or stepped,
         )

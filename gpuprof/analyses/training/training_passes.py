@@ -38,9 +38,9 @@ class TrainingPasses(Result):
     batches, garbage collection, compiling, memory calls of the driver and passes without gradients (from the first to
     the last operator that models are made of): batches made by hand, metrics, logging, copies of the weights.
     `between`: the union of what lies in the passes outside every operator: Python, and code that torch does not see.
-    `parameters`: how many gradients a step accumulates (median), about the number of tensors trained. Without a
-    backward pass all are empty, `parameters` None; so they are where there is one that cannot be joined to its forward
-    pass, which `unlinked` says.
+    `parameters`: how many gradients a step accumulates (median), about the number of tensors trained. `step_starts_ns`:
+    when every step of the run began. Without a backward pass the rest is empty, `parameters` None; so it is where there
+    is one that cannot be joined to its forward pass, which `unlinked` says.
     """
 
     passes: Intervals
@@ -49,6 +49,7 @@ class TrainingPasses(Result):
     beside: Intervals
     between: Intervals
     parameters: float | None
+    step_starts_ns: Array
     unlinked: bool = False
 
     @classmethod
@@ -59,7 +60,8 @@ class TrainingPasses(Result):
         steady = time.steady & (np.arange(time.count) > 0)
         if not len(passes.starts) or not steady.any():
             unlinked = not len(passes.starts) and bool(backward_mask(trace).any())
-            return cls(intervals.EMPTY, intervals.EMPTY, 0, intervals.EMPTY, intervals.EMPTY, None, unlinked)
+            none, starts_ns = intervals.EMPTY, trace.steps["start_ns"]
+            return cls(none, none, 0, none, none, None, starts_ns, unlinked)
         within = intervals.union(intervals.of(trace.steps.take(steady)))
         at = results.get(Phases)
         rest = within
@@ -76,12 +78,13 @@ class TrainingPasses(Result):
         beside = intervals.subtract(rest, passes)
         beside = intervals.subtract(beside, _without_gradients(trace, beside))
         between = intervals.subtract(intervals.intersect(rest, passes), main_operators(trace))
-        return cls(passes, within, int(steady.sum()), beside, between, _parameters(trace, steady))
+        parameters = _parameters(trace, steady)
+        return cls(passes, within, int(steady.sum()), beside, between, parameters, trace.steps["start_ns"])
 
-    def steps_with(self, trace: Trace, ranges: Intervals) -> int:
+    def steps_with(self, ranges: Intervals) -> int:
         """In how many of the steps the ranges begin."""
         inside = ranges.starts[intervals.contains(self.within, ranges.starts)]
-        return len(np.unique(np.searchsorted(trace.steps["start_ns"], inside, side="right")))
+        return len(np.unique(np.searchsorted(self.step_starts_ns, inside, side="right")))
 
 
 def _passes(trace: Trace) -> Intervals:

@@ -16,6 +16,7 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
+_DISTRIBUTED = ("c10d::", "nccl:", "gloo:")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +27,21 @@ class UnusedGradients(Result):
     have that stepped in the run; both None where unknown. `beyond`: in passes that fill more, the union of host time,
     on autograd's thread, from the last gradient that could be an optimizer's to the end of the pass: gradients come in
     the order from the loss back to the input, and what is trained alone is mostly the part nearest to the loss.
+    `distributed`: operators of torch.distributed ran, and an optimizer may hold a part of the weights only (ZeRO).
     """
 
     passes: int
     filled: float | None
     trained: int | None
     beyond: Intervals
+    distributed: bool
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From autograd's nodes and the optimizers that capture saw."""
         trained = sum(each.parameters for each in trace.context.optimizers) or None
         operators, nodes = trace.operators, backward_mask(trace)
+        distributed = bool(trace.name_mask(operators, *_DISTRIBUTED).any())
         begins, ends = _passes(trace, nodes)
         steady = results.get(StepTime).steady
         within = intervals.union(intervals.of(trace.steps.take(steady)))
@@ -46,11 +50,12 @@ class UnusedGradients(Result):
         chosen = np.flatnonzero(intervals.contains(within, begins))
         first, last = np.searchsorted(done, begins[chosen]), np.searchsorted(done, ends[chosen], side="right")
         if not len(chosen) or trained is None:
-            return cls(len(chosen), float(np.median(last - first)) if len(chosen) else None, trained, intervals.EMPTY)
+            filled = float(np.median(last - first)) if len(chosen) else None
+            return cls(len(chosen), filled, trained, intervals.EMPTY, distributed)
         more = last - first > trained
         since = done[np.minimum(first[more] + trained - 1, max(len(done) - 1, 0))]
         beyond = intervals.union(Intervals(since, ends[chosen][more]))
-        return cls(len(chosen), float(np.median(last - first)), trained, beyond)
+        return cls(len(chosen), float(np.median(last - first)), trained, beyond, distributed)
 
 
 def _passes(trace: Trace, nodes: Array) -> tuple[Array, Array]:

@@ -38,6 +38,7 @@ COPIES = TableSchema(
         Column("stream", "int64", "stream id", "the stream it ran on"),
         Column("call", "int32", "row of calls", "the call that issued it; -1 where none matches"),
         Column("operator", "int32", "row of operators", "the operator that caused it; -1 if unknown"),
+        Column("event", "int64", "row of device_events", "the copy itself"),
     ),
 )
 
@@ -70,7 +71,8 @@ class Copies(Result):
         """From the copies among the device events and the calls that issued them."""
         events = trace.device_events
         rows = np.flatnonzero(events["kind"] == DeviceEventKind.COPY)
-        copies = events.take(rows[np.argsort(events["start_ns"][rows], kind="stable")])
+        rows = rows[np.argsort(events["start_ns"][rows], kind="stable")]
+        copies = events.take(rows)
         measured = (copies["bytes"] >= 0) & (copies["duration_ns"] > 0)
         rate = np.full(len(copies), np.nan)
         rate[measured] = copies["bytes"][measured] * 1e9 / copies["duration_ns"][measured]
@@ -80,6 +82,7 @@ class Copies(Result):
             COPIES,
             {
                 **{name: copies[name] for name in same},
+                "event": rows,
                 "direction": copies["copy"],
                 "bandwidth_bytes_per_s": rate,
                 "exposed_ns": _exposed(copies, results),

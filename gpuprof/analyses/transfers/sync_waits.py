@@ -55,15 +55,17 @@ SYNC_WAITS = TableSchema(
 class SyncWaits(Result):
     """Every synchronise and every blocking copy of the threads that drive the device, in order of start.
 
-    `total_ns` adds their durations; `per_step` and `per_step_ns` are means over the steps (waits outside steps left
-    out), None without steps.
+    `total_ns` adds their durations; `per_step` is the mean number over the steps (waits outside steps left out),
+    None without steps. `names`: what the columns `name` and `operator_name` count in. `calls_recorded`: any
+    runtime call was, so that no wait is told from waits that were not recorded.
     """
 
     table: Table
     count: int
     total_ns: int
     per_step: float | None
-    per_step_ns: float | None
+    names: tuple[str, ...]
+    calls_recorded: bool
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -91,7 +93,8 @@ class SyncWaits(Result):
             count=len(table),
             total_ns=int(table["duration_ns"].sum()),
             per_step=float(inside.sum()) / steps if steps else None,
-            per_step_ns=float(table["duration_ns"][inside].sum()) / steps if steps else None,
+            names=trace.names,
+            calls_recorded=len(calls) > 0,
         )
 
 

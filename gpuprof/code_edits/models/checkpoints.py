@@ -15,13 +15,6 @@ _BACKWARD = m.Call(m.Attribute(attr=m.Name("backward")))
 _NO_REENTRANCE = ("use_reentrant", "False")
 
 
-def checkpoint_module(source: str, module: str) -> str | None:
-    """The one call of `module` (as the cell writes it, `self.encoder`) through `torch.utils.checkpoint`."""
-    tree = CellTree.of(source)
-    calls = [call for call in tree.all(m.Call()) if tree.code(call.func) == module] if tree else []
-    return _through_checkpoint(tree, calls) if tree else None
-
-
 def checkpoint_blocks(source: str, parts: Collection[str] = ()) -> str | None:
     """The repeated blocks of the cell's model, each through `torch.utils.checkpoint`.
 

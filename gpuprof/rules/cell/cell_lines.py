@@ -6,15 +6,15 @@ import ast
 import re
 from itertools import pairwise
 
-from gpuprof.model.trace import Trace
+from gpuprof.analyses.basics.result import Results
 
 
-def lines_calling(trace: Trace, *names: str) -> tuple[int, ...]:
+def lines_calling(results: Results, *names: str) -> tuple[int, ...]:
     """Lines, 1-based, whose code calls one of `names` (`empty_cache`); empty where the cell is not known.
 
     Read from the text, not parsed: a cell may hold IPython's own syntax. Comments do not count.
     """
-    cell = trace.context.cell
+    cell = results.context.cell
     if cell is None:
         return ()
     called = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\s*\(")

@@ -41,7 +41,7 @@ class GraphBreaks(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the breaks of this run."""
-        compiling, pieces = results.trace.context.compiling, results.get(CompileEvents).pieces_per_step
+        compiling, pieces = results.context.compiling, results.get(CompileEvents).pieces_per_step
         if pieces is None or pieces < self.pieces:
             return None
         if compiling is None or (not compiling.breaks and compiling.earlier_breaks):

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.basics.compile_events import CompileEvents
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -41,7 +42,7 @@ class RecompilesInSteadyState(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the compiling of the later steps."""
         events = results.get(CompileEvents)
-        if not results.trace.steps and events.everywhere_ns >= self.compile_share * results.trace.span_ns > 0:
+        if not results.get(StepTime).count and events.everywhere_ns >= self.compile_share * results.span_ns > 0:
             return Abstention(
                 self.name,
                 "steps: without them the first compiling cannot be told from compiling again",
@@ -79,7 +80,7 @@ class RecompilesInSteadyState(Rule):
         """At most of a run in a process that has compiled before: what the first two steps took longer than compiling
         takes later, importing the compiler above all, is paid once."""
         scope, spent = Scope.of(results), events.compiles.total_ns
-        before = int(events.within.starts[0]) - results.trace.span_start_ns
+        before = int(events.within.starts[0]) - results.span_start_ns
         early = events.everywhere.total_ns > spent
         starting = max(before - spent / max(events.count, 1), 0.0) if early else 0.0
         most = spent * scope.span_ns / max(scope.span_ns - starting, 1.0)

@@ -26,8 +26,7 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_conditions import DeviceConditions
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.run.operators import Operators, OperatorUse
-from gpuprof.model import intervals
+from gpuprof.analyses.run.operators import Operators, OperatorUse, when_called
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 
@@ -45,20 +44,19 @@ class CpuBuildOrCpuTensors(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge a run without a device."""
-        trace = results.trace
-        if results.get(DeviceActivity).recorded is not None or not trace.span_ns:
+        if results.get(DeviceActivity).recorded is not None or not results.span_ns:
             return None
-        devices, environment = results.get(DeviceConditions).devices, trace.context.environment
+        devices, environment = results.get(DeviceConditions).devices, results.context.environment
         heavy = [
             use
             for use in results.get(Operators).uses
             if _HEAVY.search(use.name) and use.self_ns >= self.mean_us * units.NS_PER_US * use.count
         ]
         spent, count = sum(use.self_ns for use in heavy), sum(use.count for use in heavy)
-        share = spent / trace.span_ns
+        share = spent / results.span_ns
         if share < self.heavy_share:
             return None
-        if environment is None or (not devices and not trace.context.sampling.get("unavailable")):
+        if environment is None or (not devices and not results.context.sampling.get("unavailable")):
             return Abstention(
                 self.name,
                 "whether this machine has a GPU",
@@ -102,6 +100,4 @@ def _most(heavy: list[OperatorUse]) -> str:
 
 def _lines(results: Results, heavy: list[OperatorUse]) -> tuple[int, ...]:
     """The lines that call these operators; what runs in backward counts for the line that called it."""
-    operators = results.trace.operators
-    rows = operators.take(results.trace.name_mask(operators, *(use.name for use in heavy)))
-    return results.get(LinePlaces).cell_lines(intervals.of(rows))
+    return results.get(LinePlaces).cell_lines(when_called(results, *(use.name for use in heavy)))

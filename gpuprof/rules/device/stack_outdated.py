@@ -36,12 +36,12 @@ class StackOutdated(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the devices that were used."""
-        environment = results.trace.context.environment
+        environment = results.context.environment
         if results.get(DeviceActivity).recorded is None:
             return without_device(self.name, results, "what torch was compiled for")
         listing = (environment.architectures or ()) if environment else ()
         built = [match for match in map(_ARCHITECTURE.match, listing) if match]
-        used = [device for device in results.trace.devices if device.compute_capability and not device.is_amd]
+        used = [device for device in results.devices if device.compute_capability and not device.is_amd]
         if environment is not None and environment.hip_build:
             return None
         if environment is None or not built or not used:

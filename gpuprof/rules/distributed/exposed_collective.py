@@ -28,29 +28,25 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.kernels.kernels import Kernels
-from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.lines.launch_places import LaunchPlaces
+from gpuprof.analyses.ranks.collectives import Collectives
 from gpuprof.analyses.ranks.ranks import Ranks
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kernel_names import KernelCategory
-from gpuprof.model.table import Array, Table
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import GraphEdit
-from gpuprof.whatif.changes.trace_changes import operations_lasting, unchanged
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.collectives import collectives_hidden
 
 _REDUCES = ("allreduce", "all_reduce")
 # by experience with NCCL: a call takes some 10 to 30 µs whatever it carries
 MANY_A_STEP, SHORT_NS = 100, 50_000
-# Half the bytes (bf16), or the other half under compute.
-_USUAL_SHARE = 0.5
 _BASIS = "re-timed with half of it, at best all, hidden under compute; nothing, where it is a wait for another rank"
 # RCCL's one kernel for everything
 _GENERIC = "generic"
@@ -79,8 +75,8 @@ class ExposedCollective(Rule):
 
     def _finding(self, results: Results, scope: Scope, exposed: Intervals, share: float, waited: _Waited) -> Finding:
         table = results.get(Kernels).table
-        table = table.take(table["category"] == KernelCategory.COLLECTIVE)
-        number, name = int(table["count"].sum()), _longest(results, table)
+        table, collectives = table.take(table["category"] == KernelCategory.COLLECTIVE), results.get(Collectives)
+        number, name = int(table["count"].sum()), collectives.longest
         longest = int((exposed.ends - exposed.starts).max())
         each = f", {units.duration(exposed.total_ns / scope.steps)} a step" if scope.steps else ""
         found = Finding(
@@ -101,7 +97,7 @@ class ExposedCollective(Rule):
                 "median_kernel_us": round(_median(table) / units.NS_PER_US, 3),
                 "longest_kind": name,
             },
-            where=Where(lines=_lines(results), ranges_ns=worst(exposed)),
+            where=Where(lines=results.get(LaunchPlaces).lines(collectives.event), ranges_ns=worst(exposed)),
             change=_change(name if _GENERIC not in name.lower() else _on_host(results) or name, results),
             saving=scope.saving(
                 0,
@@ -111,30 +107,7 @@ class ExposedCollective(Rule):
             ),
             leave_it="Leave it when only the last bucket is exposed, or when the link between devices is the limit.",
         )
-        return retimed(results, found, _hidden(results, exposed, waited.ns), _BASIS, rest=WAITS_FOR_HOST)
-
-
-def _rows(results: Results) -> Array:
-    """The collectives of the device as rows of its events."""
-    events, primary = results.trace.device_events, results.get(DeviceActivity).primary
-    return np.flatnonzero(events["collective"] & (events["device"] == (primary.id if primary else -1)))
-
-
-def _lines(results: Results) -> tuple[int, ...]:
-    return results.get(LinePlaces).launching_lines(results.trace, _rows(results))
-
-
-def _hidden(results: Results, exposed: Intervals, waited_ns: float) -> Range:
-    """Of what is exposed and no wait for a late rank: nothing at worst, half, and at best all hidden under compute."""
-    events, rows = results.trace.device_events, _rows(results)
-    starts, durations = events["start_ns"][rows], events["duration_ns"][rows]
-    bare = intervals.covered(exposed, starts, starts + durations)
-    own = 1 - min(waited_ns / exposed.total_ns, 1.0) if exposed.total_ns else 0.0
-
-    def at(share: float) -> GraphEdit:
-        return operations_lasting(rows, durations - np.rint(bare * own * share).astype(np.int64))
-
-    return Range(unchanged, at(_USUAL_SHARE), at(1.0))
+        return retimed(results, found, collectives_hidden(results, exposed, waited.ns), _BASIS, rest=WAITS_FOR_HOST)
 
 
 @dataclass(frozen=True)
@@ -150,7 +123,7 @@ def _waited(results: Results, scope: Scope) -> _Waited:
     late_ns = float(np.median(latest.late_ns)) if latest else 0.0
     if latest is None or late_ns < 0:
         return _Waited() if not results.others else _Waited(words=_ranks_are_silent(results))
-    if latest.rank == results.trace.source.rank:
+    if latest.rank == results.source.rank:
         return _Waited(0.0, "No other rank waits less: it transfers rather than waits for another.")
     words = f"At least {units.duration(late_ns)} a step of it is a wait for rank {latest.rank}."
     return _Waited(late_ns * scope.steps, words) if late_ns else _Waited(words=_ranks_are_silent(results))
@@ -164,13 +137,6 @@ def _ranks_are_silent(results: Results) -> str:
         else "each exchanges with some others only"
     )
     return f"Whether it transfers or waits for a slower rank, the other ranks do not show either ({why})."
-
-
-def _longest(results: Results, collectives: Table) -> str:
-    if not len(collectives):
-        return ""
-    spoken = results.trace.names[int(collectives["name"][np.argmax(collectives["total_ns"])])]
-    return spoken.partition("(")[0]
 
 
 def _median(collectives: Table) -> float:
@@ -194,9 +160,7 @@ def _on_host(results: Results) -> str:
 
     Empty where neither was recorded.
     """
-    trace = results.trace
-    used = np.unique(np.concatenate((trace.operators["name"], trace.spans["name"])))
-    asked = [trace.names[row] for row in used.tolist() if trace.names[row].startswith(("c10d::", "nccl:"))]
+    asked = results.get(Collectives).asked
     return next((name for mark in (*_GATHERS, *_REDUCES) for name in asked if mark in name.lower()), "")
 
 

@@ -24,9 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.ranks.ranks import LatestRank, Ranks, RankSteps
-from gpuprof.model.table import Array
 from gpuprof.rules.base.abstentions import without_other_ranks
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold

@@ -29,7 +29,6 @@ from gpuprof.analyses.run.blocking_launches import BlockingLaunches
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
-from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule
@@ -69,7 +68,7 @@ class DebugModeOn(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the launches and the flags."""
-        launches, environment = results.get(BlockingLaunches), results.trace.context.environment
+        launches, environment = results.get(BlockingLaunches), results.context.environment
         checks = results.get(AnomalyChecks)
         if environment is None and not launches.mostly and not checks.on:
             return Abstention(
@@ -91,7 +90,7 @@ class DebugModeOn(Rule):
             if blocking
             else ""
         )
-        lines = _switching_on(results.trace)
+        lines = _switching_on(results)
         return Finding(
             rule=self.name,
             severity=max(mode.severity for mode in modes),
@@ -103,7 +102,7 @@ class DebugModeOn(Rule):
                 **({"host_blocked_ms": units.milliseconds(waits.total_ns)} if blocking else {}),
             },
             where=Where(lines=lines, ranges_ns=worst(waits) if blocking else ()),
-            diff=cell_diff(results.trace, _edit) if _ANOMALY in modes else None,
+            diff=cell_diff(results, _edit) if _ANOMALY in modes else None,
             change=f"Switch it off once the fault is found: {'; '.join(mode.change for mode in modes)}.",
             saving=_saving(results, scope, waits.total_ns) if blocking else None,
             leave_it="Leave it while the fault is being looked for, or when the result has to be reproducible to the "
@@ -111,10 +110,10 @@ class DebugModeOn(Rule):
         )
 
 
-def _switching_on(trace: Trace) -> tuple[int, ...]:
+def _switching_on(results: Results) -> tuple[int, ...]:
     """Not the lines that switch a mode off."""
-    named = lines_calling(trace, "set_detect_anomaly", "detect_anomaly", "use_deterministic_algorithms")
-    text = trace.context.cell.source.splitlines() if trace.context.cell else []
+    named = lines_calling(results, "set_detect_anomaly", "detect_anomaly", "use_deterministic_algorithms")
+    text = results.context.cell.source.splitlines() if results.context.cell else []
     return tuple(line for line in named if "False" not in text[line - 1])
 
 

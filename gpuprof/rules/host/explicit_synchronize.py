@@ -23,11 +23,10 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
-from gpuprof.model.table import Table
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
@@ -78,7 +77,7 @@ class ExplicitSynchronize(Rule):
                 "idle_share": round(scope.share(lost_ns), 4),
             },
             where=Where(
-                lines=results.get(LinePlaces).cell_lines(waiting) or lines_calling(results.trace, "synchronize"),
+                lines=results.get(LinePlaces).cell_lines(waiting) or lines_calling(results, "synchronize"),
                 ranges_ns=worst(idle),
             ),
             change="Take the synchronise out of the loop: measure with `torch.cuda.Event(enable_timing=True)` and read "
@@ -94,7 +93,7 @@ class ExplicitSynchronize(Rule):
 
 
 def _explanation(results: Results, scope: Scope, waits: Table, lost_ns: float) -> str:
-    names = Counter(results.trace.names_of(waits).tolist())
+    names = Counter(results.get(SyncWaits).names[index] for index in waits["name"].tolist())
     common = ", ".join(f"{name} ({units.count(times)}×)" for name, times in names.most_common(2))
     rate = f" ({len(waits) / scope.steps:.3g} a step)" if scope.steps else ""
     return (
@@ -110,4 +109,4 @@ def _diff(results: Results) -> str | None:
 
         return drop_synchronising(source)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

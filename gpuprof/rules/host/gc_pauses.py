@@ -81,7 +81,7 @@ class GcPauses(Rule):
                 "pause_share": round(share, 4),
             },
             where=Where(
-                lines=lines_calling(results.trace, "gc.collect") or results.get(LinePlaces).cell_lines(found.pauses),
+                lines=lines_calling(results, "gc.collect") or results.get(LinePlaces).cell_lines(found.pauses),
                 ranges_ns=worst(found.pauses),
             ),
             change=self._change(results, found, scope),
@@ -100,7 +100,7 @@ class GcPauses(Rule):
 
     def _change(self, results: Results, found: CollectorPauses, scope: Scope) -> str:
         freeze = "`gc.collect(); gc.freeze()` once before the loop, so that what lives on is not looked at again"
-        if lines_calling(results.trace, "gc.collect"):
+        if lines_calling(results, "gc.collect"):
             return f"Take `gc.collect()` out of the loop. If pauses remain, call {freeze}."
         if scope.steps and found.full >= self.each_step * scope.steps:
             return f"Take `gc.collect()` out of the loop, if it is in there or in what it calls; else call {freeze}."
@@ -113,4 +113,4 @@ def _diff(results: Results) -> str | None:
 
         return drop_calls(source, "gc.collect")
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

@@ -59,7 +59,7 @@ class HostCpuBound(Rule):
         if on_cpu and not found.steps:
             return without_training(self.name, results)
         # on a device that torch does not trace (Apple's) Python may run beside the work
-        if on_cpu and any(each.device not in (None, "cpu") for each in results.trace.context.optimizers):
+        if on_cpu and any(each.device not in (None, "cpu") for each in results.context.optimizers):
             return without_device(self.name, results, "the device’s idle time")
         share = found.gaps.total_ns / found.within.total_ns if found.within.total_ns else 0.0
         much, often = (self.cpu_gap_share, self.cpu_steps_share) if on_cpu else (self.gap_share, self.steps_share)

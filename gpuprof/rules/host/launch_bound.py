@@ -27,6 +27,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.step_likeness import StepLikeness
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.run.blocking_launches import BlockingLaunches
 from gpuprof.analyses.run.device_idle import CAUSES, DeviceIdle
@@ -38,7 +39,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
-from gpuprof.rules.compiler.compilability import can_compile, steps_are_alike
+from gpuprof.rules.compiler.compilability import can_compile
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.trace_changes import launched_as_graphs, launching_scaled
@@ -150,12 +151,12 @@ class LaunchBound(Rule):
 
 def _diff(results: Results) -> str | None:
     """Graphs of the one model, where torch compiles here and every step is like the others."""
-    if results.trace.context.cell is None or not can_compile(results) or not steps_are_alike(results.trace):
+    if results.context.cell is None or not can_compile(results) or not results.get(StepLikeness).alike:
         return None
 
     def edit(source: str) -> str | None:
         from gpuprof.code_edits.models.modules import compile_with_graphs
 
-        return compile_with_graphs(source, known_models(results.trace))
+        return compile_with_graphs(source, known_models(results))
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

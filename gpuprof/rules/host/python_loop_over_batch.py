@@ -30,7 +30,7 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.batch_sizes import BatchSizes
-from gpuprof.analyses.loops.loop_cost import LoopCost, LoopCosts
+from gpuprof.analyses.loops.loop_cost import LoopCost, LoopCosts, cost_within
 from gpuprof.analyses.loops.python_loops import Loop, Repetition
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -38,15 +38,15 @@ from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_lines import loops_over_samples
 from gpuprof.rules.cell.source_loops import independent_lines
-from gpuprof.rules.host.loops import AT_ONCE, batch_sizes, is_hidden, is_over_batch, named_operators, turns_at_once
+from gpuprof.rules.host.loops import AT_ONCE, batch_sizes, is_hidden, is_over_batch, named_operators
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes.host_loops import turns_at_once
 
 # What the whole batch takes of the loop's time on the CPU: the most, the median of what was measured for elementwise
 # operators, norms, products and two linear layers of 16 to 512 features, for 16 to 64 samples, with and without
 # backward (one thread, torch 2.13: 2 to 31 %, nine in ten below 20 %). At best the batch takes as long as a sample.
 _LEFT_ON_CPU = (0.31, 0.1)
-_BY_LOSS = " The loss is computed of as many, and no turn needs another."
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class PythonLoopOverBatch(Rule):
             if len(runs) * 2 >= len(loop.runs):
                 outer = tuple(run for run in loop.outer if is_over_batch(run, sizes))
                 if outer:
-                    cost = LoopCost.of(results.trace, loop, scope.within, outer)
+                    cost = cost_within(results, loop, outer)
                 found = self._finding(results, cost, _turns(outer))
                 turns = _turns(loop.runs) * _turns(outer)
                 return retimed(results, found, turns_at_once(results, turns, cost.inside), AT_ONCE)
@@ -151,5 +151,5 @@ def _turns(runs: Sequence[Repetition]) -> float:
 
 
 def _written(results: Results, loop: Loop) -> tuple[int, ...]:
-    cell = results.trace.context.cell
+    cell = results.context.cell
     return (independent_lines(cell.source, loop.names) or loops_over_samples(cell.source)) if cell else ()

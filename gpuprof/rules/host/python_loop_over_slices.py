@@ -35,9 +35,10 @@ from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.source_loops import independent_lines
-from gpuprof.rules.host.loops import AT_ONCE, batch_sizes, is_hidden, is_over_batch, named_operators, turns_at_once
+from gpuprof.rules.host.loops import AT_ONCE, batch_sizes, is_hidden, is_over_batch, named_operators
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes.host_loops import turns_at_once
 
 # What an operator takes however little it does, with Python around it; measured 3 to 6 µs (recorded, torch 2.13). What
 # is longer is work on the elements, which remains: unlike samples, such slices are often large.
@@ -57,7 +58,7 @@ class PythonLoopOverSlices(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest loop that is not over the batch."""
-        scope, cell = Scope.of(results), results.trace.context.cell
+        scope, cell = Scope.of(results), results.context.cell
         for cost in results.get(LoopCosts).costs:
             loop = cost.loop
             costly = scope.share(cost.inside.total_ns) >= self.loop_share and self._is_habit(results, loop)
@@ -141,13 +142,13 @@ def _is_whole(walk: Walk, run: Repetition) -> bool:
 
 def _saving(results: Results, cost: LoopCost, turns: float) -> Saving:
     """At worst only Python between the operators and the gradients of the slices go, at best all turns take as one."""
-    scope, spent_ns, trace = Scope.of(results), cost.inside.total_ns, results.trace
+    scope, spent_ns = Scope.of(results), cost.inside.total_ns
     bound = spent_ns * (1 - 1 / turns)
     if results.get(DeviceActivity).recorded is not None:
         return scope.saving(bound * 0.3, bound, bound, "upper bound: all turns take as long as one now")
     return scope.saving(
-        min(spent_ns - cost.operators_ns(trace), bound),
-        min(spent_ns - cost.operators_ns(trace, _OPERATOR_NS), bound),
+        min(spent_ns - cost.operators_ns(), bound),
+        min(spent_ns - cost.operators_ns(_OPERATOR_NS), bound),
         bound,
         "estimate: what the operators take beyond 5 µs each remains",
         part_of=cost.inside,

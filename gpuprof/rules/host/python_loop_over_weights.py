@@ -78,7 +78,7 @@ class PythonLoopOverWeights(Rule):
         loops = [(loop, runs) for loop, runs in loops if runs]
         inside = intervals.intersect(_ranges([run for _, runs in loops for run in runs]), training.beside)
         share = inside.total_ns / training.within.total_ns if training.within.total_ns else 0.0
-        often = training.steps_with(results.trace, inside) >= self.steps_share * training.steps
+        often = training.steps_with(inside) >= self.steps_share * training.steps
         if share < self.loop_share or not often or is_hidden(results, inside, self.busy_share):
             return None
         finding = self._finding(results, loops, inside, share)
@@ -89,7 +89,7 @@ class PythonLoopOverWeights(Rule):
         """The runs beside training that have as many turns as there are weights, or entries of a `state_dict()`."""
         training = results.get(TrainingPasses)
         beside = intervals.contains(training.beside, np.array([run.start_ns for run in loop.runs], np.int64))
-        trained = [each.parameters for each in results.trace.context.optimizers] + [training.parameters or 0]
+        trained = [each.parameters for each in results.context.optimizers] + [training.parameters or 0]
         entries = {
             (run.step, run.turns)
             for other in results.get(PythonLoops).loops
@@ -114,7 +114,7 @@ class PythonLoopOverWeights(Rule):
             severity=graded(share, self.high_share),
             title=f"A Python loop over the weights takes {units.percent(share)} of the steps’ time, beside training",
             explanation=(
-                f"The operators {names} run {turns:.0f} times in a row in {training.steps_with(results.trace, inside)} "
+                f"The operators {names} run {turns:.0f} times in a row in {training.steps_with(inside)} "
                 f"of {units.plural(training.steps, 'steady step')}, after or before forward, backward and optimizer, "
                 f"which train {training.parameters:.0f} weights: {units.duration(inside.total_ns)} in all."
             ),

@@ -31,7 +31,7 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.analyses.transfers.copies import Copies
@@ -41,7 +41,6 @@ from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind
-from gpuprof.model.table import Table
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
@@ -85,7 +84,7 @@ class SyncInStep(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the waits; without a device, the reads."""
-        activity, environment = results.get(DeviceActivity), results.trace.context.environment
+        activity, environment = results.get(DeviceActivity), results.context.environment
         if (environment is not None and environment.anomaly_mode) or results.get(AnomalyChecks).on:
             return None  # it reads a value for every gradient itself: debug_mode_on
         if activity.recorded is None:
@@ -95,7 +94,7 @@ class SyncInStep(Rule):
             if not len(waits):
                 return None
             return without_device(self.name, results, "the device’s activity after the host’s waits")
-        if not len(results.trace.calls):
+        if not results.get(SyncWaits).calls_recorded:
             return Abstention(self.name, "the host’s runtime calls", "Record the CPU activity together with CUDA’s.")
         return self._on_device(results, waits)
 
@@ -182,7 +181,7 @@ def _names(results: Results, waits: Table) -> list[str]:
     every = results.get(SyncWaits).table
     copies = results.get(CopyWaits).copy_call[np.isin(every["call"], waits["call"])]
     _, first = np.unique(np.where(copies >= 0, copies, -1 - waits["call"]), return_index=True)
-    names = results.trace.names
+    names = results.get(SyncWaits).names
     return [names[index] if index >= 0 else "a call outside operators" for index in waits["operator_name"][first]]
 
 
@@ -192,12 +191,12 @@ def _diff(results: Results, reads_per_step: float) -> str | None:
 
         return defer_reads(source, reads_per_step)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)
 
 
 def _on_cpu(results: Results) -> bool:
     """Whether the optimizers' parameters lie in host memory: Apple's devices are not recorded, and lack float64."""
-    devices = [optimizer.device for optimizer in results.trace.context.optimizers]
+    devices = [optimizer.device for optimizer in results.context.optimizers]
     return bool(devices) and all(device == "cpu" for device in devices)
 
 

@@ -29,7 +29,6 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.scalar_indexing import Accesses, ScalarIndexing
-from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -38,9 +37,7 @@ from gpuprof.rules.cell.cell_lines import loops_over_samples
 from gpuprof.rules.host.loops import is_hidden
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.host_loops import accesses_at_once
 
 # Of the time of the accesses, what the same takes on whole tensors: 0.4 % for 1,000 numbers `x[i] = math.sin(i)`, 6 %
 # for 100 (one thread, torch 2.13); 9 and 11 % by a list. Beyond that the code between the accesses may have to stay.
@@ -119,31 +116,23 @@ class TensorByElement(Rule):
             ),
             leave_it="Leave it when the values come from code that takes longer than the accesses themselves.",
         )
-        return retimed(results, finding, _at_once(results, inside), "re-timed with these accesses at once")
+        return retimed(
+            results, finding, accesses_at_once(results, inside, _LEFT), "re-timed with these accesses at once"
+        )
 
 
 def _inside(results: Results, runs: Accesses) -> tuple[Intervals, int]:
     """The time of the accesses in the steps and of what backward does for them; ns of the latter."""
     within = Scope.of(results).within
     forward = intervals.union(runs.within)
-    behind = intervals.intersect(intervals.subtract(backward_of(results.trace, forward), forward), within)
+    behind = intervals.intersect(runs.behind, within)
     both = Intervals(*(np.concatenate(each) for each in zip(forward, behind, strict=True)))
     return intervals.intersect(intervals.union(both), within), behind.total_ns
 
 
 def _written(results: Results) -> tuple[int, ...]:
-    cell = results.trace.context.cell
+    cell = results.context.cell
     return loops_over_samples(cell.source) if cell else ()
-
-
-def _at_once(results: Results, inside: Intervals) -> Range:
-    """Without the host's time; what it launches goes as well at best, and is done as now at worst."""
-    events, calls = results.trace.device_events, results.trace.calls
-    launched = np.flatnonzero(events["call"] >= 0)
-    rows = launched[intervals.contains(inside, calls["start_ns"][events["call"][launched]])]
-    host = host_time_scaled(inside, _LEFT)
-    gone = together(host, operations_gone(rows))
-    return Range(host, gone, gone)
 
 
 def _change(writes: bool, reads: bool, graph: bool) -> str:

@@ -28,13 +28,9 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.loops.grown_tensors import LEAST_TURNS, GrownTensor, GrownTensors
-from gpuprof.model import intervals
-from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import CallKind
-from gpuprof.model.table import Array
+from gpuprof.analyses.run.launches import Launches
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
@@ -43,8 +39,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import GraphEdit, together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
+from gpuprof.whatif.changes.host_loops import cats_scaled
 from gpuprof.whatif.predict import Range
 
 # Joining all pieces once takes as long as the last turn. At worst the list costs as much twice over: the pieces take
@@ -66,7 +61,7 @@ class TensorGrownByCat(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the time in cats that copy a growing tensor."""
         found, scope, activity = results.get(GrownTensors), Scope.of(results), results.get(DeviceActivity)
-        inside = scope.inside(results.trace.operators["start_ns"][found.cats])
+        inside = scope.inside(found.start_ns)
         if int(inside.sum()) < LEAST_TURNS or scope.share(int(found.cost_ns[inside].sum())) < self.cat_share:
             return None
         if activity.recorded is not None and activity.primary is None:
@@ -91,7 +86,7 @@ class TensorGrownByCat(Rule):
         found, scope = results.get(GrownTensors), Scope.of(results)
         places, longest = _places(grown), grown[0]
         last = sum(int(found.cost_ns[tensor.cats[-1]]) for tensor in grown)
-        share, during = scope.share(spent), _during(results, places)
+        share, during = scope.share(spent), found.during(places)
         lines = tuple(sorted({line for tensor in grown for line in tensor.lines}))
         shape = " × ".join(map(units.count, longest.shape or ()))
         grew = f", {shape} in the end," if shape else ""
@@ -121,7 +116,7 @@ class TensorGrownByCat(Rule):
             "(`torch.cat(pieces)`).",
             diff=_diff(results, lines),
             saving=scope.saving(
-                least, usual, usual + _freeing_ns(results, places), f"estimate: {_BASIS}", part_of=during
+                least, usual, usual + int(found.freeing_ns[places].sum()), f"estimate: {_BASIS}", part_of=during
             ),
             leave_it="Leave it when every turn needs the whole tensor, or when the pieces are views of something much "
             "larger, which a list keeps alive.",
@@ -134,42 +129,16 @@ def _places(grown: Sequence[GrownTensor]) -> Array:
     return places
 
 
-def _during(results: Results, places: Array) -> Intervals:
-    """The host in these cats."""
-    rows = results.get(GrownTensors).cats[places]
-    return intervals.union(intervals.of(results.trace.operators.take(rows)))
-
-
-def _freeing_ns(results: Results, places: Array) -> int:
-    """From the end of each cat on the host to the next operator, no more than the cat took: there the memory of the
-    shorter tensor goes back, beside whatever Python does."""
-    found, operators = results.get(GrownTensors), results.trace.operators
-    alone = places[~np.isin(places, found.kernels)]
-    rows = found.cats[alone]
-    ends = operators["start_ns"][rows] + operators["duration_ns"][rows]
-    starts = np.sort(operators["start_ns"][operators["thread"] == results.trace.main_thread])
-    following = np.append(starts, results.trace.span_end_ns)[np.searchsorted(starts, ends)]
-    return int(np.clip(following - ends, 0, found.cost_ns[alone]).sum())
-
-
 def _shorter(results: Results, grown: Sequence[GrownTensor], spent: int) -> Range:
     found, places = results.get(GrownTensors), _places(grown)
     last = sum(int(found.cost_ns[tensor.cats[-1]]) for tensor in grown)
-    launched = np.isin(found.kernels, places)
-    on_host = _during(results, places[~np.isin(places, found.kernels)])
-    events = results.get(KernelOrigins).event[launched]
-
-    def left(times: int) -> GraphEdit:
-        factor = min(times * last / spent, 1.0)
-        return together(host_time_scaled(on_host, factor), operations_scaled(events, factor))
-
-    most, usual = map(left, _LEFT_OF_LAST)
+    most, usual = (cats_scaled(results, places, min(times * last / spent, 1.0)) for times in _LEFT_OF_LAST)
     return Range(most, usual, usual)
 
 
 def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
     """None for a run of CUDA graphs: each replay writes its results to the same memory, which a list would keep."""
-    if not lines or (results.trace.calls["kind"] == CallKind.GRAPH).any():
+    if not lines or results.get(Launches).graph_launches:
         return None
 
     def edit(source: str) -> str | None:
@@ -177,4 +146,4 @@ def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
 
         return join_after_loop(source, lines)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

@@ -48,7 +48,7 @@ class ConvAutotuneOff(Rule):
         share = compute.share(found.chosen)
         if not compute.decides or compute.device.is_amd or share < self.convolution_share or not found.fixed_shapes:
             return None
-        environment = results.trace.context.environment
+        environment = results.context.environment
         if environment is None or environment.cudnn_benchmark is None:
             return Abstention(
                 self.name,
@@ -73,7 +73,7 @@ class ConvAutotuneOff(Rule):
                 "cudnn_benchmark": "off",
             },
             where=compute.where(found.chosen),
-            diff=cell_diff(results.trace, _edit),
+            diff=cell_diff(results, _edit),
             change="Set `torch.backends.cudnn.benchmark = True` before the first step, and compare the step times.",
             saving=compute.scope.saving(
                 0,

@@ -71,7 +71,7 @@ class ConvBiasBeforeNorm(Rule):
                 "bias_share": round(share, 4),
             },
             where=compute.where(found.adding | found.gradient),
-            diff=cell_diff(results.trace, _edit),
+            diff=cell_diff(results, _edit),
             change="Write `torch.nn.Conv2d(..., bias=False)` in front of each batch norm.",
             saving=compute.scope.saving(
                 during.total_ns * 0.5, during.total_ns, during.total_ns, "upper bound: none of these kernels"

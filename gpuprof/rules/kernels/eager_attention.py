@@ -33,8 +33,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
-from gpuprof.whatif.changes.graph_edits import together
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.kernel_times import attention_fused
 
 _SAVED = "30 % to all of the time in the softmax and masks, at best half of the products’ as well"
 _WRITE_IT = (
@@ -67,8 +66,7 @@ class EagerAttention(Rule):
         if not found.blocks or share is None:
             return None
         scores, products = found.chosen & ~found.products, found.products
-        worse, better = compute.taking(scores, 0.7, 0.0)
-        strengths = Range(worse, better, together(better, *compute.taking(products, 0.5)))
+        strengths = attention_fused(compute.rows(scores), compute.rows(products))
         finding = self._finding(compute, found, share)
         return retimed(results, finding, strengths, f"re-timed without {_SAVED}", rest=WAITS_FOR_HOST)
 
@@ -99,7 +97,7 @@ class EagerAttention(Rule):
             },
             where=compute.where(found.chosen),
             change=_FELL_BACK if fell_back else _WRITE_IT,
-            diff=None if fell_back else cell_diff(compute.results.trace, _edit),
+            diff=None if fell_back else cell_diff(compute.results, _edit),
             saving=compute.scope.saving(
                 other * 0.3,
                 other,

@@ -30,24 +30,21 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.host_marks import main_operators
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.kernels.float64_kernels import Float64Kernels
 from gpuprof.analyses.kernels.float64_operators import Float64Operators
 from gpuprof.analyses.lines.float64_lines import Float64Lines
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.trace_changes import unchanged
-from gpuprof.whatif.predict import Range
 
 _MOST_OPERATORS = 3
 _LEAVE_IT = "Leave it when the method needs fp64 (solvers, long sums)."
@@ -88,7 +85,7 @@ class Float64Compute(Rule):
         share = compute.deciding(found.chosen, self.float64_share)
         if share is None:
             return None
-        speeds = Range(unchanged, *compute.taking(found.chosen, 1 / 2, 1 / 32 if _is_slow(compute.device) else 1 / 4))
+        speeds = compute.taking(found.chosen, 1, 1 / 2, 1 / 32 if _is_slow(compute.device) else 1 / 4)
         finding = self._finding(compute, found, share)
         return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
@@ -97,16 +94,16 @@ class Float64Compute(Rule):
         if not scope.steps or found.solvers:
             return None
         if not found.types:
-            working = intervals.intersect(main_operators(results.trace), scope.within).total_ns
+            working = intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns
             matters = scope.share(working) >= self.host_share and not _has_narrow_weights(results)
             return _without_types(self.name) if matters else None
-        inside = scope.inside(results.trace.operators["start_ns"][found.operators])
+        inside = scope.inside(found.start_ns)
         spent = int(found.self_ns[inside].sum())
         share = scope.share(spent)
         if share < self.host_share:
             return None
-        during = intervals.intersect(found.during(results.trace), scope.within)
-        operators = ", ".join(name for name, _ in found.costliest(results.trace, inside)[:_MOST_OPERATORS])
+        during = intervals.intersect(found.during, scope.within)
+        operators = ", ".join(name for name, _ in found.costliest(inside)[:_MOST_OPERATORS])
         lines, change = _where_it_enters(results)
         return Finding(
             rule=self.name,
@@ -169,7 +166,7 @@ def _is_slow(device: Device) -> bool:
 def _has_narrow_weights(results: Results) -> bool:
     """Whether what the optimizers step is known to be narrower than fp64 for the most part: torch multiplies no fp32
     weights with fp64 data, so that next to no work can be in fp64."""
-    context = results.trace.context
+    context = results.context
     elements = sum(each.elements for each in context.optimizers if each.device == "cpu")
     weighed = [each.parameter_bytes for each in context.compositions if each.device == "cpu"]
     return bool(weighed) and sum(weighed) < _NARROW_BYTES * elements

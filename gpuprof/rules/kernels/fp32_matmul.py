@@ -24,23 +24,20 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.kernels.kernels import Kernels
-from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.kernel_names import Precision
-from gpuprof.model.table import Array
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.saving.kernel_time import kernels_named
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded
-from gpuprof.whatif.changes.trace_changes import operations_scaled
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.kernel_times import kernels_taking
 
 _TENSOR_CORES, _AMPERE = (7, 0), (8, 0)
 _SPEEDS = "these kernels 1.5×, 3× (a published case), 8× as fast"
@@ -70,7 +67,7 @@ class Fp32Matmul(Rule):
         share = fp32_ns / kernels.total_ns
         if scope.share(computing.total_ns) < self.compute_share:
             return None
-        facts = results.trace.device(device.id)
+        facts = results.device(device.id)
         unreadable = facts.is_amd or share < self.fp32_share
         if unreadable and kernels.by_precision.get(Precision.UNKNOWN, 0) / kernels.total_ns >= self.unknown_share:
             return Abstention(
@@ -116,29 +113,30 @@ class Fp32Matmul(Rule):
                 **_setting(results),
             },
             change=change,
-            where=Where(lines=results.get(LinePlaces).launching_lines(results.trace, _rows(results))),
+            where=Where(lines=results.get(LaunchPlaces).lines(_rows(results))),
             diff=_diff(results) if modern else None,
             saving=scope.saving(wall / 3, wall * 2 / 3, wall * 7 / 8, f"estimate: {_SPEEDS}"),
             leave_it="Leave it when the result needs fp32’s precision; compare the loss after the change.",
         )
-        return retimed(results, found, _faster(results), f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
-
-
-def _faster(results: Results) -> Range:
-    """The kernels in fp32 at three speeds."""
-    rows = _rows(results)
-    return Range(*(operations_scaled(rows, 1 / times) for times in (1.5, 3, 8)))
+        return retimed(
+            results,
+            found,
+            kernels_taking(_rows(results), 1 / 1.5, 1 / 3, 1 / 8),
+            f"re-timed with {_SPEEDS}",
+            rest=WAITS_FOR_HOST,
+        )
 
 
 def _rows(results: Results) -> Array:
     """The rows of `device_events` with kernels in fp32."""
-    table = results.get(Kernels).table
-    return kernels_named(results.trace, table["name"][table["precision"] == Precision.FP32])
+    kernels = results.get(Kernels)
+    table = kernels.table
+    return kernels.rows_named(table["name"][table["precision"] == Precision.FP32])
 
 
 def _diff(results: Results) -> str | None:
     """The precision of matrix products, where it is known to be the full one and convolutions may use TF32."""
-    environment = results.trace.context.environment
+    environment = results.context.environment
     if environment is None or environment.matmul_precision != "highest" or environment.tf32_cudnn is False:
         return None
 
@@ -147,11 +145,11 @@ def _diff(results: Results) -> str | None:
 
         return set_matmul_precision(source, "high")
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)
 
 
 def _setting(results: Results) -> dict[str, float | int | str]:
-    environment = results.trace.context.environment
+    environment = results.context.environment
     if environment is None or environment.matmul_precision is None:
         return {}
     return {"matmul_precision": environment.matmul_precision}

@@ -21,14 +21,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.basics.tensor_inputs import inputs_of
 from gpuprof.analyses.kernels.convolutions import Convolutions
-from gpuprof.analyses.transfers.copies import Copies
-from gpuprof.model.kinds import CopyKind
+from gpuprof.analyses.transfers.largest_copy import LargestCopy
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
@@ -36,9 +32,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
-from gpuprof.whatif.predict import Range
 
-_NOT_IMAGES = ("aten::conv1d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose3d")
 _IMAGE_DIMENSIONS = 4
 _CHANGE = (
     "Convert the model once, `model = model.to(memory_format=torch.channels_last)`, and each batch, "
@@ -92,27 +86,21 @@ class NchwConvolution(Rule):
             ),
             leave_it="Leave it when much of the model has no channels_last version: then the copies only move.",
         )
-        strengths = Range(*compute.taking(found.layout, 0.7, 0.2, 0.0))
+        strengths = compute.taking(found.layout, 0.7, 0.2, 0.0)
         basis = "upper bound: re-timed without these kernels, the convolutions as fast as now"
         return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)
 
 
 def _diff(results: Results) -> str | None:
     """Model and batches, or the model alone where it is not known that a batch is images."""
-    trace = results.trace
-    if any(name.startswith(_NOT_IMAGES) for name in trace.names):
+    if not results.get(Convolutions).only_of_images:
         return None
-    copies = results.get(Copies)
-    rows = copies.of_direction(CopyKind.H2D)
-    rows = rows.take(rows["operator"] >= 0)
-    largest = int(rows["operator"][np.argmax(rows["bytes"])]) if len(rows) else -1
-    given = inputs_of(trace, largest) if largest >= 0 else []
-    images = bool(given) and len(given[0].dims) == _IMAGE_DIMENSIONS
+    images = len(results.get(LargestCopy).shape or ()) == _IMAGE_DIMENSIONS
 
     def edit(source: str) -> str | None:
         from gpuprof.code_edits.models.modules import lay_out_channels_last, lay_out_model
 
-        known = known_models(trace)
+        known = known_models(results)
         return (lay_out_channels_last(source, known) if images else None) or lay_out_model(source, known)
 
-    return cell_diff(trace, edit)
+    return cell_diff(results, edit)

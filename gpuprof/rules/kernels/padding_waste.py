@@ -46,7 +46,7 @@ class PaddingWaste(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the padding of the loader with the most positions."""
-        loaders = [loader for loader in results.trace.context.loaders if loader.token_positions]
+        loaders = [loader for loader in results.context.loaders if loader.token_positions]
         loader = max(loaders, key=lambda each: each.token_positions or 0, default=None)
         if loader is None or _padding(loader) < self.padding_share:
             return None

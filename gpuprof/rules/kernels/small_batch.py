@@ -27,13 +27,12 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.kernels import Kernels
-from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model import intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.kernel_time import kernels_named
 from gpuprof.rules.saving.scope import Scope
 
 
@@ -78,7 +77,7 @@ class SmallBatch(Rule):
     def _finding(self, results: Results, scope: Scope, memory: MemoryUse, share: float, waves: float) -> Finding:
         peak, limit = memory.whole_peak_bytes or 0, memory.limit_bytes or 0
         small_ns = share * results.get(Kernels).total_ns
-        sizes = [loader.batch_size for loader in results.trace.context.loaders if loader.batch_size]
+        sizes = [loader.batch_size for loader in results.context.loaders if loader.batch_size]
         factor = memory.batches_that_fit
         to = f"from {sizes[0]} " if sizes else ""
         most = f" By the memory measured, about {factor}× as many samples fit." if factor else ""
@@ -113,6 +112,5 @@ class SmallBatch(Rule):
 
 def _lines(results: Results) -> tuple[int, ...]:
     """The lines that launch the kernels of less than one wave."""
-    table, trace = results.get(Kernels).table, results.trace
-    rows = kernels_named(trace, table["name"][table["waves"] < 1])
-    return results.get(LinePlaces).launching_lines(trace, rows)
+    kernels = results.get(Kernels)
+    return results.get(LaunchPlaces).lines(kernels.rows_named(kernels.table["name"][kernels.table["waves"] < 1]))

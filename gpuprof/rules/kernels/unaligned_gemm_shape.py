@@ -31,7 +31,6 @@ from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
-from gpuprof.whatif.predict import Range
 
 _MOST_SHAPES = 3
 _SPEEDS = "these products 1.1×, 1.5×, 3× as fast"
@@ -54,7 +53,7 @@ class UnalignedGemmShape(Rule):
         share = compute.deciding(found.chosen, self.unaligned_share)
         if share is None:
             return None
-        speeds = Range(*compute.taking(found.chosen, 1 / 1.1, 1 / 1.5, 1 / 3))
+        speeds = compute.taking(found.chosen, 1 / 1.1, 1 / 1.5, 1 / 3)
         finding = self._finding(compute, found, share)
         return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
 

@@ -32,7 +32,6 @@ from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.compiler.compilability import can_compile
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
-from gpuprof.whatif.predict import Range
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class UnfusedPointwise(Rule):
         saved = compute.share(found.chosen & ~found.longest)
         if not compute.decides or saved < self.saved_share:
             return None
-        strengths = Range(*compute.taking(found.chosen & ~found.longest, 0.7, 0.2, 0.0))
+        strengths = compute.taking(found.chosen & ~found.longest, 0.7, 0.2, 0.0)
         finding = self._finding(compute, found, saved)
         basis = "upper bound: re-timed with each chain as long as its longest kernel"
         return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)
@@ -96,12 +95,12 @@ class UnfusedPointwise(Rule):
 
 def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
     """The one model compiled, where the lines say that the chains are its own."""
-    if results.trace.context.cell is None or not lines or not can_compile(results):
+    if results.context.cell is None or not lines or not can_compile(results):
         return None
 
     def edit(source: str) -> str | None:
         from gpuprof.code_edits.models.modules import compile_model
 
-        return compile_model(source, lines, known_models(results.trace))
+        return compile_model(source, lines, known_models(results))
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

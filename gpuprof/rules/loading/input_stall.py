@@ -33,8 +33,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.phases import Phases
@@ -43,10 +41,8 @@ from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
-from gpuprof.model import intervals
 from gpuprof.model.context import Environment
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import CallKind
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.guard import Guard
@@ -55,9 +51,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.loading.sample_making import only_handed_over
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.batch_waits import PREFETCH_FACTOR
-from gpuprof.whatif.changes.trace_changes import batches_from_workers, host_time_scaled, unchanged
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.batches import batches_at_once, batches_planned
 
 # Their code is not the user's; they take many indices at once.
 _TORCHS_OWN = ("TensorDataset",)
@@ -102,12 +96,12 @@ class InputStall(Rule):
             evidence=_evidence(pipeline, plan, share),
             where=Where(lines=_lines(results, plan, ranges), ranges_ns=worst(ranges)),
             change=_change(plan, on_device=idle_ns is not None),
-            diff=_diff(results, plan, ranges) if idle_ns is not None else None,
+            diff=_diff(results, plan) if idle_ns is not None else None,
             saving=_saving(results, stall_ns),
             leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
             "be read in parallel.",
         )
-        return found if idle_ns is None else _retimed(results, found, pipeline, plan, ranges)
+        return found if idle_ns is None else _retimed(results, found, plan, ranges)
 
     def _again_and_again(self, pipeline: InputPipeline, stall_ns: int) -> int:
         waits = pipeline.duration_ns[pipeline.batch]
@@ -253,18 +247,16 @@ def _why_no_workers(plan: WorkerPlan) -> str:
     return ""
 
 
-def _diff(results: Results, plan: WorkerPlan, waits: Intervals) -> str | None:
+def _diff(results: Results, plan: WorkerPlan) -> str | None:
     """Worker processes for the loader, where they surely can make its batches.
 
     Not for iterable datasets (each worker would give all of their samples), nor where batches are made on the device,
     nor where workers are not forked: those cannot see the classes of a notebook.
     """
-    trace, loader = results.trace, plan.loader
+    loader = plan.loader
     if plan.suggested is None or plan.possible is None or not loader or loader.line is None or loader.samples is None:
         return None
-    kinds = trace.calls["kind"]
-    issued = trace.calls["start_ns"][(kinds >= CallKind.KERNEL) & (kinds <= CallKind.GRAPH)]
-    if not _forks(trace.context.environment) or intervals.contains(intervals.union(waits), issued).any():
+    if not _forks(results.context.environment) or results.get(InputPipeline).launched_in_waits:
         return None
     line, workers = loader.line, str(plan.suggested)
 
@@ -273,7 +265,7 @@ def _diff(results: Results, plan: WorkerPlan, waits: Intervals) -> str | None:
 
         return set_loader(source, line, num_workers=workers, persistent_workers="True")
 
-    return cell_diff(trace, edit)
+    return cell_diff(results, edit)
 
 
 def _forks(environment: Environment | None) -> bool:
@@ -293,23 +285,17 @@ def _saving(results: Results, stall_ns: int) -> Saving:
     return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
 
 
-def _retimed(results: Results, found: Finding, pipeline: InputPipeline, plan: WorkerPlan, waits: Intervals) -> Finding:
+def _retimed(results: Results, found: Finding, plan: WorkerPlan, waits: Intervals) -> Finding:
     """With the waits that the suggested workers leave; where none are, without any: that is then the most."""
-    if plan.suggested is None or plan.load_ns is None:
-        gone = host_time_scaled(waits, 0.0)
+    made_ahead = batches_planned(plan, waits)
+    if made_ahead is None:
         basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
-        return retimed(results, found, Range(unchanged, gone, gone), basis, assumed=unknown)
-    waited = np.maximum(waits.ends - waits.starts, 1)
-    load = waited * plan.slowdown if plan.workers == 0 else np.full(len(waited), plan.load_ns)
-    prefetch = (plan.loader and plan.loader.prefetch_factor) or PREFETCH_FACTOR
-    full = batches_from_workers(waits, load, plan.suggested, prefetch)
-    # Loops that were bound by the CPU gained as little as a third of this on shared cores (docs/design/whatif.md).
-    third = batches_from_workers(waits, load, plan.suggested, prefetch, gained=1 / 3)
+        return retimed(results, found, batches_at_once(waits), basis, assumed=unknown)
     return retimed(
         results,
         found,
-        Range(third, full, full, last=True),
-        f"upper bound: re-timed with {units.plural(plan.suggested, 'worker')} as fast as this thread; at "
+        made_ahead,
+        f"upper bound: re-timed with {units.plural(plan.suggested or 0, 'worker')} as fast as this thread; at "
         "worst a third of that",
         assumed="how fast worker processes are is assumed, not recorded",
     )

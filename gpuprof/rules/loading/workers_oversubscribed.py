@@ -227,7 +227,7 @@ def _diff(results: Results, stall: float) -> str | None:
 
         return set_loader(source, line, num_workers=workers)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)
 
 
 def _saving(scope: Scope, main: float) -> Saving | None:

@@ -48,9 +48,9 @@ class WorkersRestarted(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the passes after the first."""
-        starts, pipeline, trace = results.get(WorkerStarts), results.get(InputPipeline), results.trace
-        if not trace.context.loaders:
-            slow = (pipeline.first_ns or 0) >= self.restart_share * trace.span_ns > 0
+        starts, pipeline = results.get(WorkerStarts), results.get(InputPipeline)
+        if not results.context.loaders:
+            slow = (pipeline.first_ns or 0) >= self.restart_share * results.span_ns > 0
             if pipeline.in_process is False and pipeline.first.sum() > 1 and slow:
                 return Abstention(
                     self.name,
@@ -63,9 +63,9 @@ class WorkersRestarted(Rule):
         loader, passes, scope = starts.loader, starts.restarts, Scope.of(results)
         bound = starts.share * scope.span_ns
         inside = [
-            (max(a, trace.span_start_ns), min(b, trace.span_end_ns))
+            (max(a, results.span_start_ns), min(b, results.span_end_ns))
             for a, b in starts.ranges_ns
-            if b > trace.span_start_ns and a < trace.span_end_ns
+            if b > results.span_start_ns and a < results.span_end_ns
         ]
         return Finding(
             rule=self.name,
@@ -103,7 +103,7 @@ def _diff(results: Results, line: int | None) -> str | None:
 
         return None if line is None else set_loader(source, line, persistent_workers="True")
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)
 
 
 def _lines(results: Results, known: int | None, ranges: list[tuple[int, int]]) -> tuple[int, ...]:

@@ -19,7 +19,6 @@ When to leave it
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from gpuprof import units
@@ -28,6 +27,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import MemoryComposition
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.memory.peak_lines import PeakLines
+from gpuprof.analyses.training.batch_norms import BatchNorms
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.guard import Guard
@@ -36,7 +36,6 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.memory.device_memory import at_peak
 
 _CHECKPOINTED = " The diff checkpoints them: the result stays the same."
-_BATCH_NORM = re.compile(r"^aten::.*batch_norm")
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,8 @@ def _abstain(name: str) -> Abstention:
 
 def _diff(results: Results, device: int | None) -> str | None:
     """The repeated blocks checkpointed; not where batch norms would count a batch twice."""
-    trace, parts = results.trace, results.get(MemoryComposition).of_device(device)
-    if any(_BATCH_NORM.search(name) for name in trace.names):
+    parts = results.get(MemoryComposition).of_device(device)
+    if results.get(BatchNorms).ran:
         return None
     known = {name for part in (parts.modules if parts else ()) for name in part.name.split(".")}
 
@@ -119,4 +118,4 @@ def _diff(results: Results, device: int | None) -> str | None:
 
         return checkpoint_blocks(source, known)
 
-    return cell_diff(trace, edit)
+    return cell_diff(results, edit)

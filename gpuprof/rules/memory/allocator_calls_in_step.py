@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.memory.allocator_calls import AllocatorCalls
 from gpuprof.rules.base.abstentions import without_device
@@ -50,7 +51,7 @@ class AllocatorCallsInStep(Rule):
         cost, calls = MemoryCalls.of(results), results.get(AllocatorCalls)
         if cost is None:
             return without_device(self.name, results, "the device’s activity around the driver’s memory calls")
-        if not results.trace.steps and calls.everywhere_ns >= self.idle_share * results.trace.span_ns > 0:
+        if not results.get(StepTime).count and calls.everywhere_ns >= self.idle_share * results.span_ns > 0:
             return Abstention(
                 self.name,
                 "steps: without them the memory fetched at the start cannot be told from that of a steady state",
@@ -84,7 +85,7 @@ class AllocatorCallsInStep(Rule):
                 "Switch torch’s memory cache on again: memory is freed where a cache never does that, which is the "
                 "mark of `PYTORCH_NO_CUDA_MEMORY_CACHING=1` (also honoured on ROCm). Unset it and restart the kernel."
             )
-        if any(each.retries for each in results.trace.context.allocators):
+        if any(each.retries for each in results.context.allocators):
             return (
                 "The device’s memory is full, so that torch frees cached blocks to make room: use less of it (a "
                 "smaller batch, checkpointing, autocast)."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.phases import backward_mask
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import MemoryComposition, PeakParts
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
+from gpuprof.analyses.training.gradient_recording import GradientRecording
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Where
@@ -52,13 +52,13 @@ def without_parts(rule: str) -> Abstention:
 
 def trains(results: Results) -> bool:
     """Whether an optimizer stepped, or a backward pass ran, in what was recorded."""
-    context = results.trace.context
-    return bool(context.optimizers or results.get(OptimizerSteps).uses or backward_mask(results.trace).any())
+    context = results.context
+    return bool(context.optimizers or results.get(OptimizerSteps).uses or results.get(GradientRecording).ran)
 
 
 def ran_out(results: Results, memory: MemoryUse | None) -> bool:
     """Whether the run ended, or went on after, running out of device memory."""
-    outcome = results.trace.context.outcome
+    outcome = results.context.outcome
     return bool(memory and memory.ooms) or bool(outcome and outcome.error == OUT_OF_MEMORY)
 
 

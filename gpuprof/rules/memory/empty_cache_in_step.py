@@ -69,7 +69,7 @@ class EmptyCacheInStep(Rule):
             ),
             evidence=cost.evidence(),
             where=Where(
-                lines=lines_calling(results.trace, "empty_cache") or results.get(LinePlaces).cell_lines(calls.host),
+                lines=lines_calling(results, "empty_cache") or results.get(LinePlaces).cell_lines(calls.host),
                 ranges_ns=worst(calls.host),
             ),
             change="Take `torch.cuda.empty_cache()` out of the loop; if it is not in your code, look for the option of "
@@ -86,4 +86,4 @@ def _diff(results: Results) -> str | None:
 
         return drop_calls(source, "torch.cuda.empty_cache")
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

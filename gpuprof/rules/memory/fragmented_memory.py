@@ -99,12 +99,12 @@ def _without_rows(name: str) -> Abstention:
 
 
 def _left_over(results: Results, device: int | None) -> dict[str, int]:
-    found = [each.inactive_split_bytes for each in results.trace.context.allocators if each.device == device]
+    found = [each.inactive_split_bytes for each in results.context.allocators if each.device == device]
     return {"inactive_split_bytes": found[0]} if found and found[0] is not None else {}
 
 
 def _change(results: Results) -> str:
-    environment = results.trace.context.environment
+    environment = results.context.environment
     config = (environment.allocator_config or "") if environment else ""
     if "expandable_segments:true" in config.lower():
         return (

@@ -112,7 +112,7 @@ class MemoryGrowsPerStep(Rule):
 def _kept_each_step(results: Results) -> dict[str, int]:
     """The names that held about as many tensors with a graph at the end as the busiest optimizer made steps, in the
     memory that grows."""
-    context, device = results.trace.context, results.get(MemoryGrowth).device
+    context, device = results.context, results.get(MemoryGrowth).device
     steps = max((optimizer.steps for optimizer in context.optimizers), default=0)
     there = {each.name for each in context.held or () if (each.device == "cpu") is (device is None)}
     kept = results.get(KeptGraphs).keeping_each(steps)
@@ -154,4 +154,4 @@ def _diff(results: Results, lines: tuple[int, ...]) -> str | None:
 
         return detach_kept(source, lines)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

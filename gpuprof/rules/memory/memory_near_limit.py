@@ -129,13 +129,13 @@ def _explanation(memory: MemoryUse) -> str:
 
 def _diff(results: Results, memory: MemoryUse) -> str | None:
     """Autocast, where everything is calculated in 32 bits and activations (with temporaries) make half of the peak."""
-    if memory.device is None or results.trace.context.cell is None:
+    if memory.device is None or results.context.cell is None:
         return None
     parts, peak = parts_of(results, memory), memory.whole_peak_bytes
     rest = memory.activations_bytes
     if rest is None and parts is not None:
         rest = parts.rest_low_bytes
-    capability = results.trace.device(memory.device).compute_capability
+    capability = results.device(memory.device).compute_capability
     if not peak or rest is None or rest < _HALF * peak or capability is None or capability < _AMPERE:
         return None
     products = {each for each, spent in results.get(Kernels).by_precision.items() if spent} - {Precision.UNKNOWN}
@@ -145,6 +145,6 @@ def _diff(results: Results, memory: MemoryUse) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.code_edits.models.precision import add_autocast
 
-        return add_autocast(source, "cuda", "bfloat16", known_models(results.trace))
+        return add_autocast(source, "cuda", "bfloat16", known_models(results))
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

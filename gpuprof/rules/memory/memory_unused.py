@@ -68,7 +68,7 @@ class MemoryUnused(Rule):
         self, results: Results, scope: Scope, fixed: Intervals, memory: MemoryUse, peak: int, limit: int
     ) -> Finding:
         share, times = scope.share(fixed.total_ns), memory.batches_that_fit or 2
-        sizes = [loader.batch_size for loader in results.trace.context.loaders if loader.batch_size]
+        sizes = [loader.batch_size for loader in results.context.loaders if loader.batch_size]
         to = f" from {sizes[0]} to {2 * sizes[0]}" if sizes else ""
         return Finding(
             rule=self.name,

@@ -63,7 +63,7 @@ class OptimizerStateDominates(Rule):
     def _finding(
         self, results: Results, memory: MemoryUse, parts: PeakParts, state: int, peak: int, limit: int
     ) -> Finding:
-        optimizers = results.trace.context.optimizers
+        optimizers = results.context.optimizers
         names = ", ".join(dict.fromkeys(each.name for each in optimizers)) or "the optimizer"
         lines = tuple(sorted({each.line for each in optimizers if each.line is not None}))
         return Finding(
@@ -91,7 +91,7 @@ class OptimizerStateDominates(Rule):
 
 
 def _change(results: Results, state: int) -> str:
-    optimizers = results.trace.context.optimizers
+    optimizers = results.context.optimizers
     elements = sum(each.elements for each in optimizers)
     in_fp32 = bool(elements) and state >= _BYTES_IN_FP32 * elements
     advice = "Use an optimizer with less state: `torch.optim.Adafactor` keeps a fraction of it."

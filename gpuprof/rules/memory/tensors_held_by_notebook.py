@@ -42,7 +42,7 @@ class TensorsHeldByNotebook(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge what the names hold that nobody mentions."""
-        context = results.trace.context
+        context = results.context
         if context.held is None:
             front_end = context.environment.front_end if context.environment else None
             if not (front_end or "").startswith(_NOTEBOOKS):
@@ -98,10 +98,9 @@ class TensorsHeldByNotebook(Rule):
 
 
 def _limit(results: Results, device: str) -> int | None:
-    trace = results.trace
     if device == "cpu":
-        return trace.context.environment.host_memory_bytes if trace.context.environment else None
-    return trace.device(int(device.partition(":")[2] or 0)).memory_bytes
+        return results.context.environment.host_memory_bytes if results.context.environment else None
+    return results.device(int(device.partition(":")[2] or 0)).memory_bytes
 
 
 def _change(held: list[HeldTensors]) -> str:

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
-from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import DeviceEventKind
-from gpuprof.model.table import Array
-from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity, Where
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import GraphEdit
-from gpuprof.whatif.changes.trace_changes import operations_scaled
+from gpuprof.whatif.changes.kernel_times import kernels_taking
+from gpuprof.whatif.predict import Range
 
 _HOST_CAUSES = ("idle_host", "idle_launch")
 # of the time in which either the device computes or the host is late with launches: below it faster kernels only wait
 _DECIDES_SHARE = 0.5
 # of the scope: what takes less cannot be of more than low severity, whatever its part of the kernel time is
 _HARDLY_SEEN_SHARE = 0.03
-
-
-def kernels_named(trace: Trace, names: Array) -> Array:
-    """The rows of `device_events` that are kernels of these names (indices of `Trace.names`), on any device."""
-    events = trace.device_events
-    return np.flatnonzero((events["kind"] == DeviceEventKind.KERNEL) & np.isin(events["name"], names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +54,7 @@ class KernelTime:
         inside = scope.inside(kernels.start_ns)
         return cls(
             scope=scope,
-            device=results.trace.device(use.id),
+            device=results.device(use.id),
             kernels=kernels,
             inside=inside,
             total_ns=int(kernels.duration_ns[inside].sum()),
@@ -87,8 +76,7 @@ class KernelTime:
 
     def lines(self, chosen: Array) -> tuple[int, ...]:
         """The lines of the cell that launched most of the chosen ones, by their time."""
-        rows = self.kernels.event[chosen & self.inside]
-        return self.results.get(LinePlaces).launching_lines(self.results.trace, rows)
+        return self.results.get(LaunchPlaces).lines(self.rows(chosen))
 
     def where(self, chosen: Array) -> Where:
         """Those lines, and when the chosen ones ran longest."""
@@ -99,10 +87,13 @@ class KernelTime:
         share = self.share(chosen)
         return share if self.decides and share >= least else None
 
-    def taking(self, chosen: Array, *shares: float) -> list[GraphEdit]:
-        """Edits after which the chosen kernels within the scope take these shares of their time."""
-        rows = self.kernels.event[chosen & self.inside]
-        return [operations_scaled(rows, share) for share in shares]
+    def rows(self, chosen: Array) -> Array:
+        """The chosen ones within the scope, as rows of device events."""
+        return self.kernels.event[chosen & self.inside]
+
+    def taking(self, chosen: Array, worst: float, usual: float, best: float) -> Range:
+        """The change after which the chosen kernels within the scope take these shares of their time."""
+        return kernels_taking(self.rows(chosen), worst, usual, best)
 
     def severity(self, chosen: Array, share: float, *, high: float, low: float = 0.0) -> Severity:
         """`graded(share, high, low)`, but LOW where the chosen kernels run for a few per cent of the scope only."""

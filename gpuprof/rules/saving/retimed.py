@@ -8,8 +8,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.scope import Scope
-from gpuprof.whatif.changes.graph_edits import GraphEdit
-from gpuprof.whatif.predict import MINOR_SHARE, Range, Replay, predict
+from gpuprof.whatif.predict import MINOR_SHARE, Change, Range, Replay, predict
 
 # Of what the finding itself would expect: below it the reader is told what becomes of the rest.
 _SMALL = 0.5
@@ -25,7 +24,7 @@ _CALIBRATED = "with the host as fast as without the recording"
 def retimed(
     results: Results,
     finding: Finding,
-    edit: GraphEdit | Range,
+    edit: Change,
     basis: str,
     *,
     assumed: str = "",

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array
 from gpuprof.rules.base.finding import Saving, Severity
 
 MOST_RANGES = 5
@@ -28,9 +27,9 @@ class Scope:
     @classmethod
     def of(cls, results: Results) -> Scope:
         """The steps if there are any, else the span."""
-        trace, steps = results.trace, results.get(StepTime)
-        within = steps.window if steps.count else intervals.single(trace.span_start_ns, trace.span_end_ns)
-        return cls(within, within.total_ns, steps.count, trace.span_ns)
+        steps = results.get(StepTime)
+        within = steps.window if steps.count else intervals.single(results.span_start_ns, results.span_end_ns)
+        return cls(within, within.total_ns, steps.count, results.span_ns)
 
     def share(self, ns: float) -> float:
         """Of the time judged, 0..1; 0 where that is empty."""

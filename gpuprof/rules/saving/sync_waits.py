@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results, Table
 from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.run.start_up import StartUp
 from gpuprof.analyses.transfers.copies import Copies
@@ -15,7 +15,6 @@ from gpuprof.analyses.transfers.small_copies import SmallCopies
 from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array, Table
 from gpuprof.rules.saving.scope import Scope
 
 

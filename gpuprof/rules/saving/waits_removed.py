@@ -11,9 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.model.table import Array, Table
 from gpuprof.rules.base.finding import Finding
 from gpuprof.whatif.predict import Replay
 from gpuprof.whatif.removal import saved_by_number

@@ -17,9 +17,9 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Table
 from gpuprof.rules.base.finding import Saving
 
 # What recording adds to an operator: none, as a rule, at most. Measured 1.2 µs (benchmarks/README.md: 41 % of steps of
@@ -54,17 +54,16 @@ class RecordingCost:
     @classmethod
     def of(cls, results: Results) -> RecordingCost:
         """Measured no more than the operators take, since waits are not slowed; assumed no more than _MOST_SLOWDOWN."""
-        trace, steps, window = results.trace, results.get(StepTime), results.trace.context.window
-        main = _operators(results)
+        steps, window, main = results.get(StepTime), results.context.window, results.get(MainOperators).each
         recorded, plain = (window.recorded_step_ns, window.plain_step_ns) if window else (None, None)
         if recorded and plain and steps.count and plain <= recorded <= _MOST_MEASURED_SLOWDOWN * plain:
             added = (1 - plain / recorded) * steps.window.total_ns
-            short = added <= _MOST_COST_NS * intervals.contains(steps.window, main["start_ns"]).sum()
-            working = intervals.intersect(steps.window, intervals.union(intervals.of(main))).total_ns
+            short = added <= _MOST_COST_NS * intervals.contains(steps.window, main.starts).sum()
+            working = intervals.intersect(steps.window, intervals.union(main)).total_ns
             if added <= working:
                 return cls(added * (1 - _SPREAD), added, min(added * (1 + _SPREAD), working), True, bool(short))
-        bound = (1 - 1 / _MOST_SLOWDOWN) * trace.span_ns
-        least, usual, most = (min(cost * len(main), bound) for cost in _COST_NS)
+        bound = (1 - 1 / _MOST_SLOWDOWN) * results.span_ns
+        least, usual, most = (min(cost * len(main.starts), bound) for cost in _COST_NS)
         return cls(least, usual, most, False, True)
 
 
@@ -78,7 +77,7 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     and most for any cost of recording, and, where that is measured, whether it goes with the operators' number or
     with their time.
     """
-    span_ns = results.trace.span_ns
+    span_ns = results.span_ns
     if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns:
         return saving
     named = Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T) if ranges_ns else intervals.EMPTY
@@ -110,12 +109,6 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     )
 
 
-def _operators(results: Results) -> Table:
-    """Those of the main thread."""
-    operators = results.trace.operators
-    return operators.take(np.flatnonzero(operators["thread"] == results.trace.main_thread))
-
-
 def _timing(results: Results) -> float:
     """What the timing of batches took of the main thread, which the waits for them are already without."""
     pipeline = results.get(InputPipeline)
@@ -128,14 +121,15 @@ def _parts(results: Results, within: Intervals, *, in_steps: bool) -> tuple[floa
     A ns of the whole run where the union is empty. `in_steps`: of those in the steps, which a cost that was measured is
     the cost of.
     """
-    trace, main = results.trace, _operators(results)
+    main = results.get(MainOperators).each
     if in_steps:
-        main = main.take(intervals.contains(results.get(StepTime).window, main["start_ns"]))
-    covered = intervals.union(intervals.of(main))
-    if not len(main) or not covered.total_ns:
+        begun = intervals.contains(results.get(StepTime).window, main.starts)
+        main = Intervals(main.starts[begun], main.ends[begun])
+    covered = intervals.union(main)
+    if not len(main.starts) or not covered.total_ns:
         return None, None
     if not within.total_ns:
-        return 1 / trace.span_ns, 1 / trace.span_ns
-    number = float(intervals.contains(within, main["start_ns"]).sum()) / len(main)
+        return 1 / results.span_ns, 1 / results.span_ns
+    number = float(intervals.contains(within, main.starts).sum()) / len(main.starts)
     time = intervals.intersect(covered, within).total_ns / covered.total_ns
     return number / within.total_ns, time / within.total_ns

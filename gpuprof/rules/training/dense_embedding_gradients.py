@@ -34,21 +34,19 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.training.embedding_gradients import DenseTables, EmbeddingGradients
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import GraphEdit, together
-from gpuprof.whatif.changes.trace_changes import operations_scaled
+from gpuprof.whatif.changes.gradients import gradients_sparse
 from gpuprof.whatif.predict import Range
 
 # What an optimizer takes for a row of a sparse gradient, of what it takes for a row of a dense one, at worst, as a rule
@@ -105,8 +103,12 @@ class DenseEmbeddingGradients(Rule):
     ) -> Abstention | None:
         """Asks only where sparse gradients could save enough, were the optimizer's part of no account."""
         scope, inside = Scope.of(results), _ranges(results, found.backwards)
-        spent = inside.total_ns if compute is None else compute.sum_ns(_launched_in(results, found.backwards))
-        gradients = int(scope.inside(results.trace.operators["start_ns"][found.backwards]).sum())
+        spent = (
+            inside.total_ns
+            if compute is None
+            else compute.sum_ns(found.launched_in(results.get(KernelOrigins), found.backwards))
+        )
+        gradients = int(scope.inside(found.times(found.backwards).starts).sum())
         if scope.share(spent - _FIXED_NS[1] * gradients) < self.saved_share:
             return None
         return Abstention(
@@ -172,21 +174,8 @@ def _trains_the_same(tables: DenseTables, compute: KernelTime | None) -> bool:
 
 def _ranges(results: Results, rows: Array) -> Intervals:
     """When these operators ran in the time judged; a union."""
-    whole = intervals.union(intervals.of(results.trace.operators.take(rows)))
+    whole = intervals.union(results.get(EmbeddingGradients).times(rows))
     return intervals.intersect(whole, Scope.of(results).within)
-
-
-def _launched_in(results: Results, rows: Array) -> Array:
-    """Boolean mask over KernelOrigins: launched by these operators or by what they call."""
-    kernels, operators = results.get(KernelOrigins), results.trace.operators
-    known = np.flatnonzero(kernels.operator >= 0)
-    mine = operators.take(kernels.operator[known])
-    mask = np.zeros(kernels.count, bool)
-    for thread in np.unique(operators["thread"][rows]).tolist():
-        ours = rows[operators["thread"][rows] == thread]
-        inside = intervals.contains(intervals.union(intervals.of(operators.take(ours))), mine["start_ns"])
-        mask[known[inside & (mine["thread"] == thread)]] = True
-    return mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,23 +201,24 @@ class _Cost:
     @classmethod
     def of(cls, results: Results, tables: Sequence[DenseTables], compute: KernelTime | None) -> _Cost:
         """Of tables that differ in size."""
-        scope, operators = Scope.of(results), results.trace.operators
+        scope, found = Scope.of(results), results.get(EmbeddingGradients)
         nothing = np.zeros(0, np.int64)
         backwards = np.concatenate([nothing, *(each.backwards for each in tables)])
-        backwards = backwards[scope.inside(operators["start_ns"][backwards])]
+        backwards = backwards[scope.inside(found.times(backwards).starts)]
         updates, owner = np.unique(np.concatenate([nothing, *(each.updates for each in tables)]), return_inverse=True)
         parts, used = np.zeros(len(updates)), np.zeros(len(updates))
         given = np.concatenate([np.zeros(0), *(each.parts for each in tables)])
         few = np.concatenate([np.zeros(0), *(each.parts * each.filled / each.rows for each in tables)])
         np.add.at(parts, owner.reshape(-1), given)
         np.add.at(used, owner.reshape(-1), few)
-        inside = scope.inside(operators["start_ns"][updates])
+        inside = scope.inside(found.times(updates).starts)
         updates, parts, used = updates[inside], parts[inside], used[inside]
-        filling_ns, updating_ns = operators["duration_ns"][backwards].sum(), operators["duration_ns"][updates]
+        whole = found.times(updates)
+        filling_ns, updating_ns = found.times(backwards).total_ns, whole.ends - whole.starts
         backward_events = update_events = nothing
         if compute is not None:
             kernels = results.get(KernelOrigins)
-            filling = _launched_in(results, backwards)
+            filling = found.launched_in(kernels, backwards)
             of_update = np.searchsorted(updates, kernels.root)
             updating = np.isin(kernels.root, updates)
             updating_ns = np.bincount(of_update[updating], kernels.duration_ns[updating], len(updates))
@@ -254,17 +244,20 @@ class _Cost:
 
     def edit(self) -> Range:
         """The kernels in what sparse gradients leave of their time."""
-        return Range(*(self._lasting(*left) for left in self._left_ns()))
+        shares = (self._shares(*left) for left in self._left_ns())
+        edits = (
+            gradients_sparse(self.backward_events, filled, self.update_events, updated) for filled, updated in shares
+        )
+        return Range(*edits)
 
     def _left_ns(self) -> list[tuple[float, float]]:
         """Of filling and of updating, for sparse gradients."""
         pairs = zip(_TIMES_A_ROW, _FIXED_NS, strict=True)
         return [(fixed * self.gradients, times * self.rows_ns) for times, fixed in pairs]
 
-    def _lasting(self, filling_ns: float, updating_ns: float) -> GraphEdit:
+    def _shares(self, filling_ns: float, updating_ns: float) -> tuple[float, float]:
+        """What of their time the filling and the updating kernels then take."""
         filling = filling_ns / self.backward_ns if self.backward_ns else 1.0
         others_ns = self.launched_ns - self.update_ns
         updating = (others_ns + updating_ns) / self.launched_ns if self.launched_ns else 1.0
-        return together(
-            operations_scaled(self.backward_events, filling), operations_scaled(self.update_events, updating)
-        )
+        return filling, updating

@@ -48,7 +48,7 @@ class GradInInference(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge whether the graph was of use."""
         found, scope = results.get(GradientRecording), Scope.of(results)
-        window = results.trace.context.window
+        window = results.context.window
         if found.backward:
             return None
         if not found.recorded:
@@ -88,7 +88,7 @@ class GradInInference(Rule):
 
 def _diff(results: Results) -> str | None:
     """The loop over the one loader in inference mode, if no tensor leaves it."""
-    lines = [loader.line for loader in results.trace.context.loaders]
+    lines = [loader.line for loader in results.context.loaders]
     line = lines[0] if len(lines) == 1 else None
     if line is None:
         return None
@@ -96,6 +96,6 @@ def _diff(results: Results) -> str | None:
     def edit(source: str) -> str | None:
         from gpuprof.code_edits.loops.evaluation import add_inference_mode
 
-        return add_inference_mode(source, line, known_models(results.trace))
+        return add_inference_mode(source, line, known_models(results))
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

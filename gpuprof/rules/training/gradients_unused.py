@@ -22,8 +22,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
@@ -35,13 +33,9 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone, unchanged
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.gradients import backward_ended
 
 _BASIS = "upper bound: backward ends at the weights that are trained, if they are the ones nearest to the loss"
-# one rank's optimizer may hold a part of the weights only (ZeRO)
-_DISTRIBUTED = ("c10d::", "nccl:", "gloo:")
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ class GradientsUnused(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Compare the number of gradients with that of the weights in optimizers."""
-        found, scope, trace = results.get(UnusedGradients), Scope.of(results), results.trace
+        found, scope = results.get(UnusedGradients), Scope.of(results)
         if found.trained is None:
             if not found.passes or not results.get(OptimizerSteps).uses:
                 return None
@@ -68,10 +62,10 @@ class GradientsUnused(Rule):
         if unused < max(self.gradients, self.more_share * found.trained) or not scope.steps:
             return None
         beyond = intervals.intersect(found.beyond, scope.within)
-        if scope.share(beyond.total_ns) < self.beyond_share or trace.name_mask(trace.operators, *_DISTRIBUTED).any():
+        if scope.share(beyond.total_ns) < self.beyond_share or found.distributed:
             return None
         finding = self._finding(results, found, beyond, round(unused))
-        return retimed(results, finding, _ended(results, beyond), f"re-timed; {_BASIS}")
+        return retimed(results, finding, backward_ended(results, beyond), f"re-timed; {_BASIS}")
 
     def _finding(self, results: Results, found: UnusedGradients, beyond: Intervals, unused: int) -> Finding:
         scope = Scope.of(results)
@@ -98,12 +92,3 @@ class GradientsUnused(Rule):
             saving=scope.saving(0, beyond.total_ns, beyond.total_ns, _BASIS, part_of=beyond),
             leave_it="Leave it when something else than an optimizer of `torch.optim` uses these gradients.",
         )
-
-
-def _ended(results: Results, beyond: Intervals) -> Range:
-    """At worst nothing goes; else the host's time, and what it launches."""
-    events, calls = results.trace.device_events, results.trace.calls
-    launched = np.flatnonzero(events["call"] >= 0)
-    rows = launched[intervals.contains(beyond, calls["start_ns"][events["call"][launched]])]
-    gone = together(host_time_scaled(beyond, 0.0), operations_gone(rows))
-    return Range(unchanged, gone, gone)

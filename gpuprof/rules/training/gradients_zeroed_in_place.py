@@ -26,7 +26,6 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.training.gradient_zeroing import GradientZeroing
 from gpuprof.model import intervals
@@ -40,8 +39,7 @@ from gpuprof.rules.cell.cell_lines import lines_calling
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import GraphEdit, together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
+from gpuprof.whatif.changes.optimizers import zeroing_dropped
 from gpuprof.whatif.predict import Range
 
 
@@ -67,8 +65,7 @@ class GradientsZeroedInPlace(Rule):
             zeroing, adding = compute.during(found.zeroing), compute.during(found.adding)
         else:
             zeroing, adding = _on_host(found, scope)
-        trace = results.trace
-        cost = intervals.clip(intervals.union(_joined(zeroing, adding)), trace.span_start_ns, trace.span_end_ns)
+        cost = intervals.clip(intervals.union(_joined(zeroing, adding)), results.span_start_ns, results.span_end_ns)
         bound = min(zeroing.total_ns + found.avoidable_share * adding.total_ns, cost.total_ns)
         if scope.share(bound) < self.cost_share:
             return None
@@ -105,28 +102,16 @@ class GradientsZeroedInPlace(Rule):
             where=Where(lines=_lines(results, found, scope), ranges_ns=worst(cost)),
             change="Call `optimizer.zero_grad()` without `set_to_none=False`; before torch 2.0 "
             "`optimizer.zero_grad(set_to_none=True)`.",
-            diff=cell_diff(results.trace, _edit),
+            diff=cell_diff(results, _edit),
             saving=scope.saving(
                 bound * 0.3, bound * 0.8, bound, "upper bound: none of the zeroing and of the additions to zeros"
             ),
             leave_it="Leave it when other code holds on to the gradient tensors, or reads `p.grad` without expecting "
             "it to be absent.",
         )
-        strengths = Range(*(_dropped(results, scope, found, left) for left in (0.7, 0.2, 0.0)))
+        strengths = Range(*(zeroing_dropped(results, *_on_host(found, scope), left) for left in (0.7, 0.2, 0.0)))
         basis = "upper bound: re-timed without the zeroing and the additions to zeros"
         return retimed(results, finding, strengths, basis)
-
-
-def _dropped(results: Results, scope: Scope, found: GradientZeroing, left: float) -> GraphEdit:
-    """The zeroing, and the avoidable part of the additions, in `left` of their time on host and device."""
-    kernels, added = results.get(KernelOrigins), 1 - found.avoidable_share * (1 - left)
-    zeroing, adding = _on_host(found, scope)
-    return together(
-        host_time_scaled(zeroing, left),
-        host_time_scaled(adding, added),
-        operations_scaled(kernels.event[found.zeroing], left),
-        operations_scaled(kernels.event[found.adding], added),
-    )
 
 
 def _edit(source: str) -> str | None:
@@ -149,4 +134,4 @@ def _joined(left: Intervals, right: Intervals) -> Intervals:
 def _lines(results: Results, found: GradientZeroing, scope: Scope) -> tuple[int, ...]:
     """The lines that zero, not those of the backward pass: there it is mended."""
     zeroing, _ = _on_host(found, scope)
-    return results.get(LinePlaces).cell_lines(zeroing) or lines_calling(results.trace, "zero_grad")
+    return results.get(LinePlaces).cell_lines(zeroing) or lines_calling(results, "zero_grad")

@@ -33,8 +33,6 @@ from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps, OptimizerUse
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import DeviceEventKind
-from gpuprof.model.trace import Trace
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import FUSED_TOLERANCE, Guard
@@ -42,8 +40,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import GraphEdit, together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
+from gpuprof.whatif.changes.optimizers import optimizer_steps_taking
 from gpuprof.whatif.predict import Range
 
 _FUSED = ("Adam", "AdamW", "SGD")
@@ -165,11 +162,7 @@ class UnfusedOptimizer(Rule):
         return retimed(
             results,
             found,
-            Range(
-                _fused(results.trace, use, most),
-                _fused(results.trace, use, middle),
-                _fused(results.trace, use, least),
-            ),
+            Range(*(optimizer_steps_taking(results, intervals.union(_host(use)), left) for left in case.left)),
             f"re-timed with optimizer steps that take {units.percent(most)}, {units.percent(middle)} and "
             f"{units.percent(least)} of their time, on host and device",
             assumed="how fast a fused step is is assumed, not recorded",
@@ -202,15 +195,6 @@ class _Case:
         return "passes over its parameters several times" if self.passes else "updates parameters one by one"
 
 
-def _fused(trace: Trace, use: OptimizerUse, left: float) -> GraphEdit:
-    """What the optimizer's ranges do on the host, and the kernels launched in them, in `left` of their time."""
-    steps, events = intervals.union(_host(use)), trace.device_events
-    launched = np.flatnonzero((events["call"] >= 0) & (events["kind"] == DeviceEventKind.KERNEL))
-    calls = trace.calls.take(events["call"][launched])
-    mine = intervals.contains(steps, calls["start_ns"]) & (calls["thread"] == trace.main_thread)
-    return together(host_time_scaled(steps, left), operations_scaled(launched[mine], left))
-
-
 def _lines(results: Results, use: OptimizerUse) -> tuple[int, ...]:
     known = use.known.line if use.known else None
     return (known,) if known else results.get(LinePlaces).cell_lines(_host(use))
@@ -238,7 +222,7 @@ def _diff(results: Results, use: OptimizerUse) -> str | None:
 
         return set_optimizer(source, line, use.name, **{argument: "True"})
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)
 
 
 def _change(name: str, *, on_device: bool) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
@@ -33,7 +33,6 @@ from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
-from gpuprof.model.table import Table
 from gpuprof.rules.base.abstentions import without_device, without_host_memory
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
@@ -107,7 +106,7 @@ class BlockingH2dCopy(Rule):
 
 def _diff(results: Results) -> str | None:
     """The copies of the batches of the one loader that pins its memory."""
-    lines = [loader.line for loader in results.trace.context.loaders if loader.pin_memory]
+    lines = [loader.line for loader in results.context.loaders if loader.pin_memory]
     line = lines[0] if len(lines) == 1 else None
     if line is None:
         return None
@@ -117,4 +116,4 @@ def _diff(results: Results) -> str | None:
 
         return copy_without_blocking(source, line)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

@@ -23,22 +23,20 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.basics.result import Results, Table
+from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
-from gpuprof.model.table import Array, Table
+from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.rules.base.abstentions import without_device, without_host_memory
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.prefetch import copied_ahead, copied_beside
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.prefetch import copies_prefetched
 
 _BASIS = "re-timed with each batch copied on a stream of its own while the one before it computes"
 _ASSUMED = "the next batch is taken to be there a step earlier, and the kernels not to be slowed by a copy beside them"
@@ -71,10 +69,16 @@ class ExposedH2dCopy(Rule):
             return None
         if scope.share(results.get(InputPipeline).device_idle_in_wait_ns or 0) >= self.stall_share:
             return None
-        rows = _rows(results, copies, device.id)
-        lines = results.get(LinePlaces).launching_lines(results.trace, rows)
+        issued = _issued_alike(results, copies, device.id)
+        lines = results.get(LaunchPlaces).lines(issued["event"])
         found = self._finding(scope, copies, exposed, hideable, lines)
-        return retimed(results, found, _prefetched(results, rows, device.id), _BASIS, assumed=_ASSUMED)
+        return retimed(
+            results,
+            found,
+            copies_prefetched(issued["event"], issued["step"].astype(np.int64), device.id),
+            _BASIS,
+            assumed=_ASSUMED,
+        )
 
     def _finding(
         self, scope: Scope, copies: Table, exposed: Intervals, hideable_ns: int, lines: tuple[int, ...]
@@ -106,15 +110,9 @@ class ExposedH2dCopy(Rule):
         )
 
 
-def _rows(results: Results, copies: Table, device: int) -> Array:
-    """These copies as rows of the device's events."""
-    events = results.trace.device_events
-    mine = np.isin(events["call"], copies["call"][copies["call"] >= 0]) & (events["device"] == device)
-    return np.flatnonzero(mine & (events["kind"] == DeviceEventKind.COPY))
-
-
-def _prefetched(results: Results, rows: Array, device: int) -> Range:
-    """At worst each copy is asked for when it is now, only on another stream."""
-    steps = results.trace.device_events["step"][rows]
-    ahead = copied_ahead(rows, steps.astype(np.int64), device)
-    return Range(copied_beside(rows, device), ahead, ahead)
+def _issued_alike(results: Results, copies: Table, device: int) -> Table:
+    """All copies of the device that the calls of these issued, in the order of device events."""
+    every = results.get(Copies).table
+    mine = np.isin(every["call"], copies["call"][copies["call"] >= 0]) & (every["device"] == device)
+    rows = np.flatnonzero(mine)
+    return every.take(rows[np.argsort(every["event"][rows])])

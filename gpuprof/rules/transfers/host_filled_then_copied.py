@@ -98,4 +98,4 @@ def _diff(results: Results, name: str) -> str | None:
 
         return make_on_device(source, name)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

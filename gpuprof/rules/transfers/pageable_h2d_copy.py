@@ -26,16 +26,13 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
-from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
-from gpuprof.model.table import Table
+from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.rules.base.abstentions import without_device, without_host_memory
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
@@ -44,16 +41,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.sync_waits import avoidable, cost_of_standing, joined
-from gpuprof.whatif.changes.graph_edits import GraphEdit
-from gpuprof.whatif.changes.trace_changes import copies_from_pinned
-from gpuprof.whatif.predict import Range
-
-# Of the bandwidth that is possible: pinned copies of a few MiB reach at least that.
-_LEAST_SHARE = 0.7
-# Where the link is not known: what pinned copies reach over PCIe 3.0 with 16 lanes.
-_USUAL_BYTES_PER_S = 12e9
-# What one thread copies from memory to memory.
-_PINNING_BYTES_PER_S = 8e9
+from gpuprof.whatif.changes.copies import USUAL_BYTES_PER_S, copied_from_pinned
 
 
 @dataclass(frozen=True)
@@ -76,7 +64,7 @@ class PageableH2dCopy(Rule):
         copies = copies.take(mine & scope.inside(copies["start_ns"]))
         pageable = copies.take(copies["host_memory"] == HostMemory.PAGEABLE)
         unknown = copies.take(copies["host_memory"] == HostMemory.UNKNOWN)
-        if len(unknown) or results.trace.source.platform == "rocm":
+        if len(unknown) or results.source.platform == "rocm":
             return without_host_memory(self.name)
         exposed = intervals.subtract(intervals.union(intervals.of(pageable)), activity.primary.compute)
         blocked = cost_of_standing(results, pageable, activity.primary.compute)
@@ -123,11 +111,11 @@ class PageableH2dCopy(Rule):
             leave_it="Leave it when the loop waits for its data anyway. Do not pin inside the loop "
             "(`x.pin_memory().to(...)`): that costs more than it saves.",
         )
-        return retimed(results, found, _pinned(results, copies, reference), _basis(reference))
+        return retimed(results, found, copied_from_pinned(results, _issued(copies), reference), _basis(reference))
 
 
 def _change(results: Results, pageable_bytes: int) -> str:
-    pins = [loader.pin_memory for loader in results.trace.context.loaders]
+    pins = [loader.pin_memory for loader in results.context.loaders]
     if pins and all(pins):
         return (
             "The DataLoader pins already, so these tensors come from elsewhere: make them in pinned memory "
@@ -145,35 +133,13 @@ def _change(results: Results, pageable_bytes: int) -> str:
 
 
 def _basis(reference: float | None) -> str:
-    speed = units.rate(reference or _USUAL_BYTES_PER_S)
+    speed = units.rate(reference or USUAL_BYTES_PER_S)
     return f"re-timed with copies from pinned memory, at {speed}, that the host does not wait for"
-
-
-def _pinned(results: Results, copies: Table, reference: float | None) -> Range:
-    """Copies at the bandwidth of pinned ones, never slower than now; at worst as now, or at _LEAST_SHARE of what this
-    device is known to reach."""
-    events, waits = results.trace.device_events, results.get(SyncWaits).table
-    issued = copies["call"][copies["call"] >= 0]
-    rows = np.flatnonzero((events["kind"] == DeviceEventKind.COPY) & np.isin(events["call"], issued))
-    waiting = waits["call"][np.isin(results.get(CopyWaits).copy_call, issued)]
-    waiting = waiting[~np.isin(waiting, issued)]
-    now, moved = events["duration_ns"][rows], np.maximum(events["bytes"][rows], 0) * units.NS_PER_S
-    # With num_workers=0 the loader pins on the training thread itself.
-    pinning = np.rint(moved / _PINNING_BYTES_PER_S).astype(np.int64) * bool(results.get(InputPipeline).in_process)
-
-    def at(bytes_per_s: float) -> GraphEdit:
-        possible = np.rint(moved / bytes_per_s).astype(np.int64)
-        return copies_from_pinned(rows, np.where(moved > 0, np.minimum(now, possible), now), waiting, pinning)
-
-    full = at(reference or _USUAL_BYTES_PER_S)
-    return Range(
-        at(reference * _LEAST_SHARE) if reference else copies_from_pinned(rows, now, waiting, pinning), full, full
-    )
 
 
 def _diff(results: Results) -> str | None:
     """Pinned loaders and copies that do not block, if every unpinned loader is made and used in the cell."""
-    unpinned = [loader for loader in results.trace.context.loaders if not loader.pin_memory]
+    unpinned = [loader for loader in results.context.loaders if not loader.pin_memory]
     lines = [loader.line for loader in unpinned if loader.line is not None]
     if not lines or len(lines) < len(unpinned):
         return None
@@ -183,15 +149,20 @@ def _diff(results: Results) -> str | None:
 
         return pin_batches(source, lines)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)
 
 
 def _lines(results: Results, copies: Table) -> tuple[int, ...]:
     """Those that copy, where they are known; else those of the loaders that do not pin."""
-    calls = results.trace.calls.take(np.unique(copies["call"][copies["call"] >= 0]))
-    copying = results.get(LinePlaces).cell_lines(intervals.of(calls))
-    loaders = results.trace.context.loaders
+    calls, mine = results.get(CopyWaits).calls, np.isin(results.get(Copies).table["call"], _issued(copies))
+    copying = results.get(LinePlaces).cell_lines(Intervals(calls.starts[mine], calls.ends[mine]))
+    loaders = results.context.loaders
     return copying or tuple(each.line for each in loaders if each.line and not each.pin_memory)
+
+
+def _issued(copies: Table) -> Array:
+    """The calls that issued these copies, where they are known."""
+    return copies["call"][copies["call"] >= 0]
 
 
 def _reference(results: Results) -> float | None:
@@ -201,4 +172,4 @@ def _reference(results: Results) -> float | None:
     if len(pinned):
         return float(np.nanmedian(pinned["bandwidth_bytes_per_s"]))
     primary = results.get(DeviceActivity).primary
-    return results.trace.device(primary.id).link_bytes_per_s if primary else None
+    return results.device(primary.id).link_bytes_per_s if primary else None

@@ -21,29 +21,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.transfers.copies import Copies
-from gpuprof.analyses.transfers.copy_waits import CopyWaits
-from gpuprof.analyses.transfers.small_copies import SMALL_BYTES, SmallCopies, time_around
-from gpuprof.analyses.transfers.sync_waits import SyncWaits
-from gpuprof.model.kinds import DeviceEventKind
+from gpuprof.analyses.transfers.small_copies import SMALL_BYTES, SmallCopies
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.whatif.changes.graph_edits import GraphEdit, together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone, waits_dropped
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.copies import copied_together
 
-# Of the host's time in the copies that go: what putting their values together takes (torch.stack of n small tensors
-# costs a few µs, a copy of one some 20 µs).
-_STACKING_SHARE, _MOST_STACKING_SHARE = 0.1, 0.5
 _BASIS = "re-timed with one copy a step"
 _ASSUMED = "what it costs to put the values together on the host is estimated"
 
@@ -93,21 +82,4 @@ class SmallH2dCopies(Rule):
             ),
             leave_it="Leave it when the tensors come from different places and the device has other work meanwhile.",
         )
-        return retimed(results, found, _together(results, small), _BASIS, assumed=_ASSUMED)
-
-
-def _together(results: Results, small: SmallCopies) -> Range:
-    """All but the first copy of each step are gone, and of the host's time for them only what stacking takes."""
-    copies, events = results.get(Copies).table.take(small.chosen), results.trace.device_events
-    copies = copies.take(copies["call"] >= 0)
-    _, first = np.unique(copies["step"], return_index=True)
-    gone = np.setdiff1d(copies["call"], copies["call"][first])
-    rows = np.flatnonzero(np.isin(events["call"], gone) & (events["kind"] == DeviceEventKind.COPY))
-    waits = results.get(SyncWaits).table["call"][np.isin(results.get(CopyWaits).copy_call, gone)]
-    host = time_around(results.trace, gone)
-
-    def at(stacking_share: float) -> GraphEdit:
-        scaled = host_time_scaled(host, stacking_share)
-        return together(operations_gone(rows), waits_dropped(np.union1d(gone, waits)), scaled)
-
-    return Range(at(_MOST_STACKING_SHARE), at(_STACKING_SHARE), at(0.0))
+        return retimed(results, found, copied_together(results), _BASIS, assumed=_ASSUMED)

@@ -115,4 +115,4 @@ def _diff(results: Results, to: str, lines: tuple[int, ...]) -> str | None:
 
         return widen_on_device(source, to, lines)
 
-    return cell_diff(results.trace, edit)
+    return cell_diff(results, edit)

@@ -8,7 +8,7 @@ from gpuprof.model.table import Array
 
 # torch's default: batches that each worker keeps ready.
 PREFETCH_FACTOR = 2
-# To hand one batch over, as measured for small ones (see analyses/loading/worker_plan.py for larger ones).
+# To hand one batch over, as measured for small ones (see gpuprof/analyses/loading/worker_plan.py for larger ones).
 HAND_OVER_NS = 700_000
 
 

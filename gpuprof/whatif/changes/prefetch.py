@@ -8,6 +8,13 @@ from gpuprof.model.table import Array
 from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.restructure import move_stream
 from gpuprof.whatif.graph.graph import EdgeKind, Graph
+from gpuprof.whatif.predict import Range
+
+
+def copies_prefetched(rows: Array, steps: Array, device: int) -> Range:
+    """`copied_ahead`; at worst each copy is asked for when it is now, only on another stream."""
+    ahead = copied_ahead(rows, steps, device)
+    return Range(copied_beside(rows, device), ahead, ahead)
 
 
 def copied_beside(rows: Array, device: int) -> GraphEdit:

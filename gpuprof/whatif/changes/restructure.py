@@ -6,11 +6,9 @@ from dataclasses import replace as with_fields
 
 import numpy as np
 
-from gpuprof.errors import UsageError
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
-from gpuprof.whatif.changes.graph_edits import remove, set_duration
 from gpuprof.whatif.graph.graph import HOST_WAITS, ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
 
 # Between the kernels of one graph, and to launch it (docs/design/whatif.md, formula 4).
@@ -91,50 +89,6 @@ def _opening(graph: Graph) -> Edges:
     first[ORIGIN] = False
     nodes = np.flatnonzero(first)
     return Edges.of(np.full(len(nodes), ORIGIN), nodes, 0, EdgeKind.RELEASE)
-
-
-def replace(graph: Graph, operations: Array, durations_ns: Array) -> Graph:
-    """Other operations in place of these (DEVICE_OP nodes of one stream): a fused kernel, a fused optimizer.
-
-    The first ones take `durations_ns`; the rest go, with their launches and the host's work that led to those.
-    """
-    operations = np.unique(operations)
-    if len(durations_ns) > len(operations):
-        raise UsageError(f"{len(durations_ns)} operations cannot replace {len(operations)}; give at most as many")
-    kept, gone = operations[: len(durations_ns)], operations[len(durations_ns) :]
-    into = np.zeros(len(graph.nodes), bool)
-    into[gone - 1] = True
-    begins = graph.edges.src[(graph.edges.kind == EdgeKind.LAUNCH) & into[graph.edges.dst]]
-    graph = set_duration(graph, kept, durations_ns)
-    return remove(graph, np.concatenate([gone, begins, begins + 1]))
-
-
-def collapse_to_graph(
-    graph: Graph, start_ns: int, end_ns: int, *, gap_ns: int = GRAPH_KERNEL_GAP_NS, launch_ns: int = GRAPH_LAUNCH_NS
-) -> Graph:
-    """What the main thread's chain launched in [start_ns, end_ns) of the trace's time as one CUDA graph launch.
-
-    UsageError where a call in the range waits for the device, or none is there: neither can be captured.
-    """
-    host = graph.between(np.flatnonzero(graph.nodes.chain == graph.host_chain), start_ns, end_ns)
-    calls = host[graph.nodes.kind[host] == NodeKind.CALL]
-    host = host[np.isin(host, np.concatenate([calls, calls - 1]))]
-    inside = np.zeros(len(graph.nodes), bool)
-    inside[host] = True
-    edges = graph.edges
-    if not len(calls):
-        raise UsageError("no calls in the range: there is nothing to collapse into one launch; give a range with some")
-    if (np.isin(edges.kind, HOST_WAITS) & inside[edges.dst]).any():
-        raise UsageError(
-            "the host waits for the device in the range, which a CUDA graph cannot hold; move the wait out"
-        )
-    gaps = edges.dst[(edges.kind == EdgeKind.LAUNCH) & inside[edges.src]]
-    duration = graph.duration_ns.copy()
-    duration[host] = 0
-    duration[calls[0]] = launch_ns
-    duration[gaps] = np.minimum(duration[gaps], gap_ns)
-    queue = (edges.kind == EdgeKind.QUEUE) & inside[edges.dst]
-    return with_fields(graph.with_edges(edges.take(~queue)), duration_ns=duration)
 
 
 def launch_together(

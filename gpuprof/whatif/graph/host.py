@@ -24,7 +24,7 @@ class HostChain:
     """Calls in order, none within another; arrays of shape `(calls,)`, times in ns of the trace.
 
     `calls` rows of calls; `begins`/`ends` their times, a begin never before the previous end. `threads` rows of
-    threads. `tail_ns`: host work after the last call. `is_main`: the main thread is among them.
+    threads. `tail_ns`: host work after the last call, 0 where the main thread is not among them.
     """
 
     threads: tuple[int, ...]
@@ -32,7 +32,6 @@ class HostChain:
     begins: Array
     ends: Array
     tail_ns: int
-    is_main: bool
 
 
 def host_chains(trace: Trace, inside: Array) -> list[HostChain]:
@@ -93,10 +92,9 @@ def _chain(trace: Trace, threads: list[int], rows: Array) -> HostChain:
     ends = np.maximum.accumulate(starts + calls["duration_ns"][rows])
     begins = starts.copy()
     begins[1:] = np.maximum(starts[1:], ends[:-1])
-    is_main = trace.main_thread in threads
     last = int(ends[-1])
-    tail = _last_host_end(trace, threads, last) - last if is_main else 0
-    return HostChain(tuple(threads), rows, begins, np.maximum(ends, begins), tail, is_main)
+    tail = _last_host_end(trace, threads, last) - last if trace.main_thread in threads else 0
+    return HostChain(tuple(threads), rows, begins, np.maximum(ends, begins), tail)
 
 
 def _last_host_end(trace: Trace, threads: list[int], last: int) -> int:

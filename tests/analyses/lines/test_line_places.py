@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model.context import FollowedLines, Loader, Optimizer
 from gpuprof.model.intervals import Intervals
@@ -53,7 +54,7 @@ def test_code_of_the_notebook_on_autograds_thread_is_on_its_own_line_and_counts_
     places = Results(trace).get(LinePlaces)
 
     assert lines_at(places, 1, 25, 30, 59, 60, 95) == [4, 8, 8, 4, 5]
-    assert places.launching_lines(trace, np.array([0])) == (4,)
+    assert Results(trace).get(LaunchPlaces).lines(np.array([0])) == (4,)
 
 
 def test_nothing_is_known_outside_the_time_that_was_followed() -> None:
@@ -109,15 +110,3 @@ def test_optimizer_steps_of_two_lines_are_not_told_apart() -> None:
     places = places_of(partly(adam, msgspec.structs.replace(adam, line=8)))
 
     assert lines_at(places, 0, 10, 45, 52, 57) == [2, -1, 7, -1]
-
-
-def test_launching_lines_are_those_whose_work_takes_most_whenever_it_runs() -> None:
-    builder = TraceBuilder().operator("aten::mm", 0, 100).line(2, 0).line(3, 10).line(4, 20)
-    builder.kernel("b", 500, 30, launch_at_us=15).kernel("a", 600, 60, launch_at_us=5).kernel(
-        "c", 700, 5, launch_at_us=25
-    )
-    trace = builder.kernel("unlinked", 750, 1000).build()
-    places = Results(trace).get(LinePlaces)
-
-    assert places.launching_lines(trace, np.arange(4)) == (2, 3)
-    assert places.launching_lines(trace, np.array([], np.int64)) == ()

@@ -36,12 +36,6 @@ def test_share_is_unknown_where_no_device_event_was_recorded():
     assert (found.launches_with_kernel_share, found.clock_ok, found.queue_depth_median) == (None, None, None)
 
 
-def test_latency_only_of_launches_that_found_their_stream_idle():
-    builder = TraceBuilder().kernel("a", 10, 40, launch_at_us=0).kernel("queued", 50, 10, launch_at_us=5)
-    builder.kernel("other stream", 23, 10, launch_at_us=15, stream=8).kernel("late", 106, 10, launch_at_us=100)
-    assert launches(builder.build()).latency_median_ns == 8_000
-
-
 def test_queue_depth_is_work_launched_and_not_finished():
     builder = TraceBuilder()
     for i, begin in enumerate((10, 40, 70)):

@@ -40,19 +40,18 @@ def test_phases_partition_the_time_in_operators() -> None:
     builder.optimizer_step("SGD", 300, 60).operator("aten::add_", 310, 40)
     found = operators(builder.build())
     assert (found.forward_ns, found.backward_ns, found.optimizer_ns) == (20_000, 30_000, 40_000)
-    assert found.backward_other_thread_ns == 0
 
 
-def test_backward_of_another_thread_is_told_apart() -> None:
+def test_backward_of_another_thread_does_not_count() -> None:
     builder = TraceBuilder().operator("aten::mm", 0, 20).thread("autograd").operator("MmBackward0", 30, 50)
     found = operators(builder.build())
-    assert (found.backward_ns, found.backward_other_thread_ns) == (0, 50_000)
+    assert (found.forward_ns, found.backward_ns) == (20_000, 0)
 
 
 def test_nothing_recorded_is_unknown(empty_trace: Trace) -> None:
     found = operators(empty_trace)
     assert found.uses == ()
-    assert (found.forward_ns, found.backward_ns, found.optimizer_ns, found.backward_other_thread_ns) == (None,) * 4
+    assert (found.forward_ns, found.backward_ns, found.optimizer_ns) == (None,) * 3
 
 
 def test_self_times_add_up_to_the_top_operators(any_shared_trace: Any) -> None:

@@ -74,7 +74,7 @@ def test_the_backward_pass_may_run_on_another_thread() -> None:
 def test_steps_with_counts_where_ranges_begin() -> None:
     trace = training().operator("aten::empty", 2999, 1).build()
     ranges = intervals.Intervals(np.array([1_600_000, 1_800_000]), np.array([1_700_000, 1_900_000]))
-    assert Results(trace).get(TrainingPasses).steps_with(trace, ranges) == 1
+    assert Results(trace).get(TrainingPasses).steps_with(ranges) == 1
 
 
 @pytest.mark.parametrize("linked", [True, False], ids=["inference", "no numbers"])

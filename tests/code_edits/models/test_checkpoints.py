@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gpuprof.code_edits.models.checkpoints import checkpoint_blocks, checkpoint_module
+from gpuprof.code_edits.models.checkpoints import checkpoint_blocks
 from tests.code_edits.executed import assert_rest_is_kept, run
 
 CHECKPOINTED = """\
@@ -24,23 +24,6 @@ loss = criterion(net(x), y)
 loss.backward()
 grads = [p.grad for p in net.parameters()]
 """
-
-
-def test_a_part_of_the_model_is_checkpointed() -> None:
-    after = checkpoint_module(CHECKPOINTED, "self.block")
-    assert after is not None and "h = checkpoint(self.block, x, use_reentrant=False)  # large\n" in after
-    assert "import os\nfrom torch.utils.checkpoint import checkpoint\n\nclass" in after
-    assert_rest_is_kept(CHECKPOINTED, after)
-    for left, right in zip(run(CHECKPOINTED)["grads"], run(after)["grads"], strict=True):
-        assert torch.equal(left, right)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("self.block(x)", "self.block(self.block(x))"), ("self.block(x)", "self.block(*x)"), ("self.block(x)", "x")],
-)
-def test_doubt_checkpoints_nothing(old: str, new: str) -> None:
-    assert checkpoint_module(CHECKPOINTED.replace(old, new), "self.block") is None
 
 
 REPEATED = CHECKPOINTED.replace("nn.Sequential(nn.Linear(8, 8), nn.ReLU())", "nn.ModuleList([nn.Linear(8, 8)] * 3)")

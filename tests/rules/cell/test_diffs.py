@@ -183,11 +183,11 @@ def test_without_a_cell_there_is_no_diff(name: str) -> None:
 
 
 def test_a_fault_of_an_edit_costs_no_finding() -> None:
-    trace = TraceBuilder().context(cell=Cell(source="x = 1")).operator("aten::mm", 0, 1).build()
+    results = Results(TraceBuilder().context(cell=Cell(source="x = 1")).operator("aten::mm", 0, 1).build())
 
     def fails(source: str) -> str | None:
         raise RuntimeError(source)
 
-    assert cell_diff(trace, fails) is None
-    assert cell_diff(trace, lambda source: source) is None
-    assert cell_diff(trace, lambda source: source + "\ny = 2") is not None
+    assert cell_diff(results, fails) is None
+    assert cell_diff(results, lambda source: source) is None
+    assert cell_diff(results, lambda source: source + "\ny = 2") is not None

@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Compiling, Environment
-from gpuprof.rules.compiler.compilability import can_compile, steps_are_alike
+from gpuprof.rules.compiler.compilability import can_compile
 from tests.support.trace_builder import TraceBuilder
 
 LINUX = Environment(system="Linux-6.1-x86_64", python="3.12.1", torch="2.13.0+cu130")
@@ -50,34 +50,3 @@ def test_not_where_the_device_is_too_old_unknown_or_the_run_compiled_already() -
     region = TraceBuilder().device(0, compute_capability=(8, 0)).context(environment=LINUX).step(0, 100)
     region.span("Torch-Compiled Region: 0/0", 0, 60).kernel("triton_poi", 10, 50, launch_at_us=0)
     assert not can_compile(Results(region.build()))
-
-
-def steps(blocks: list[int]) -> TraceBuilder:
-    builder = TraceBuilder()
-    for number, each in enumerate(blocks):
-        builder.step(100 * number, 100).kernel("gemm", 100 * number + 10, 50, blocks=each)
-    return builder
-
-
-@pytest.mark.parametrize(
-    ("blocks", "alike"),
-    [
-        ([4, 4, 4, 4, 2], True),
-        ([8, 4, 4, 4, 2], True),
-        ([1, 2, 3, 4, 4], False),
-        ([4, 4, 2, 2], False),
-        ([4, 4, 4], False),
-        ([-1] * 5, False),
-        ([4, 4, 4, 4, -1], False),
-    ],
-)
-def test_steps_are_alike_by_kernels_and_grids(blocks: list[int], alike: bool) -> None:
-    assert steps_are_alike(steps(blocks).build()) is alike
-
-
-def test_one_more_kernel_is_another_step() -> None:
-    builder = steps([4] * 5)
-    for at in (70, 170, 270):
-        builder.kernel("relu", at, 5, blocks=at)
-    assert not steps_are_alike(builder.build())
-    assert not steps_are_alike(TraceBuilder().operator("aten::mm", 0, 1).build())

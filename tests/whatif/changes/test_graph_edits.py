@@ -114,25 +114,3 @@ def test_an_impossible_order_of_streams_is_refused():
         restructure.move_stream(
             graph, np.array([second]), (0, 99), consumers=np.array([first]), producers=np.array([first])
         )
-
-
-def test_one_kernel_in_place_of_three_frees_host_and_device():
-    trace = run([("work", 50), ("kernel", 7, 10), ("work", 50), ("kernel", 7, 10), ("work", 50), ("kernel", 7, 10)])
-    graph = build(trace)
-    fused = restructure.replace(graph, graph.select(NodeKind.DEVICE_OP), np.array([12_000]))
-    assert span_ns(fused) == 50_000 + 8_000 + 12_000
-    with pytest.raises(UsageError, match="at most"):
-        restructure.replace(graph, graph.select(NodeKind.DEVICE_OP)[:1], np.array([1, 2]))
-
-
-def test_a_range_collapses_to_one_launch():
-    program = [each for _ in range(20) for each in (("work", 50), ("kernel", 7, 10))]
-    trace = run([*program, ("sync_all",)])
-    graph = build(trace)
-    end = graph.origin_ns + graph.recorded_span_ns - 1
-    with pytest.raises(UsageError, match="move the wait out"):
-        restructure.collapse_to_graph(graph, graph.origin_ns, end + 2)
-    collapsed = restructure.collapse_to_graph(graph, graph.origin_ns, graph.origin_ns + 20 * 55_000)
-    assert span_ns(collapsed) == pytest.approx(8_000 + 20 * 11_000 + 10_000, abs=3_000)
-    with pytest.raises(UsageError, match="no calls"):
-        restructure.collapse_to_graph(graph, end + 10, end + 20)
