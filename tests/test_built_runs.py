@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from gpuprof.views.static_png.draw import WIDTH, render_picture
 from PIL import Image
 
 from gpuprof.analyses.basics.result import Results
@@ -21,6 +20,7 @@ from gpuprof.views.charts.plots import all_charts, draw
 from gpuprof.views.dashboard import Dashboard
 from gpuprof.views.html import render_page
 from gpuprof.views.notebook_report import render_paper
+from gpuprof.views.static_png.draw import WIDTH, render_picture
 from gpuprof.views.timeline.build import build as build_timeline
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
