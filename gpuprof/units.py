@@ -179,7 +179,7 @@ def unit_of(name: str) -> Unit | None:
 
 
 def figure(name: str, value: float | int | str) -> Figure:
-    """`name` with its unit taken off, and `value` written in it: `wait_ms_per_step`, 58.0 is `wait per step`, `58.0 ms`.
+    """`name` without its unit, and `value` written in it: `wait_ms_per_step`, 58.0 is `wait per step`, `58.0 ms`.
 
     A name without a unit names what is counted; a text stays as it is.
     """

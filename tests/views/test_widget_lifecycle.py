@@ -11,6 +11,7 @@ from ipywidgets.widgets import widget as registry
 from gpuprof.model.measured import Measured
 from gpuprof.run import Run
 from gpuprof.views.dashboard import Dashboard
+from gpuprof.views.html import render_page
 from gpuprof.views.live.place import Place
 from gpuprof.views.tables.html_widget import HtmlWidget
 from tests.support.reports import device_report, with_findings
@@ -77,7 +78,7 @@ def test_what_stood_in_a_place_is_closed_when_something_else_does():
 def test_findings_show_what_was_measured_later():
     report = with_findings(device_report())
     run = Run(report.trace)
-    run.__dict__["details"] = report
+    run.__dict__["report_data"] = report
     dashboard, closed = run.widget(), run.widget()
     assert "Measured" not in html(opened(dashboard, "Findings"))
     closed.close()
@@ -97,7 +98,7 @@ def test_the_report_is_exported_over_nothing_that_is_there(tmp_path, monkeypatch
     object.__setattr__(report.trace, "context", _numbered(report.trace.context, number))
     runs = tmp_path / ".gpuprof" / "run"
     runs.mkdir(parents=True)
-    dashboard = Dashboard(report, runs)
+    dashboard = Dashboard(report, runs, render_page=render_page)
     dashboard.head.ask("export")
     dashboard.head.ask("export")
     stem = "gpuprof-report" if number is None else f"gpuprof-report-{number}"
@@ -108,7 +109,7 @@ def test_the_report_is_exported_over_nothing_that_is_there(tmp_path, monkeypatch
 
 
 def test_an_export_that_fails_is_one_line(tmp_path):
-    dashboard = Dashboard(device_report(), tmp_path / "missing" / ".gpuprof" / "run")
+    dashboard = Dashboard(device_report(), tmp_path / "missing" / ".gpuprof" / "run", render_page=render_page)
     dashboard.head.ask("export")
     assert dashboard.head.said == "The report could not be written: No such file or directory"
 
