@@ -15,7 +15,7 @@ from gpuprof.views.dashboard.export import export
 from gpuprof.views.live.place import NO_WIDGETS
 from gpuprof.views.sections.registry import sections_of
 from gpuprof.views.tables.html_widget import HtmlWidget
-from gpuprof.views.widget_lifecycle import close_all
+from gpuprof.views.widget_lifecycle import EndsQuietly, close_all
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -27,7 +27,7 @@ FINDINGS = 1
 Build = Callable[[], ipywidgets.Widget]
 
 
-class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
+class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
     """The budget bar, and tabs: timeline, findings, every section that is known of the run, and a comparison with the
     runs saved beside `folder`, that of this run where it was saved. `render_page` makes the page that is exported;
     without it nothing is."""

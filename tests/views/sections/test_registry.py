@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def tabs_of_page(page: str) -> list[str]:
-    return [part.partition('"')[0] for part in page.split('data-title="')[1:]]
+    return [unescape(part.partition('"')[0]) for part in page.split('data-title="')[1:]]
 
 
 def test_keys_and_orders_are_unlike_and_charts_exist() -> None:
