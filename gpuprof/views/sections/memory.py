@@ -16,6 +16,8 @@ from gpuprof.views import memory_parts
 from gpuprof.views.blocks import Block, CurveBlock, Sentence, TableBlock, TableCell, curve_block
 from gpuprof.views.sections.section import Section
 
+_NO_COURSE = "How the allocation moved over time was not recorded: profile with --memory."
+
 
 def _blocks(report: Report) -> list[Block]:
     """What the peak is made of, a table of peaks, a curve for each device and for the host, what the notebook holds."""
@@ -25,7 +27,8 @@ def _blocks(report: Report) -> list[Block]:
     blocks = [block for parts in memory_parts.known_parts(results) for block in _composition(parts)]
     if uses:
         blocks.append(_table(uses, results.trace))
-        blocks += [block for use in uses if (block := _curve(use, results.trace)) is not None]
+        curves = [block for use in uses if (block := _curve(use, results.trace)) is not None]
+        blocks += curves or [Sentence(_NO_COURSE)]
     else:
         blocks.append(Sentence(_why_none(results.trace)))
     return [*blocks, *_held(results)]
