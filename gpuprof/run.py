@@ -177,8 +177,9 @@ class Run:
     def widget(self) -> Any:
         """The ipywidgets dashboard; `close()` takes it away with all that it holds."""
         from gpuprof.views.dashboard import Dashboard
+        from gpuprof.views.html.page import render_page
 
-        dashboard = Dashboard(self.report_data, self.folder)
+        dashboard = Dashboard(self.report_data, self.folder, render_page=render_page)
         self._dashboards.add(dashboard)
         return dashboard
 

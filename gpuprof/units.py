@@ -7,6 +7,10 @@ memory (KiB, MiB, GiB), decimal ones for rates (GB/s), a thin gap between number
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
@@ -80,6 +84,25 @@ def energy(joules: float | None) -> str:
     return f"{_three_digits(joules / 1e3)} kJ"
 
 
+def power(watts: float | None) -> str:
+    """A power in W as text: `250 W`; `unknown` for None or NaN."""
+    return _whole(watts, "W")
+
+
+def temperature(celsius: float | None) -> str:
+    """A temperature as text: `61 °C`; `unknown` for None or NaN."""
+    return _whole(celsius, "°C")
+
+
+def frequency(mhz: float | None) -> str:
+    """A clock rate in MHz as text: `1,410 MHz`; `unknown` for None or NaN."""
+    return _whole(mhz, "MHz")
+
+
+def _whole(value: float | None, unit: str) -> str:
+    return UNKNOWN if value is None or math.isnan(value) else f"{value:,.0f} {unit}"
+
+
 def percent(share: float | None) -> str:
     """A share in 0..1 as text: `44 %`, `3.2 %`, `< 0.1 %`; `unknown` for None or NaN."""
     if share is None or math.isnan(share):
@@ -102,6 +125,104 @@ def factor(ratio: float) -> str:
     return f"{ratio:.2f}×" if ratio < 9.995 else f"{ratio:.1f}×"
 
 
+def number(value: float) -> str:
+    """A figure without a unit: `1,200`, `0.812`, `64`."""
+    if isinstance(value, int):
+        return count(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def plural(number: int, noun: str, many: str | None = None) -> str:
     """`1 step`, `12 steps`, `3 copies` (with `many="copies"`)."""
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
+
+
+class Unit(NamedTuple):
+    """How a figure whose name ends in a unit is written. `label`: that end is part of the figure's label."""
+
+    write: Callable[[float], str]
+    is_time: bool = False
+    label: bool = False
+
+
+# By the end of a figure's name, the longest first where one ends in another.
+UNITS: Mapping[str, Unit] = MappingProxyType(
+    {
+        "gb_per_s": Unit(lambda value: rate(value * 1e9)),
+        "bytes": Unit(size),
+        "percent": Unit(lambda value: percent(value / 100)),
+        "share": Unit(percent, label=True),
+        "mhz": Unit(frequency),
+        "ns": Unit(duration, is_time=True),
+        "us": Unit(lambda value: duration(value * NS_PER_US), is_time=True),
+        "ms": Unit(lambda value: duration(value * NS_PER_MS), is_time=True),
+        "j": Unit(energy),
+        "w": Unit(power),
+        "c": Unit(temperature),
+    }
+)
+# What may follow the unit: `wait_ms_per_step`, `bytes_each`, `bytes_needed`, `highest_share_of_device`.
+_QUALIFIERS = ("per", "of", "each", "needed")
+
+
+class Figure(NamedTuple):
+    """A named value as people read it: `("wait per step", "58.0 ms")`."""
+
+    label: str
+    text: str
+
+
+def unit_of(name: str) -> Unit | None:
+    """The unit that a name carries at its end, or before `_per_…`, `_of_…`, `_each` or `_needed`; None for a count."""
+    found = _split(name)
+    return UNITS[found[1]] if found else None
+
+
+def figure(name: str, value: float | int | str) -> Figure:
+    """`name` without its unit, and `value` written in it: `wait_ms_per_step`, 58.0 is `wait per step`, `58.0 ms`.
+
+    A name without a unit names what is counted; a text stays as it is.
+    """
+    found = _split(name)
+    if isinstance(value, str) or found is None:
+        return Figure(name.replace("_", " "), value if isinstance(value, str) else number(value))
+    before, suffix, after = found
+    unit = UNITS[suffix]
+    words = [*before, *([suffix] if unit.label or not before else []), *after]
+    return Figure(" ".join(words), unit.write(value))
+
+
+def figures(named: Mapping[str, float | int | str]) -> tuple[Figure, ...]:
+    """Every figure in order; where a number and its time would have the same label (`gaps`, `gaps_ms`) the time is
+    called `gaps, total`."""
+    made = [figure(name, value) for name, value in named.items()]
+    labels = [each.label for each in made]
+    return tuple(
+        each._replace(label=f"{each.label}, total") if labels.count(each.label) > 1 and _is_time(name) else each
+        for each, name in zip(made, named, strict=True)
+    )
+
+
+def _is_time(name: str) -> bool:
+    unit = unit_of(name)
+    return unit is not None and unit.is_time
+
+
+def _split(name: str) -> tuple[list[str], str, list[str]] | None:
+    """The words before the unit, the unit, and the words after it."""
+    words = name.split("_")
+    for suffix in UNITS:
+        unit = suffix.split("_")
+        for end in range(len(words), len(unit) - 1, -1):
+            qualified = end == len(words) or words[end] in _QUALIFIERS
+            if qualified and words[end - len(unit) : end] == unit:
+                return words[: end - len(unit)], suffix, words[end:]
+    return None
+
+
+_BEFORE_A_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|min|[KMGT]?i?B(?:/s)?|kB/s|°C|MHz|W)(?:\W|$))")
+
+
+def unbroken(words: str) -> str:
+    """`words` with no line break between a number and its unit."""
+    return _BEFORE_A_UNIT.sub("\u00a0", words)

@@ -125,3 +125,41 @@ def test_counts_factors_plurals() -> None:
     assert units.plural(1200, "step") == "1,200 steps"
     assert units.plural(3, "copy", "copies") == "3 copies"
     assert units.milliseconds(1_234_567) == 1.234567
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("wait_ms_per_step", 58.0, ("wait per step", "58.0 ms")),
+        ("launch_overhead_us", 5.5, ("launch overhead", "5.50 µs")),
+        ("peak_allocated_bytes", 3 << 30, ("peak allocated", "3.00 GiB")),
+        ("growth_per_step_bytes", 2048, ("growth per step", "2.00 KiB")),
+        ("bandwidth_gb_per_s", 3.81, ("bandwidth", "3.81 GB/s")),
+        ("wait_share", 0.234, ("wait share", "23 %")),
+        ("highest_share_of_device", 0.75, ("highest share of device", "75 %")),
+        ("cpu_percent", 99.0, ("cpu", "99 %")),
+        ("energy_j_per_step", 10.0, ("energy per step", "10.0 J")),
+        ("power_limit_w", 250.0, ("power limit", "250 W")),
+        ("sm_clock_held_mhz", 1200.0, ("sm clock held", "1,200 MHz")),
+        ("temperature_max_c", 88.0, ("temperature max", "88 °C")),
+        ("copies", 1200, ("copies", "1,200")),
+        ("turns_per_loop", 64.0, ("turns per loop", "64")),
+        ("worker_core_wait_per_cpu", 3.0, ("worker core wait per cpu", "3")),
+        ("bytes", 2048, ("bytes", "2.00 KiB")),
+        ("bytes_each", 2048, ("bytes each", "2.00 KiB")),
+        ("operators", "aten::add", ("operators", "aten::add")),
+    ],
+)
+def test_a_figure_is_written_in_the_unit_that_its_name_ends_in(name, value, expected):
+    assert units.figure(name, value) == expected
+
+
+def test_a_number_and_its_time_are_told_apart():
+    rows = units.figures({"gaps": 22, "gaps_ns": 680 * units.NS_PER_MS, "gaps_share": 0.39})
+    assert rows == (("gaps", "22"), ("gaps, total", "680 ms"), ("gaps share", "39 %"))
+
+
+def test_numbers_keep_their_unit():
+    assert units.unbroken("takes 7.3 % of 839 ms at 12 GB/s in 6 steps") == (
+        "takes 7.3\u00a0% of 839\u00a0ms at 12\u00a0GB/s in 6 steps"
+    )

@@ -78,11 +78,16 @@ class Report:
         outcome = self.trace.context.outcome
         return outcome.error if outcome else None
 
+    def measured_of(self, number: int, finding: Finding) -> Measured | None:
+        """The newest that `%gputry` measured of this finding, whose number is from 1; None where it was not tried."""
+        tried = [each for each in self.measured if each.number == number and each.rule == finding.rule]
+        return tried[-1] if tried else None
+
     @property
     def step_ns(self) -> float | None:
         """Median duration of a step; None where no steps were found."""
         return self.results.get(StepTime).median_ns
 
     def to_dict(self) -> dict[str, Any]:
-        """The stable object of `gpuprof findings --json` (its `schema` is 1)."""
+        """The stable object of `gpuprof findings --json` (its `schema` is 2)."""
         return contract.to_dict(self)

@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup, escape
 
-from gpuprof.views.wording import unbroken
+from gpuprof.units import unbroken
 
 _CODE = re.compile(r"`([^`\n]+)`")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from gpuprof.rules.base.finding import Finding
-from gpuprof.units import duration, percent
+from gpuprof.units import duration, percent, unbroken
 from gpuprof.views import wording
 from gpuprof.views.abstentions import abstention_lines
+from gpuprof.views.card import Card, cards
 from gpuprof.views.line_gains import hidden_sentence
 from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.theme import BUDGET
@@ -84,23 +84,21 @@ def bar(share: float, width: int = BAR - 2) -> str:
 def _findings(report: Report) -> str:
     if not report.findings:
         return ""
-    cards = [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)]
-    return "\n\n".join(["What to change, best first", *cards])
+    return "\n\n".join(["What to change, best first", *(_finding(card) for card in cards(report))])
 
 
-def _finding(report: Report, number: int, finding: Finding) -> str:
-    lines = [_wrap(f"{finding.title} [{finding.severity.label}]", f"{number:>2}. ", "    ")]
-    lines.append(_wrap(finding.explanation, "    "))
-    if finding.saving:
-        words = f"{wording.saving_words(finding.saving)} ({wording.grade_words(finding.saving)})"
-        lines.append(_labelled("Saves", words))
-    lines.append(_labelled("Measured", wording.measured_words(report, number, finding)))
-    lines.append(_labelled("Change", finding.change))
-    if finding.diff:
-        lines.append(textwrap.indent(finding.diff.rstrip("\n"), "      "))
-    lines.append(_labelled("Where", wording.where_words(report, finding)))
-    lines.append(_wrap(finding.leave_it, "    "))
-    lines.append(_labelled("More", " · ".join(wording.commands(number, finding))))
+def _finding(card: Card) -> str:
+    lines = [
+        _wrap(f"{card.title} [{card.severity}]", f"{card.number:>2}. ", "    "),
+        _wrap(card.explanation, "    "),
+        _labelled("Saves", f"{card.saving} ({card.grade})" if card.saving else ""),
+        _labelled("Measured", card.measured),
+        _labelled("Change", card.change),
+        textwrap.indent("\n".join(line.text for line in card.diff), "      "),
+        _labelled("Where", card.where),
+        _wrap(card.leave_it, "    "),
+        _labelled("More", " · ".join(card.commands)),
+    ]
     return "\n".join(line for line in lines if line)
 
 
@@ -126,6 +124,6 @@ def _labelled(label: str, words: str) -> str:
 def _wrap(words: str, first: str = "", rest: str | None = None) -> str:
     indent = first if rest is None else rest
     # a number stays with its unit; names of kernels and files may be longer than a line, and are broken
-    kept = wording.unbroken(words)
+    kept = unbroken(words)
     filled = textwrap.fill(kept, WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False)
     return filled.replace("\u00a0", " ")

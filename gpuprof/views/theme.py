@@ -104,12 +104,3 @@ EVENTS: Mapping[str, Kind] = MappingProxyType(
         "step": Kind("step", "steps", "one training or inference iteration", "#dfe4ea", "#2e3640"),
     }
 )
-
-
-def kind(key: str) -> Kind:
-    """The kind of a budget category or an event kind.
-
-    Raises:
-        KeyError: no such category or event kind.
-    """
-    return BUDGET[key] if key in BUDGET else EVENTS[key]

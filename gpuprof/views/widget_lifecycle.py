@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+import ipywidgets
 
-    import ipywidgets
+
+class EndsQuietly:
+    """For a widget with a `close()` of its own. ipywidgets holds each until it is closed, so one is collected unclosed
+    only when the interpreter ends: what it would need to be closed is gone by then, and so is the front end."""
+
+    def __del__(self) -> None:
+        """Nothing is left to do."""
 
 
 def close_all(widget: ipywidgets.Widget) -> None:
@@ -19,8 +24,6 @@ def close_all(widget: ipywidgets.Widget) -> None:
 
 
 def _held(widget: ipywidgets.Widget, seen: set[int]) -> Iterator[ipywidgets.Widget]:
-    import ipywidgets
-
     if id(widget) in seen:
         return
     seen.add(id(widget))

@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.model.measured import Measured
 from gpuprof.report import Report
-from gpuprof.views.dashboard.fragments import fragment
+from gpuprof.views.dashboard import fragments
 from gpuprof.views.html.page import render_page
 from gpuprof.views.notebook_report import render_paper
 from gpuprof.views.text import render_text
@@ -19,7 +19,7 @@ VIEWS = {
     "text": render_text,
     "paper": lambda report: render_paper(report, page_html=None),
     "page": render_page,
-    "dashboard": lambda report: fragment("findings", report=report),
+    "dashboard": fragments.findings,
 }
 
 

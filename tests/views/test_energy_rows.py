@@ -9,6 +9,7 @@ from gpuprof.report import Report
 from gpuprof.views.dashboard import tabs
 from gpuprof.views.energy_rows import energy_note, energy_rows
 from gpuprof.views.html import render_page
+from gpuprof.views.sections.device import SECTION
 from tests.rules.cases.device.energy_idle import FACTS, run
 from tests.support.reports import device_report
 from tests.views.dashboard.test_dashboard import html
@@ -41,4 +42,4 @@ def test_nothing_where_it_is_unknown() -> None:
 def test_it_stands_in_both_device_tabs() -> None:
     report = Report.of(run(30))
     assert "3.00 J (30 %)" in render_page(report).replace("\N{NO-BREAK SPACE}", " ")
-    assert "3.00 J (30 %)" in html(tabs.device(report))
+    assert "3.00 J (30 %)" in html(tabs.section(report, SECTION))

@@ -7,8 +7,8 @@ import dataclasses
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Composition, HeldTensors, ModuleBytes
 from gpuprof.report import Report
-from gpuprof.views.html.memory import section
 from gpuprof.views.memory_parts import around_note, known_parts, memory_line, part_rows
+from gpuprof.views.sections.memory import SECTION
 from gpuprof.views.text import render_text
 from tests.rules.memory.memory_runs import GIB, allocator, run, weighed
 from tests.support.reports import NASTY, empty_report, host_report
@@ -77,12 +77,12 @@ def test_page_and_dashboard_show_parts_modules_and_names() -> None:
     held = (HeldTensors(name="old", kind="output", device="cuda:0", bytes=GIB, tensors=1),)
     builder = run(allocators=(allocator(12, 13),), compositions=(known,), held=held)
     report = Report.of(builder.build())
-    captions = [getattr(block, "caption", "") for block in section(report.results).blocks]
+    captions = [getattr(block, "caption", "") for block in SECTION.blocks(report)]
     assert captions[:3] == [
         "What the peak is made of: device 0 (NVIDIA Test)",
         "By part of the model",
         "Peaks",
     ]
     assert captions[-1] == "What the notebook holds"
-    name, *cells = section(report.results).blocks[0].rows[0]
+    name, *cells = SECTION.blocks(report)[0].rows[0]
     assert (name, [cell.text for cell in cells]) == ("parameters", ["3.00 GiB", "25 %"])

@@ -1,8 +1,12 @@
 """A dashboard that is closed or replaced leaves no widget, no comm and no run behind; the others stay."""
 
 import gc
+import os
+import subprocess
+import sys
 import weakref
 from dataclasses import replace
+from pathlib import Path
 
 import ipywidgets
 import pytest
@@ -11,6 +15,7 @@ from ipywidgets.widgets import widget as registry
 from gpuprof.model.measured import Measured
 from gpuprof.run import Run
 from gpuprof.views.dashboard import Dashboard
+from gpuprof.views.html import render_page
 from gpuprof.views.live.place import Place
 from gpuprof.views.tables.html_widget import HtmlWidget
 from tests.support.reports import device_report, with_findings
@@ -77,7 +82,7 @@ def test_what_stood_in_a_place_is_closed_when_something_else_does():
 def test_findings_show_what_was_measured_later():
     report = with_findings(device_report())
     run = Run(report.trace)
-    run.__dict__["details"] = report
+    run.__dict__["report_data"] = report
     dashboard, closed = run.widget(), run.widget()
     assert "Measured" not in html(opened(dashboard, "Findings"))
     closed.close()
@@ -97,7 +102,7 @@ def test_the_report_is_exported_over_nothing_that_is_there(tmp_path, monkeypatch
     object.__setattr__(report.trace, "context", _numbered(report.trace.context, number))
     runs = tmp_path / ".gpuprof" / "run"
     runs.mkdir(parents=True)
-    dashboard = Dashboard(report, runs)
+    dashboard = Dashboard(report, runs, render_page=render_page)
     dashboard.head.ask("export")
     dashboard.head.ask("export")
     stem = "gpuprof-report" if number is None else f"gpuprof-report-{number}"
@@ -108,9 +113,41 @@ def test_the_report_is_exported_over_nothing_that_is_there(tmp_path, monkeypatch
 
 
 def test_an_export_that_fails_is_one_line(tmp_path):
-    dashboard = Dashboard(device_report(), tmp_path / "missing" / ".gpuprof" / "run")
+    dashboard = Dashboard(device_report(), tmp_path / "missing" / ".gpuprof" / "run", render_page=render_page)
     dashboard.head.ask("export")
     assert dashboard.head.said == "The report could not be written: No such file or directory"
+
+
+UNCLOSED = """
+from gpuprof.views.dashboard import Dashboard
+from gpuprof.views.dashboard.compare import Compare
+from gpuprof.views.live import StatusBar
+from gpuprof.views.live.place import Place
+from gpuprof.views.tables.html_widget import HtmlWidget
+from gpuprof.views.timeline.widget import TimelineWidget
+from tests.support.reports import device_report
+report = device_report()
+{made}
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "kept = Dashboard(report)",
+        "kept = Dashboard(report)\nfor at, _ in enumerate(kept.tab.titles): kept.tab.selected_index = at",
+        "kept = Place.under('a cell')\nkept.put(Dashboard(report))",
+        "HtmlWidget('<p>one</p>')\nkept = HtmlWidget('<p>two</p>', print)",
+        "kept = StatusBar(), Compare(report, None), TimelineWidget(report.trace)",
+    ],
+)
+def test_the_interpreter_ends_in_silence_with_widgets_unclosed(made, tmp_path):
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", UNCLOSED.format(made=made)]
+    ended = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True, text=True, timeout=120
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def _numbered(context, number):

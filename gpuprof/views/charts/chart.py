@@ -15,11 +15,10 @@ class Chart:
     """A chart of one type of Result.
 
     `draw(result, trace)` returns a HoloViews object with Bokeh options. It must not fail on any Result: where nothing
-    was recorded it returns `style.words(...)`, which says so. `empty(result)` tells that case beforehand.
+    was recorded it returns `style.words(...)`, which says so.
     """
 
     name: str
     of: type[Result]
     title: str
     draw: Callable[[Any, Trace], Any]
-    empty: Callable[[Any], bool]

@@ -76,4 +76,4 @@ def _only_upright(plot: Any, element: Any) -> None:
     plot.state.ygrid.grid_line_color = None
 
 
-CHART = Chart("kernels", Kernels, "Kernels by total time", draw, lambda kernels: not kernels.count)
+CHART = Chart("kernels", Kernels, "Kernels by total time", draw)

@@ -84,4 +84,4 @@ def _why_empty(peak: MemoryPeak) -> str:
     return "No allocations were recorded. Profile with --memory to see them."
 
 
-CHART = Chart("memory", MemoryPeak, "Memory over time", draw, lambda peak: _curve(peak) is None)
+CHART = Chart("memory", MemoryPeak, "Memory over time", draw)

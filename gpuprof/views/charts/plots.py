@@ -1,4 +1,4 @@
-"""The charts by name (`run.plots.memory()`) and by Result type; found by scanning this package."""
+"""The charts by name (`run.plots.memory()`), found by scanning this package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gpuprof.analyses.basics.result import Result
 from gpuprof.errors import UsageError
 from gpuprof.views import charts
 from gpuprof.views.charts.chart import Chart
@@ -27,11 +26,6 @@ def all_charts() -> Mapping[str, Chart]:
         if isinstance(chart, Chart):
             found[chart.name] = chart
     return MappingProxyType(found)
-
-
-def chart_of(kind: type[Result]) -> Chart | None:
-    """The chart that draws that type of Result."""
-    return next((chart for chart in all_charts().values() if chart.of is kind), None)
 
 
 class Plots:

@@ -40,4 +40,4 @@ def draw(steps: StepTime, trace: Trace) -> Any:
     return frame(hv.Overlay(layers), title=title, ylim=(0, top), legend_position="top", legend_cols=3)
 
 
-CHART = Chart("steps", StepTime, "Step durations", draw, lambda steps: not steps.count)
+CHART = Chart("steps", StepTime, "Step durations", draw)

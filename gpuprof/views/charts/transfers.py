@@ -138,4 +138,4 @@ def _why_empty(table: Table, trace: Trace) -> str:
     return "No copies were recorded."
 
 
-CHART = Chart("transfers", Copies, "Copies: size and bandwidth", draw, lambda copies: not len(copies.table))
+CHART = Chart("transfers", Copies, "Copies: size and bandwidth", draw)

@@ -18,6 +18,7 @@ from gpuprof.report.summary import read_summary
 from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.views.dashboard import compared, fragments
 from gpuprof.views.tables.html_widget import HtmlWidget
+from gpuprof.views.widget_lifecycle import EndsQuietly
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -30,7 +31,7 @@ _A_FILE = (
 _CHOOSE = "No earlier run of this cell was found. Choose any other run above."
 
 
-class Compare(ipywidgets.VBox):  # type: ignore[misc]  # untyped
+class Compare(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
     """A picker of the saved runs, the previous one of the same cell chosen at first, and the comparison below it."""
 
     def __init__(self, report: Report, folder: Path | None):

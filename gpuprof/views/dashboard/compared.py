@@ -7,8 +7,8 @@ import math
 from gpuprof.report import Comparison, Summary
 from gpuprof.report.comparison import LEAST_NOISE
 from gpuprof.units import UNKNOWN, count, duration, factor, percent, size
+from gpuprof.views.blocks import TableBlock, TableCell
 from gpuprof.views.dashboard import fragments
-from gpuprof.views.html.blocks import TableBlock, TableCell
 from gpuprof.views.theme import BUDGET, Kind
 
 Bar = tuple[str, list[tuple[Kind, float, float]], float]

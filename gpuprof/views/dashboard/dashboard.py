@@ -13,8 +13,9 @@ from gpuprof.views.dashboard import fragments, tabs
 from gpuprof.views.dashboard.compare import Compare
 from gpuprof.views.dashboard.export import export
 from gpuprof.views.live.place import NO_WIDGETS
+from gpuprof.views.sections.registry import sections_of
 from gpuprof.views.tables.html_widget import HtmlWidget
-from gpuprof.views.widget_lifecycle import close_all
+from gpuprof.views.widget_lifecycle import EndsQuietly, close_all
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -26,20 +27,24 @@ FINDINGS = 1
 Build = Callable[[], ipywidgets.Widget]
 
 
-class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
-    """The budget bar, and tabs: timeline, findings, transfers, memory; lines, kernels, steps, device where recorded;
-    the environment, and a comparison with the runs saved beside `folder`, that of this run where it was saved."""
+class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
+    """The budget bar, and tabs: timeline, findings, every section that is known of the run, and a comparison with the
+    runs saved beside `folder`, that of this run where it was saved. `render_page` makes the page that is exported;
+    without it nothing is."""
 
-    def __init__(self, report: Report, folder: Path | None = None):
+    def __init__(
+        self, report: Report, folder: Path | None = None, *, render_page: Callable[[Report], str] | None = None
+    ):
         self._report: Report | None = report
         self._folder = folder
+        self._render_page = render_page
         self._timeline: TimelineWidget | None = None
         self._compare: Compare | None = None
         titles, builders = zip(*self._contents(report), strict=True)
         self._builders: dict[int, Build] = dict(enumerate(builders))
         pages = [ipywidgets.VBox([ipywidgets.HTML(BUILDING)]) for _ in titles]
         self.tab = ipywidgets.Tab(children=pages, titles=titles, selected_index=0)
-        self.head = HtmlWidget(fragments.head(report), self._asked)
+        self.head = HtmlWidget(fragments.head(report, exports=render_page is not None), self._asked)
         super().__init__([self.head, self.tab])
         self._open(0)
         self.tab.observe(lambda change: self._open(change["new"]), names="selected_index")
@@ -74,19 +79,10 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
 
     def _contents(self, report: Report) -> list[tuple[str, Build]]:
         found = len(report.findings)
-        optional = [
-            ("Lines", tabs.has_lines, tabs.lines),
-            ("Kernels & operators", tabs.has_operators, tabs.operators),
-            ("Steps", tabs.has_steps, tabs.steps),
-            ("Device", tabs.has_samples, tabs.device),
-        ]
         return [
             ("Timeline", partial(self._build_timeline, report)),
             (f"Findings ({found})" if found else "Findings", partial(tabs.findings, report, self.show)),
-            ("Transfers", lambda: tabs.transfers(report)),
-            ("Memory", lambda: tabs.memory(report)),
-            *((title, partial(build, report)) for title, known, build in optional if known(report)),
-            ("Environment", partial(tabs.environment, report)),
+            *((section.title, partial(tabs.section, report, section)) for section in sections_of(report)),
             ("Compare", partial(self._build_compare, report)),
         ]
 
@@ -124,9 +120,10 @@ class Dashboard(ipywidgets.VBox):  # type: ignore[misc]  # untyped
         return self._compare
 
     def _asked(self, what: str) -> str:
-        if what != "export" or self._report is None:
+        if what != "export" or self._report is None or self._render_page is None:
             return ""
+        number = self._report.trace.context.run_number
         try:
-            return f"Wrote {export(self._report, self._folder)}"
+            return f"Wrote {export(self._render_page(self._report), number, self._folder)}"
         except OSError as error:
             return f"The report could not be written: {error.strerror or error}"

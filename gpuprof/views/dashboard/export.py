@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gpuprof.model.run_store import DEFAULT_FOLDER
 
-if TYPE_CHECKING:
-    from gpuprof.report import Report
 
+def export(page: str, number: int | None, folder: Path | None) -> Path:
+    """Write `gpuprof-report-<number>.html`, with a second number where that is taken; OSError where it cannot be.
 
-def export(report: Report, folder: Path | None) -> Path:
-    """Write `gpuprof-report-<run number>.html`, with a number more where that is taken; OSError where it cannot be.
-
-    `folder`: that of the saved run; its notebook's folder is where the file goes, else the working directory.
+    `number` is the run's. `folder`: that of the saved run; its notebook's folder is where the file goes, else the
+    working directory.
     """
-    from gpuprof.views.html import render_page
-
-    page = render_page(report)
-    number = report.trace.context.run_number
     stem = "gpuprof-report" if number is None else f"gpuprof-report-{number}"
     where = notebook_folder(folder)
     for more in count(1):

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-from markupsafe import Markup
 
-from gpuprof.units import duration, percent, plural
-from gpuprof.views import theme, wording
-from gpuprof.views.html.blocks import Block, register
-from gpuprof.views.notebook_report.diff import diff_lines
-from gpuprof.views.rich_text import rich_text
+from gpuprof.views import theme, thresholds
+from gpuprof.views.blocks import Block
+from gpuprof.views.card import cards
+from gpuprof.views.skin import Skin
+from gpuprof.views.templating import environment
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -22,22 +21,27 @@ if TYPE_CHECKING:
 # JupyterLab and Notebook 7, VS Code, Colab: how each says that it is dark
 _DARK = ':is(body[data-jp-theme-light="false"],body[data-vscode-theme-kind*="dark"],html[theme="dark"])'
 _FOLDER = Path(__file__).parent
-_PAGE_BLOCKS = _FOLDER.parent / "html" / "blocks.html.jinja"
+_SKIN = Skin(box="article", prefix="gpuprof-", asks='data-ask="show {number}"')
 
 
 def fragment(name: str, **values: Any) -> str:
     """The template `templates/<name>.html.jinja`, filled."""
-    return _environment().get_template(f"{name}.html.jinja").render(**values)
+    return _environment().get_template(f"{name}.html.jinja").render(skin=_SKIN, **values)
 
 
-def blocks(shown: Sequence[Block]) -> str:
+def findings(report: Report) -> str:
+    """A card per finding, what could not be judged, and every rule with its thresholds."""
+    return fragment("findings", report=report, cards=cards(report), thresholds=thresholds.table(report))
+
+
+def section(blocks: Sequence[Block]) -> str:
     """Blocks as the page shows them."""
-    return fragment("blocks", blocks=shown)
+    return fragment("section", blocks=blocks)
 
 
-def head(report: Report) -> str:
-    """Facts, verdict and the budget bar, with the style of the whole dashboard."""
-    return f"<style>{style()}</style>{fragment('head', report=report)}"
+def head(report: Report, *, exports: bool) -> str:
+    """Facts, verdict and the budget bar, with the style of the whole dashboard; `exports`: with that button."""
+    return f"<style>{style()}</style>{fragment('head', report=report, exports=exports)}"
 
 
 @functools.cache
@@ -54,31 +58,10 @@ def _rules(where: str, kind: theme.Kind, colour: str, ink: str) -> str:
     sheet = f"{where}.gpuprof-sheet "
     return (
         f"{sheet}.k-{kind.key}{{background:{colour};color:{ink}}}{sheet}.edge-{kind.key}{{border-left-color:{colour}}}"
-        f"{sheet}.area-{kind.key}{{fill:{colour};opacity:.7}}"
+        f"{sheet}.area-{kind.key}{{fill:{colour};opacity:.7}}{sheet}.line-{kind.key}{{stroke:{colour}}}"
     )
 
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    loaders = [
-        jinja2.FileSystemLoader(_FOLDER / "templates"),
-        jinja2.DictLoader({"page_blocks.html.jinja": _PAGE_BLOCKS.read_text(encoding="utf-8")}),
-    ]
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.globals.update(words=wording, diff_lines=diff_lines)
-    environment.filters.update(
-        duration=duration, percent=percent, plural=plural, sentence_end=wording.sentence_end, rich_text=rich_text
-    )
-    register(environment)
-    return environment
-
-
-def _finalize(value: Any) -> Any:
-    return wording.unbroken(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return environment(_FOLDER / "templates")

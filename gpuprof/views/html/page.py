@@ -9,40 +9,31 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from gpuprof import units
 from gpuprof._version import __version__
 from gpuprof.report import Report
-from gpuprof.views import tables, theme, wording
-from gpuprof.views.html import (
-    blocks,
-    device,
-    environment,
-    kernels,
-    lanes_table,
-    lines_tab,
-    memory,
-    thresholds,
-    transfers,
-)
-from gpuprof.views.html.blocks import Section
+from gpuprof.views import tables, theme, thresholds, wording
+from gpuprof.views.blocks import Block, Sentence, SourceBlock
+from gpuprof.views.card import Card, cards
+from gpuprof.views.html.lanes_table import lanes_table
 from gpuprof.views.html.redact import redact_all, redactor
-from gpuprof.views.notebook_report.diff import diff_lines
+from gpuprof.views.sections.registry import sections_of
+from gpuprof.views.skin import Skin
+from gpuprof.views.templating import environment
 from gpuprof.views.timeline import bundle, encode
 from gpuprof.views.timeline.build import build
 from gpuprof.views.timeline.lanes import Timeline
 from gpuprof.views.timeline.reduce import reduced
 
 _FOLDER = Path(__file__).parent
-# A number and its unit stay on one line.
-_UNIT = re.compile(r"(?<=\d) (?=%|(?:ns|µs|ms|s|min|B|KiB|MiB|GiB|TiB|[kMG]?B/s|W|°C|MHz)\b)")
+_SKIN = Skin(box="article", heading="h3", asks='data-finding="{index}" hidden')
+_WITHOUT_SOURCE = Sentence("Source code is left out of this page.")
 MOST_EVENTS = 1_000_000
 _SMALLER = (100_000, 75_000, 56_000, 42_000, 31_000, 23_000, 17_000, 12_000, 8_000, 5_000)
 
@@ -73,10 +64,12 @@ def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool, embe
         payload = redact_all(payload, shorten)
     style, script = _style(report), _script()
     return (
-        _environment(shorten)
+        environment(_FOLDER, shorten)
         .get_template("page.html.jinja")
         .render(
             report=report,
+            cards=_cards(report, redact),
+            skin=_SKIN,
             redacted=redact,
             embedded=embedded,
             version=__version__,
@@ -86,55 +79,25 @@ def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool, embe
             payload=Markup(_inert(payload)),
             buffer=Markup(buffer),
             timeline=shown,
-            lane_blocks=lanes_table.blocks(whole, report.results),
-            sections=_sections(report, redact=redact),
+            lanes=lanes_table(whole),
+            panels=[(each.key, each.title, _shown(each.blocks(report), redact)) for each in sections_of(report)],
             rows=wording.budget_rows(report),
             thresholds=None if embedded else thresholds.table(report),
         )
     )
 
 
-def _sections(report: Report, *, redact: bool) -> tuple[Section, ...]:
-    results = report.results
-    return (
-        lines_tab.section(report, with_source=not redact),
-        transfers.section(results),
-        memory.section(results),
-        kernels.section(results),
-        device.section(results),
-        environment.section(report.trace),
-    )
+def _cards(report: Report, redact: bool) -> tuple[Card, ...]:
+    made = cards(report)
+    return tuple(card.without_source() for card in made) if redact else made
 
 
-def _environment(shorten: Any) -> jinja2.Environment:
-    def finalize(value: Any) -> Any:
-        if not isinstance(value, str) or isinstance(value, Markup):
-            return value
-        return _UNIT.sub("\u00a0", shorten(value) if shorten else value)
-
-    made = jinja2.Environment(
-        loader=jinja2.PackageLoader("gpuprof.views.html", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=finalize,
-    )
-    made.globals.update(words=wording, diff_lines=diff_lines)
-    made.filters.update(
-        duration=units.duration, percent=units.percent, plural=units.plural, sentence_end=wording.sentence_end
-    )
-    made.filters["code"] = lambda text: _code(finalize(text))
-    blocks.register(made)
-    return made
-
-
-def _code(text: str) -> Markup:
-    """Text whose `backticked` parts are code; everything in it is escaped."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return escape(text)
-    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
+def _shown(blocks: Sequence[Block], redact: bool) -> list[Block]:
+    """The blocks; where source must not be seen, one sentence says so in its place."""
+    if not redact:
+        return list(blocks)
+    kept = [_WITHOUT_SOURCE if isinstance(block, SourceBlock) else block for block in blocks]
+    return [block for at, block in enumerate(kept) if block is not _WITHOUT_SOURCE or kept.index(block) == at]
 
 
 def _policy(style: str, script: str) -> str:

@@ -66,12 +66,12 @@ def _device(live: Live, sample: DeviceSample) -> dict[str, Any]:
 def _gauges(sample: DeviceSample, facts: DeviceFacts | None) -> list[dict[str, Any]]:
     used, limit = sample.memory_used_bytes, facts.memory_bytes if facts else None
     power, most_power = sample.power_mw, facts.power_limit_mw if facts else None
-    busy = sample.utilisation_percent
+    busy, heat = sample.utilisation_percent, sample.temperature_c
     return [
         _gauge("utilisation", units.percent(busy / 100) if busy is not None else "", busy, 100),
         _gauge("memory", _of(units.size(used), units.size(limit), used, limit), used, limit),
         _gauge("power", _of(_watts(power), _watts(most_power), power, most_power), power, most_power),
-        _gauge("temperature", f"{sample.temperature_c:.0f} °C" if sample.temperature_c is not None else "", None, None),
+        _gauge("temperature", "" if heat is None else units.temperature(heat), None, None),
     ]
 
 
@@ -86,7 +86,7 @@ def _of(value: str, most: str, known: float | None, limit: float | None) -> str:
 
 
 def _watts(power_mw: int | None) -> str:
-    return f"{power_mw * _W_PER_MW:.0f} W" if power_mw is not None else ""
+    return units.power(power_mw * _W_PER_MW) if power_mw is not None else ""
 
 
 def _warning(sample: DeviceSample) -> str:

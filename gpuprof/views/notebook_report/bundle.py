@@ -6,16 +6,18 @@ No widget-view: a saved one hides every other representation once its kernel is 
 from __future__ import annotations
 
 import base64
+import functools
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
 
-from gpuprof.units import duration, percent, plural
 from gpuprof.views import wording
+from gpuprof.views.card import cards
 from gpuprof.views.memory_parts import memory_line
-from gpuprof.views.notebook_report.diff import diff_lines
-from gpuprof.views.rich_text import rich_text
+from gpuprof.views.skin import Skin
 from gpuprof.views.static_png.draw import render_picture
+from gpuprof.views.templating import environment
 from gpuprof.views.text import render_text
 from gpuprof.views.theme import BUDGET
 
@@ -25,6 +27,40 @@ if TYPE_CHECKING:
 # jupyter_server throttles outputs over 1 MB/s: page, notebook report and plain text must stay below it in total
 MOST_PAGE_BYTES = 600_000
 MOST_FINDINGS_OPEN = 4
+
+_RULE = "1px solid rgba(128,128,128,.3)"
+_SOFT = "opacity:.72;font-size:.92em"
+_LINE = "display:block;box-sizing:border-box;width:max-content;min-width:100%;padding:0 10px"
+# Garnish: it must read well without any. No text colour is set, so that it holds on light and dark.
+_SKIN = Skin(
+    between=" · ",
+    severity="[{}]",
+    styles={
+        "card": f"margin:10px 0;padding:8px 14px 10px 14px;border:{_RULE};border-left:4px solid;border-radius:5px",
+        "title": "margin:0 0 4px 0",
+        "name": "font-size:1.08em",
+        "severity": _SOFT,
+        "soft": _SOFT,
+        "saving": "margin:0 0 4px 0",
+        "measured": "margin:4px 0",
+        "words": "margin:4px 0",
+        "note": "margin:4px 0",
+        "actions": f"margin:4px 0 0 0;{_SOFT}",
+        "evidence": f"margin:4px 0 0 0;{_SOFT}",
+        "figures": "margin:4px 0;border-collapse:collapse;table-layout:auto;font-size:13px",
+        "label": "text-align:left;vertical-align:top;padding:3px 14px 3px 0;white-space:normal;border:0;"
+        "font-weight:normal",
+        "figure": "text-align:right;vertical-align:top;padding:3px 0 3px 14px;white-space:nowrap;border:0",
+        "diff": f"margin:6px 0;padding:6px 0;border:{_RULE};border-radius:4px;font-family:ui-monospace,Menlo,Consolas,"
+        "monospace;font-size:.92em;line-height:1.45;white-space:pre;overflow-x:auto",
+        "kept": _LINE,
+        "added": f"{_LINE};background:rgba(79,168,115,.2)",
+        "removed": f"{_LINE};background:rgba(240,80,92,.16)",
+        "place": f"{_LINE};opacity:.6",
+        "abstained": "margin:6px 0",
+        "list": "margin:4px 0 4px 20px",
+    },
+)
 
 
 def render_bundle(
@@ -61,14 +97,17 @@ def render_paper(
     picture = render_picture(report.trace, report.results)
     return _template().render(
         report=report,
+        cards=cards(report),
+        skin=_SKIN,
         rows=wording.budget_rows(report),
-        memory=wording.unbroken(memory_line(report.results)),
+        memory=memory_line(report.results),
         picture=None if picture is None else "data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         page=page_html if page_html is not None and len(page_html.encode()) <= MOST_PAGE_BYTES else None,
         page_too_large=page_html is not None and len(page_html.encode()) > MOST_PAGE_BYTES,
         comparison=comparison,
         unsaved=unsaved,
         most_open=MOST_FINDINGS_OPEN,
+        kinds=BUDGET,
     )
 
 
@@ -78,20 +117,6 @@ def _page(report: Report) -> str:
     return render_page(report, most_bytes=MOST_PAGE_BYTES, embedded=True)
 
 
+@functools.cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("gpuprof.views.notebook_report", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(words=wording, kinds=BUDGET, diff_lines=diff_lines)
-    environment.filters.update(
-        duration=lambda ns: wording.unbroken(duration(ns)),
-        percent=lambda share: wording.unbroken(percent(share)),
-        plural=plural,
-        sentence_end=wording.sentence_end,
-        rich_text=rich_text,
-    )
-    return environment.get_template("notebook_report.html.jinja")
+    return environment(Path(__file__).parent).get_template("notebook_report.html.jinja")

@@ -9,9 +9,10 @@ import anywidget
 import traitlets
 
 from gpuprof.views import tables
+from gpuprof.views.widget_lifecycle import EndsQuietly
 
 
-class HtmlWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget brings no types
+class HtmlWidget(EndsQuietly, anywidget.AnyWidget):  # type: ignore[misc]  # anywidget brings no types
     """Shows `html`, in which every name must be escaped. A click on an element with `data-ask="…"` calls `asked` with
     that text; what it returns is shown below. With `data-waits` the reader is told meanwhile that a busy kernel waits.
     """

@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 
 from gpuprof.report import Report
 from gpuprof.rules.registry import all_rules
-from gpuprof.views.html import render_page, thresholds
+from gpuprof.views import thresholds
+from gpuprof.views.html import render_page
 from tests.support.reports import NASTY, device_report, empty_report, host_report, numbers_of, with_findings
 
 
@@ -137,13 +138,6 @@ def test_a_limit_in_bytes_is_kept_and_said(monkeypatch):
     note = json.loads(Page(small).scripts["payload"])["reduced"]
     assert note.startswith("Reduced: the ") and "run.write_html" in note
     assert json.loads(Page(whole).scripts["payload"])["reduced"] is None
-
-
-def test_backticks_become_code_and_nothing_else():
-    from gpuprof.views.html.page import _code
-
-    assert _code("use `a<b` & go") == "use <code>a&lt;b</code> &amp; go"
-    assert _code("one ` alone <i>") == "one ` alone &lt;i&gt;"
 
 
 def test_every_shared_trace_makes_a_page(any_shared_trace):

@@ -9,8 +9,7 @@ from gpuprof.report import Comparison, Report, Summary
 from gpuprof.units import duration, percent
 from gpuprof.views import wording
 from gpuprof.views.notebook_report import bundle, render_bundle, render_paper
-from gpuprof.views.notebook_report.diff import diff_lines
-from tests.support.reports import DIFF, NASTY, device_report, empty_report, host_report, with_findings
+from tests.support.reports import NASTY, device_report, empty_report, host_report, with_findings
 from tests.support.sanitiser import sanitised
 
 PAGE = "<!doctype html><script>'the page's own'</script>" + "x" * 1000
@@ -97,9 +96,3 @@ def test_a_page_that_is_too_large_is_left_out_and_said_to_be():
     html = render_paper(host_report(), page_html="x" * (bundle.MOST_PAGE_BYTES + 1))
     assert "<iframe" not in html
     assert "too large for a notebook" in html
-
-
-def test_a_diff_loses_its_file_names_only():
-    lines = diff_lines(DIFF)
-    assert [line.role for line in lines] == ["place", "kept", "removed", "added", "kept"]
-    assert [line.text for line in lines] == DIFF.splitlines()[2:]

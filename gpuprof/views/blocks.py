@@ -1,13 +1,13 @@
-"""What a section of the page is made of: tables, curves, source and sentences."""
+"""What a section of the page and of the dashboard is made of: tables, curves, source and sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 
-import jinja2
 import numpy as np
-from markupsafe import escape
 
 from gpuprof import units
 from gpuprof.model.table import Array
@@ -103,13 +103,16 @@ class SourceBlock:
 Block = TableBlock | CurveBlock | SourceBlock | Sentence
 
 
-@dataclass(frozen=True)
-class Section:
-    """One tab of the page."""
-
-    key: str
-    title: str
-    blocks: tuple[Block, ...]
+# The tests of `templates/blocks.html.jinja`.
+TESTS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
+    {
+        "cell": lambda value: isinstance(value, TableCell),
+        "name": lambda value: isinstance(value, Name),
+        "table": lambda block: isinstance(block, TableBlock),
+        "source": lambda block: isinstance(block, SourceBlock),
+        "curve": lambda block: isinstance(block, CurveBlock),
+    }
+)
 
 
 def curve_block(
@@ -140,14 +143,3 @@ def curve_block(
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
     area = f"M{xs[0]:.1f},{HEIGHT} {points} {WIDTH},{HEIGHT}Z"
     return CurveBlock(caption, kind, f"M{points}", area, top_text, units.duration(end - begin))
-
-
-def register(environment: jinja2.Environment) -> None:
-    """What the macro of `blocks.html.jinja` needs of its environment."""
-    environment.globals["box"] = f"0 0 {WIDTH} {HEIGHT}"
-    environment.filters["verbatim"] = escape  # code keeps its spaces: Markup is not touched again
-    environment.tests["cell"] = lambda value: isinstance(value, TableCell)
-    environment.tests["name"] = lambda value: isinstance(value, Name)
-    environment.tests["table"] = lambda block: isinstance(block, TableBlock)
-    environment.tests["source"] = lambda block: isinstance(block, SourceBlock)
-    environment.tests["curve"] = lambda block: isinstance(block, CurveBlock)

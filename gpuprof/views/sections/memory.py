@@ -11,22 +11,27 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import PeakParts
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.trace import Trace
+from gpuprof.report import Report
 from gpuprof.views import memory_parts
-from gpuprof.views.html.blocks import Block, CurveBlock, Section, Sentence, TableBlock, TableCell, curve_block
+from gpuprof.views.blocks import Block, CurveBlock, Sentence, TableBlock, TableCell, curve_block
+from gpuprof.views.sections.section import Section
+
+_NO_COURSE = "How the allocation moved over time was not recorded: profile with --memory."
 
 
-def section(results: Results) -> Section:
+def _blocks(report: Report) -> list[Block]:
     """What the peak is made of, a table of peaks, a curve for each device and for the host, what the notebook holds."""
+    results = report.results
     peak = results.get(MemoryPeak)
     uses = [*peak.devices, *([peak.host] if peak.host else [])]
     blocks = [block for parts in memory_parts.known_parts(results) for block in _composition(parts)]
     if uses:
         blocks.append(_table(uses, results.trace))
-        blocks += [block for use in uses if (block := _curve(use, results.trace)) is not None]
+        curves = [block for use in uses if (block := _curve(use, results.trace)) is not None]
+        blocks += curves or [Sentence(_NO_COURSE)]
     else:
         blocks.append(Sentence(_why_none(results.trace)))
-    blocks += _held(results)
-    return Section("memory", "Memory", tuple(blocks))
+    return [*blocks, *_held(results)]
 
 
 def _why_none(trace: Trace) -> str:
@@ -151,3 +156,6 @@ def _curve(use: MemoryUse, trace: Trace) -> CurveBlock | None:
     if within[1] <= within[0]:
         return None
     return curve_block(caption, "memory", time, value, top=top, top_text=units.size(top), within=within)
+
+
+SECTION = Section(order=30, key="memory", title="Memory", known=lambda report: True, blocks=_blocks, chart="memory")

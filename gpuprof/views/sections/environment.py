@@ -6,7 +6,9 @@ from gpuprof import units
 from gpuprof.model.context import Environment, Loader, Optimizer
 from gpuprof.model.device import Device
 from gpuprof.model.trace import Trace
-from gpuprof.views.html.blocks import Block, Section, TableBlock, TableCell
+from gpuprof.report import Report
+from gpuprof.views.blocks import Block, TableBlock, TableCell
+from gpuprof.views.sections.section import Section
 
 _FLAGS = (
     ("matmul_precision", "float32 matmul precision"),
@@ -21,8 +23,9 @@ _FLAGS = (
 )
 
 
-def section(trace: Trace) -> Section:
+def _blocks(report: Report) -> list[Block]:
     """What is known; rows of unknown value are left out."""
+    trace = report.trace
     blocks: list[Block] = [TableBlock("Source", ("", ""), _source(trace))]
     environment = trace.context.environment
     devices = trace.devices or (environment.devices if environment else ())
@@ -46,7 +49,7 @@ def section(trace: Trace) -> Section:
         heads = ("optimizer", "parameters", "state", "fused", "foreach", "steps", "line")
         rows = tuple(_optimizer(optimizer) for optimizer in trace.context.optimizers)
         blocks.append(TableBlock("Optimizers", heads, rows))
-    return Section("environment", "Environment", tuple(blocks))
+    return blocks
 
 
 def _known(*pairs: tuple[str, str | None]) -> tuple[tuple[str, str], ...]:
@@ -143,3 +146,6 @@ def _optimizer(optimizer: Optimizer) -> tuple[str | TableCell, ...]:
 
 def _whole(number: int | None) -> TableCell:
     return TableCell(units.UNKNOWN if number is None else units.count(number), number)
+
+
+SECTION = Section(order=70, key="environment", title="Environment", known=lambda report: True, blocks=_blocks)

@@ -11,19 +11,21 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.model.table import Array, Table
+from gpuprof.report import Report
+from gpuprof.views.blocks import Block, Sentence, TableBlock, TableCell
 from gpuprof.views.copy_words import DIRECTIONS
-from gpuprof.views.html.blocks import Block, Section, Sentence, TableBlock, TableCell
+from gpuprof.views.sections.longest_copies import longest_copies
+from gpuprof.views.sections.section import Section
 
 MOST_GROUPS = 100
 
 
-def section(results: Results) -> Section:
-    """Totals by direction, then copies of the same direction, host memory and size as one row."""
-    copies = results.get(Copies)
-    blocks: tuple[Block, ...] = (
-        (_totals(copies), _groups(copies.table)) if len(copies.table) else (Sentence(_why_none(results)),)
-    )
-    return Section("transfers", "Transfers", blocks)
+def _blocks(report: Report) -> list[Block]:
+    """Totals by direction, copies alike in direction, host memory and size as one row, and the longest one by one."""
+    copies = report.results.get(Copies)
+    if not len(copies.table):
+        return [Sentence(_why_none(report.results))]
+    return [_totals(copies), _groups(copies.table), longest_copies(report)]
 
 
 def _why_none(results: Results) -> str:
@@ -96,3 +98,8 @@ def _group_row(table: Table, rows: Array) -> tuple[str | TableCell, ...]:
         TableCell(units.rate(rate), rate),
         TableCell(units.duration(exposed), exposed),
     )
+
+
+SECTION = Section(
+    order=20, key="transfers", title="Transfers", known=lambda report: True, blocks=_blocks, chart="transfers"
+)

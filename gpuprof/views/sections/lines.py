@@ -12,35 +12,36 @@ from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.model.table import Array
 from gpuprof.report import Report
 from gpuprof.views import line_gains
-from gpuprof.views.html.blocks import Block, Meter, Section, Sentence, SourceBlock, SourceLine, TableBlock, TableCell
+from gpuprof.views.blocks import Block, Meter, Sentence, SourceBlock, SourceLine, TableBlock, TableCell
+from gpuprof.views.sections.section import Section
 from gpuprof.views.source_rows import SourceListing, SourceRow, file_title, listings, meaning
 from gpuprof.whatif.line_profile import FASTER_SHARES, HALVED, LineGain, LineProfile
 
 MOST_ROWS = 100
 
 
-def section(report: Report, *, with_source: bool) -> Section:
-    """The annotated source (where `with_source`), then the figures of each line."""
+def _known(report: Report) -> bool:
+    # a recording could have lines: where it has none, the tab says why
+    return bool(report.results.get(LineCosts).table) or report.trace.source.kind == "recording"
+
+
+def _blocks(report: Report) -> list[Block]:
+    """The annotated source, then the figures of each line."""
     results = report.results
     lines, profile = results.get(LineCosts), results.get(LineProfile)
     if not lines.table:
-        return Section("lines", "Lines", (Sentence(_why_none(results)),))
+        return [Sentence(_why_none(results))]
     hidden, gains = line_gains.hidden_sentence(results), line_gains.meaning(profile)
-    blocks: list[Block] = [Sentence(f"{_summary(lines)} {hidden}".strip())]
-    if with_source:
-        blocks += [_annotated(listing, lines, profile) for listing in listings(results, report.findings)]
-        blocks.append(Sentence(f"{meaning(lines)} {gains}".strip()))
-    else:
-        blocks.append(Sentence(f"Source code is left out of this page. {gains}".strip()))
-    if profile.lines:
-        blocks.append(_gains(results, profile))
-    blocks.append(_table(results, lines))
-    return Section("lines", "Lines", tuple(blocks))
+    return [
+        Sentence(f"{_summary(lines)} {hidden}".strip()),
+        *(_annotated(listing, lines, profile) for listing in listings(results, report.findings)),
+        Sentence(f"{meaning(lines)} {gains}".strip()),
+        *([_gains(results, profile)] if profile.lines else []),
+        _table(results, lines),
+    ]
 
 
 def _why_none(results: Results) -> str:
-    if results.trace.source.kind != "recording":
-        return "A trace file does not say which line ran when; profile the cell with %%gpuprofile to see its lines."
     if results.trace.context.options.get("no_lines"):
         return "The run was profiled with --no-lines."
     if results.trace.context.lines is None:
@@ -136,3 +137,6 @@ _COLUMNS: tuple[tuple[str, str, Callable[[int], str]], ...] = (
     ("device to host", "d2h_bytes", units.size),
     ("allocated", "allocated_bytes", units.size),
 )
+
+
+SECTION = Section(order=10, key="lines", title="Lines", known=_known, blocks=_blocks)

@@ -11,22 +11,28 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.model.kernel_names import KernelCategory, Precision
-from gpuprof.views.html.blocks import Block, Name, Section, Sentence, TableBlock, TableCell
+from gpuprof.report import Report
+from gpuprof.views.blocks import Block, Name, Sentence, TableBlock, TableCell
 from gpuprof.views.kernel_words import brief_names
+from gpuprof.views.sections.section import Section
 
 MOST_ROWS = 100
 _HEADS = ("kernel", "kind", "precision", "count", "total time", "share", "median", "occupancy")
 _AS_WRITTEN = {KernelCategory.GEMM: "GEMM"}
 
 
-def section(results: Results) -> Section:
-    """Kernels by name, longest first, and operators by self time."""
+def _known(report: Report) -> bool:
+    return bool(report.results.get(Kernels).count or report.results.get(Operators).uses)
+
+
+def _blocks(report: Report) -> tuple[Block, ...]:
+    """Kernels by name, longest first, and operators by self time; what there is none of last."""
+    results = report.results
     kernels, operators = results.get(Kernels), results.get(Operators)
-    blocks: tuple[Block, ...] = (
-        _kernels(results, kernels) if kernels.count else Sentence(_why_none(results)),
-        _operators(operators) if operators.uses else Sentence("No operators were recorded."),
-    )
-    return Section("kernels", "Kernels & operators", blocks)
+    by_operator = _operators(operators) if operators.uses else Sentence("No operators were recorded.")
+    if not kernels.count:
+        return by_operator, Sentence(_why_none(results))
+    return _kernels(results, kernels), by_operator
 
 
 def _why_none(results: Results) -> str:
@@ -89,3 +95,6 @@ def _operators(operators: Operators) -> TableBlock:
 
 def _more(count: int) -> str:
     return f"The first {MOST_ROWS} of {units.count(count)} names. " if count > MOST_ROWS else ""
+
+
+SECTION = Section(order=40, key="kernels", title="Kernels & operators", known=_known, blocks=_blocks, chart="kernels")

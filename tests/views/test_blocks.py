@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from gpuprof.views.html.blocks import COLUMNS, HEIGHT, WIDTH, curve_block
+from gpuprof.views.blocks import COLUMNS, HEIGHT, WIDTH, curve_block
 
 
 def heights(block) -> np.ndarray:

@@ -9,22 +9,29 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_health import DeviceHealth, DeviceVitals
 from gpuprof.model.trace import Trace
+from gpuprof.report import Report
+from gpuprof.views.blocks import Block, CurveBlock, Sentence, TableBlock, TableCell, curve_block
 from gpuprof.views.energy_rows import energy_note, energy_rows
-from gpuprof.views.html.blocks import Block, CurveBlock, Section, Sentence, TableBlock, TableCell, curve_block
+from gpuprof.views.sections.section import Section
 
+_W_PER_MW = 1e-3
 _FROM_A_FILE = "a trace file holds no readings of power, temperature and clocks; a profiled cell does."
 _CURVES = (
     ("utilisation_percent", "Utilisation: share of the driver's last period with any kernel resident", "%", 1.0, 100.0),
-    ("power_mw", "Power", "W", 1e-3, None),
+    ("power_mw", "Power", "W", _W_PER_MW, None),
     ("temperature_c", "Temperature", "°C", 1.0, None),
     ("sm_clock_mhz", "SM clock", "MHz", 1.0, None),
 )
 
 
-def section(results: Results) -> Section:
-    """Busy time of each device, its energy, the driver's readings as a table, and as curves."""
-    blocks = (_activity(results), *_energy(results), *_health(results), *_samples(results.trace))
-    return Section("device", "Device", blocks)
+def _known(report: Report) -> bool:
+    results = report.results
+    return bool(results.get(DeviceActivity).devices or results.get(DeviceHealth).devices)
+
+
+def _blocks(report: Report) -> list[Block]:
+    results = report.results
+    return [_activity(results), *_energy(results), *_health(results), *_samples(results.trace)]
 
 
 def _activity(results: Results) -> Block:
@@ -95,17 +102,17 @@ def _vitals(vitals: DeviceVitals) -> tuple[str | TableCell, ...]:
     return (
         f"{vitals.device}" + (f" ({vitals.name})" if vitals.name else ""),
         TableCell(units.count(vitals.samples), vitals.samples),
-        _number(vitals.temperature_max_c, "°C"),
-        _number(vitals.temperature_slowdown_c, "°C"),
-        _number(vitals.power_mean_mw, "W", 1e-3),
-        _number(vitals.power_limit_mw, "W", 1e-3),
+        TableCell(units.temperature(vitals.temperature_max_c), vitals.temperature_max_c),
+        TableCell(units.temperature(vitals.temperature_slowdown_c), vitals.temperature_slowdown_c),
+        _power(vitals.power_mean_mw),
+        _power(vitals.power_limit_mw),
         TableCell(units.size(vitals.used_max_bytes), vitals.used_max_bytes),
         throttled,
     )
 
 
-def _number(value: float | None, unit: str, scale: float = 1.0) -> TableCell:
-    return TableCell(units.UNKNOWN if value is None else f"{value * scale:.0f} {unit}", value)
+def _power(mw: float | None) -> TableCell:
+    return TableCell(units.power(None if mw is None else mw * _W_PER_MW), mw)
 
 
 def _between(low: float, high: float) -> str:
@@ -130,3 +137,6 @@ def _samples(trace: Trace) -> list[CurveBlock]:
             caption = f"{label}, device {device}: {_between(values.min(), values.max())} {unit}"
             curves.append(curve_block(caption, "sample", time, values, top=most, top_text=f"{most:.0f} {unit}"))
     return curves
+
+
+SECTION = Section(order=60, key="device", title="Device", known=_known, blocks=_blocks, chart="device")

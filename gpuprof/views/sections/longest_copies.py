@@ -9,8 +9,8 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model.kinds import CopyKind, HostMemory
+from gpuprof.views.blocks import TableBlock, TableCell
 from gpuprof.views.copy_words import DIRECTIONS
-from gpuprof.views.html.blocks import TableBlock, TableCell
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -19,12 +19,10 @@ LONGEST = 100
 _HEADS = ("direction", "host memory", "at", "size", "time", "bandwidth", "exposed", "host blocked", "operator")
 
 
-def longest_copies(report: Report) -> TableBlock | None:
-    """The copies whose exposed time is longest, at most a hundred; None where there is no copy."""
+def longest_copies(report: Report) -> TableBlock:
+    """The copies whose exposed time is longest, at most a hundred."""
     table, trace = report.results.get(Copies).table, report.trace
     order = np.lexsort((-table["duration_ns"], -table["exposed_ns"]))[:LONGEST]
-    if not len(order):
-        return None
     operators = trace.operators["name"]
     rows = []
     for row in order.tolist():

@@ -5,11 +5,14 @@ from dataclasses import replace
 from gpuprof.model.context import Cell, FollowedLines, SourceFile
 from gpuprof.report import Report
 from gpuprof.rules.base.finding import Where
+from gpuprof.views.blocks import Sentence, SourceBlock, TableBlock
+from gpuprof.views.dashboard import tabs
 from gpuprof.views.html import render_page
-from gpuprof.views.html.blocks import Sentence, SourceBlock, TableBlock
-from gpuprof.views.html.lines_tab import section
-from tests.support.reports import device_report, with_findings
+from gpuprof.views.sections.lines import SECTION
+from tests.support.reports import NASTY, device_report, with_findings
 from tests.support.trace_builder import TraceBuilder
+from tests.views.dashboard.test_dashboard import html
+from tests.whatif.test_line_profile import stepping
 
 CELL = "for x in data:\n    y = f(x)  # <b> & 5 ms\n    y.item()\n# the end"
 OTHER = "def f(x):\n    return x @ w"
@@ -27,8 +30,8 @@ def report(*, how: str = "monitoring", source: str = CELL) -> Report:
     return Report.of(builder.build())
 
 
-def blocks(made: Report, *, with_source: bool = True) -> tuple[list[SourceBlock], list[TableBlock], list[Sentence]]:
-    every = section(made, with_source=with_source).blocks
+def blocks(made: Report) -> tuple[list[SourceBlock], list[TableBlock], list[Sentence]]:
+    every = SECTION.blocks(made)
     kinds = (SourceBlock, TableBlock, Sentence)
     return tuple([block for block in every if isinstance(block, kind)] for kind in kinds)  # type: ignore[return-value]
 
@@ -95,8 +98,27 @@ def test_without_trust_no_gain_is_told_but_the_reason():
     assert "What a faster line would save cannot be said: no synchronising call was recorded" in meaning.text
 
 
-def test_without_lines_the_tab_says_why():
-    _, tables, (sentence,) = blocks(device_report())
-    assert not tables and "trace file" in sentence.text
+def test_without_lines_there_is_no_such_tab_and_of_a_recording_it_says_why():
+    assert not SECTION.known(device_report())
     made = Report.of(TraceBuilder().source(kind="recording").context(options={"no_lines": True}).build())
-    assert blocks(made)[2][0].text == "The run was profiled with --no-lines."
+    assert SECTION.known(made) and blocks(made)[2][0].text == "The run was profiled with --no-lines."
+
+
+def in_the_dashboard(made: Report) -> str:
+    return html(tabs.section(made, SECTION))
+
+
+def test_in_the_dashboard_lines_have_their_times_and_code_stays_text():
+    builder = TraceBuilder().line(2, 0).operator("aten::mm", 0, 100).kernel("gemm", 50, 80, launch_at_us=10)
+    lines = FollowedLines(how="calls", start_ns=0, end_ns=100_000, files=(SourceFile(filename="cell.py"),))
+    builder.context(cell=Cell(source=f"# {NASTY}\ny = x @ x"), lines=lines)
+    page = in_the_dashboard(Report.of(builder.build()))
+    assert "<pre>y = x @ x</pre>" in page and "80.0 µs" in page and "100 %" in page
+    assert NASTY not in page and "Before Python 3.12" in page
+
+
+def test_in_the_dashboard_gains_stand_beside_their_lines():
+    page = in_the_dashboard(Report.of(stepping(prepare_us=400, kernel_us=1000)))
+    assert 'colspan="2">saved if halved</th>' in page
+    assert "<td>hot and hidden</td>" in page and "<td>hot and critical</td>" in page
+    assert '<td class="figure">5.00 ms' in page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuprof.report import Report
 from gpuprof.rules.registry import all_rules
-from gpuprof.views.html.blocks import TableBlock, TableCell
+from gpuprof.views.blocks import TableBlock, TableCell
 
 _HEADS = ("rule", "in this run", "threshold", "value", "why")
 _NOTE = (

@@ -1,11 +1,12 @@
-"""What the page says of the machine and of where the run came from."""
+"""What the tab says of the machine and of where the run came from."""
 
-from gpuprof.views.html import environment
+from gpuprof.report import Report
+from gpuprof.views.sections.environment import SECTION
 from tests.support.trace_builder import TraceBuilder
 
 
 def tables(trace):
-    return {block.caption: block for block in environment.section(trace).blocks}
+    return {block.caption: block for block in SECTION.blocks(Report.of(trace))}
 
 
 def test_a_trace_file_names_its_devices():

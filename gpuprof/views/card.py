@@ -1,0 +1,142 @@
+"""A finding as every view shows it: each of its parts in words, made once from the Finding and its Report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from gpuprof.model.intervals import Intervals, intersect, union
+from gpuprof.rules.base.finding import Finding, Saving, Severity
+from gpuprof.units import Figure, duration, figures, percent, plural
+from gpuprof.views.diff import DiffLine, diff_lines
+from gpuprof.views.theme import BUDGET, Kind
+
+if TYPE_CHECKING:
+    from gpuprof.report import Report
+
+_GRADES = {
+    "A": "arithmetic on what was measured",
+    "B": "replayed from the recorded run",
+    "C": "an upper bound",
+}
+_MOST_LINES = 8
+_ON_SOURCE = ("%gpufix", "%gputry")
+
+
+@dataclass(frozen=True)
+class Card:
+    """Texts are plain; backticks stand for code. A part that a finding lacks is empty.
+
+    `number` is from 1. `kind`: the kind of time that fills most of its ranges, None where it has none. `in_timeline`:
+    it has ranges to be shown there. `saving` and `grade` go together, and so do the lines of `diff`.
+    """
+
+    number: int
+    rule: str
+    title: str
+    severity: str
+    kind: Kind | None
+    explanation: str
+    evidence: tuple[Figure, ...]
+    change: str
+    diff: tuple[DiffLine, ...]
+    saving: str
+    grade: str
+    measured: str
+    leave_it: str
+    where: str
+    in_timeline: bool
+    commands: tuple[str, ...]
+
+    @classmethod
+    def of(cls, report: Report, number: int) -> Self:
+        """The card of the report's finding of that number, from 1."""
+        finding = report.findings[number - 1]
+        return cls(
+            number=number,
+            rule=finding.rule,
+            title=finding.title,
+            severity=finding.severity.label,
+            kind=_kind(report, finding),
+            explanation=finding.explanation,
+            evidence=figures(finding.evidence),
+            change=finding.change,
+            diff=diff_lines(finding.diff or ""),
+            saving=_saving(finding.saving) if finding.saving else "",
+            grade=_grade(finding.saving) if finding.saving else "",
+            measured=_measured(report, number, finding),
+            leave_it=finding.leave_it,
+            where=_where(report, finding),
+            in_timeline=bool(finding.where.ranges_ns),
+            commands=_commands(number, finding),
+        )
+
+    def without_source(self) -> Self:
+        """The same without the diff and what asks for it."""
+        return replace(self, diff=(), commands=tuple(c for c in self.commands if not c.startswith(_ON_SOURCE)))
+
+
+def cards(report: Report) -> tuple[Card, ...]:
+    """Every finding, best first."""
+    return tuple(Card.of(report, number) for number in range(1, len(report.findings) + 1))
+
+
+def _saving(saving: Saving) -> str:
+    """`up to 273 ms; 22 % of the recorded time`, `120 ms to 180 ms; 10 % to 15 % of …`, or `about 150 ms; …` where both
+    ends agree. The times are of this run, the shares of the next one, whose rest differs."""
+    low, high = duration(saving.low_ns), duration(saving.high_ns)
+    least, most = percent(saving.least_share), percent(saving.most_share)
+    times = f"about {high}" if low == high else f"{low} to {high}"
+    share = most if least == most else f"{least} to {most}"
+    if saving.low_ns <= 0:
+        times, share = f"up to {high}", most
+    return f"{times}; {share} of {saving.whole}"
+
+
+def _grade(saving: Saving) -> str:
+    """`grade C: upper bound: all of the wait; what remains may take 30 % more or less`."""
+    differs = f"; what remains may take {percent(saving.spread)} more or less"
+    return f"grade {saving.grade}: {saving.basis or _GRADES.get(saving.grade, '')}{differs if saving.spread else ''}"
+
+
+def _where(report: Report, finding: Finding) -> str:
+    """`line 4; 12 places, the first from 34.5 ms to 66.0 ms`; empty where it is nowhere in particular."""
+    parts = []
+    lines = finding.where.lines
+    if lines:
+        numbers = ", ".join(map(str, lines[:_MOST_LINES])) + (", …" if len(lines) > _MOST_LINES else "")
+        parts.append(("line " if len(lines) == 1 else "lines ") + numbers)
+    origin, whole = report.trace.span_start_ns, report.trace.span_ns
+    ranges = [(max(t0 - origin, 0), min(t1 - origin, whole)) for t0, t1 in finding.where.ranges_ns]
+    ranges = [(t0, t1) for t0, t1 in ranges if t0 < t1]
+    if ranges:
+        start, end = duration(ranges[0][0]), duration(ranges[0][1])
+        at = f"at {start}" if start == end else f"from {start} to {end}"
+        parts.append(at if len(ranges) == 1 else f"{plural(len(ranges), 'place')}, the first {at}")
+    return "; ".join(parts)
+
+
+def _commands(number: int, finding: Finding) -> tuple[str, ...]:
+    """The magics that go on from a finding: its changed cell and what that gains, where there is a diff; its page."""
+    changes = [f"%gpufix {number}"] if finding.diff else []
+    if finding.diff and (finding.saving or finding.severity > Severity.LOW):
+        changes.append(f"%gputry {number}")  # a minor point without a saving has nothing to measure
+    return (*changes, f"%gpuexplain {finding.rule}")
+
+
+def _measured(report: Report, number: int, finding: Finding) -> str:
+    """The newest verdict of `%gputry` on this finding; empty where it was not tried."""
+    newest = report.measured_of(number, finding)
+    return newest.text if newest else ""
+
+
+def _kind(report: Report, finding: Finding) -> Kind | None:
+    ranges = finding.where.ranges_ns
+    if not ranges:
+        return None
+    where = union(Intervals(*(np.array(column, np.int64) for column in zip(*ranges, strict=True))))
+    filled = {category: intersect(part, where).total_ns for category, part in report.budget.parts.items()}
+    most = max(filled, key=lambda category: filled[category], default=None)
+    return BUDGET[most] if most is not None and filled[most] > 0 else None
