@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from typing import Any
 
-from gpuprof.rules.base.rule import HEADINGS, Rule
+from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.registry import all_rules
 from gpuprof.rules.registry import rule as rule_named
 
 
-def sections(rule: Rule) -> tuple[str, dict[str, str]]:
-    """The summary line of a rule's module, and the prose under each of HEADINGS that it has, in its order."""
-    text = inspect.cleandoc(sys.modules[type(rule).__module__].__doc__ or "")
-    summary, _, body = text.partition("\n")
-    found: dict[str, list[str]] = {}
-    heading = ""
-    for line in body.splitlines():
-        if line in HEADINGS:
-            heading = line
-            found[heading] = []
-        elif heading:
-            found[heading].append(line.strip())
-    return summary.strip(), {name: "\n".join(lines).strip() for name, lines in found.items()}
-
-
 def page(rule: Rule) -> str:
     """The rule's page in Markdown."""
-    summary, parts = sections(rule)
+    summary, parts = rule.sections()
     lines = [f"# {rule.name}", "", summary, ""]
     for heading, prose in parts.items():
         lines += [f"## {heading}", "", prose, ""]
@@ -45,7 +28,7 @@ def page(rule: Rule) -> str:
 def explain(name: str) -> str:
     """A rule's page as plain text; UsageError where there is no such rule."""
     rule = rule_named(name)
-    summary, parts = sections(rule)
+    summary, parts = rule.sections()
     lines = [f"{rule.name}: {summary}", ""]
     for heading, prose in parts.items():
         lines += [heading, *(f"    {line}".rstrip() for line in prose.splitlines()), ""]
@@ -61,14 +44,14 @@ def explain(name: str) -> str:
 
 def rules_table() -> str:
     """The table of all rules in Markdown, one line a rule."""
-    rows = [f"| [`{rule.name}`]({rule.name}.md) | {sections(rule)[0]} |" for rule in all_rules()]
+    rows = [f"| [`{rule.name}`]({rule.name}.md) | {rule.sections()[0]} |" for rule in all_rules()]
     return "\n".join(["# Rules", "", "| rule | finds |", "|---|---|", *rows]) + "\n"
 
 
 def describe_rules() -> str:
     """The rules as plain text, one line a rule."""
     width = max((len(rule.name) for rule in all_rules()), default=0)
-    return "".join(f"{rule.name:<{width}}  {sections(rule)[0]}\n" for rule in all_rules())
+    return "".join(f"{rule.name:<{width}}  {rule.sections()[0]}\n" for rule in all_rules())
 
 
 def rules_as_dicts() -> list[dict[str, Any]]:
@@ -76,8 +59,8 @@ def rules_as_dicts() -> list[dict[str, Any]]:
     return [
         {
             "rule": rule.name,
-            "summary": sections(rule)[0],
-            "sections": sections(rule)[1],
+            "summary": rule.sections()[0],
+            "sections": rule.sections()[1],
             "thresholds": [{"name": n, "value": value, "reason": reason} for n, value, reason in rule.thresholds()],
             "yields_to": list(rule.yields_to),
         }

@@ -61,7 +61,7 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
     abstained: list[Abstention] = []
     for asked in all_rules():
         try:
-            answer = asked.check(results)
+            answer = asked.judge(results)
         except Exception as error:  # the boundary between rules: a fault in one must not cost the whole report
             if strict:
                 raise

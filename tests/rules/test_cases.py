@@ -10,7 +10,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import HEADINGS
-from gpuprof.rules.documentation import explain, page, sections
+from gpuprof.rules.documentation import explain, page
 from gpuprof.rules.registry import all_rules, judge, rule
 from tests.rules.cases import case_modules, case_of
 
@@ -63,7 +63,7 @@ def test_abstains_without_its_signal(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_finding_is_whole(name: str) -> None:
-    found: Any = rule(name).check(judged(case_of(name).fires()))
+    found: Any = rule(name).judge(judged(case_of(name).fires()))
     assert found.rule == name
     assert not found.title.endswith(".")
     for text in (found.explanation, found.change, found.leave_it):
@@ -77,7 +77,7 @@ def test_a_finding_is_whole(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_has_every_heading_and_reason(name: str) -> None:
-    summary, parts = sections(rule(name))
+    summary, parts = rule(name).sections()
     assert summary
     assert tuple(parts) == HEADINGS
     assert all(parts.values())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import sys
 from abc import ABC, abstractmethod
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from typing import Any, ClassVar, cast
 
 from gpuprof.analyses.basics.result import Results
@@ -12,6 +15,7 @@ from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.rules.base.precedence import ROOT_CAUSES
 
 HEADINGS = ("What it finds", "Why it costs", "What to do", "When to leave it")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 
 class Rule(ABC):
@@ -38,6 +42,38 @@ class Rule(ABC):
     def yields_to(self) -> tuple[str, ...]:
         """The rules that it yields to, by ROOT_CAUSES."""
         return ROOT_CAUSES.get(self.name, ())
+
+    def sections(self) -> tuple[str, dict[str, str]]:
+        """The summary line of the rule's module, and the text under each of HEADINGS that it has, in its order."""
+        text = inspect.cleandoc(sys.modules[type(self).__module__].__doc__ or "")
+        summary, _, body = text.partition("\n")
+        found: dict[str, list[str]] = {}
+        heading = ""
+        for line in body.splitlines():
+            if line in HEADINGS:
+                heading = line
+                found[heading] = []
+            elif heading:
+                found[heading].append(line.strip())
+        return summary.strip(), {name: "\n".join(lines).strip() for name, lines in found.items()}
+
+    @property
+    def leave_it(self) -> str:
+        """When not to follow the advice: the first sentence of *When to leave it*."""
+        text = " ".join(self.sections()[1]["When to leave it"].split())
+        first = _SENTENCE_END.split(text, maxsplit=1)[0]
+        return (
+            f"Do not leave it: {first[7:]}"
+            if first.startswith("Never: ")
+            else f"Leave it {first[0].lower()}{first[1:]}"
+        )
+
+    def judge(self, results: Results) -> Finding | Abstention | None:
+        """`check`, and of a finding that says nothing else the rule's own `leave_it`."""
+        answer = self.check(results)
+        if isinstance(answer, Finding) and not answer.leave_it:
+            return replace(answer, leave_it=self.leave_it)
+        return answer
 
     @abstractmethod
     def check(self, results: Results) -> Finding | Abstention | None:

@@ -31,8 +31,6 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.scope import worst
 
-_LEAVE_IT = "Leave it when the start itself is what you are after."
-
 
 @dataclass(frozen=True)
 class ColdStartDominates(Rule):
@@ -111,5 +109,4 @@ class ColdStartDominates(Rule):
             where=Where(lines=places.cell_lines(ranges), ranges_ns=worst(ranges)),
             change="Run a few steps in a cell of their own first, or record more of them (`%%gpuprofile --steps 50`), "
             "before judging what is slow.",
-            leave_it=_LEAVE_IT,
         )

@@ -71,5 +71,4 @@ class GraphBreaks(Rule):
             },
             change="Take what breaks the graph out of the compiled function (`print`, `.item()`, `if` on a tensor); "
             "`torch.compile(..., fullgraph=True)` makes the first break an error that names its line.",
-            leave_it="Leave it when the pieces are large and the device is the bottleneck anyway.",
         )

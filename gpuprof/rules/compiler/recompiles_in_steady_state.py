@@ -73,7 +73,6 @@ class RecompilesInSteadyState(Rule):
             "`torch._dynamo.mark_dynamic(x, dim)` or `torch.compile(..., dynamic=True)`, or pad to a few fixed sizes "
             "(`drop_last=True` where only the last batch differs).",
             saving=self._saving(results, events),
-            leave_it="Leave it when all the sizes there are have soon been seen, and the run is long.",
         )
 
     def _saving(self, results: Results, events: CompileEvents) -> Saving:

@@ -89,5 +89,4 @@ class ClocksHeldDown(Rule):
             },
             change=f"{change[0].upper()}{change[1:]}.",
             saving=clock_saving(results, share, slow, free),
-            leave_it="Leave it when the clocks were locked on purpose, for steady timings.",
         )

@@ -89,7 +89,6 @@ class CpuBuildOrCpuTensors(Rule):
             else "Install the build of torch for this machine’s driver (pytorch.org, “Start locally”), then move model "
             'and batches with `.to("cuda")`.',
             where=Where(lines=_lines(results, heavy)),
-            leave_it="Leave it when the CPU is meant: small models are often faster there.",
         )
 
 

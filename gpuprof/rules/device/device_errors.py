@@ -13,7 +13,7 @@ What to do
     device reset or replaced before going on.
 
 When to leave it
-    Never: the cause has to be known first.
+Never: results of this run may be wrong. The cause has to be known first.
 """
 
 from __future__ import annotations
@@ -68,5 +68,4 @@ class DeviceErrors(Rule):
             evidence={"devices_lost": len(lost), "uncorrected_errors": errors},
             change="Restart the kernel, look at `nvidia-smi -q -d ECC,ROW_REMAPPER` and the system’s log (XID), and "
             "have the device reset or replaced before going on.",
-            leave_it="Do not leave it: results of this run may be wrong.",
         )

@@ -69,5 +69,4 @@ class DeviceShared(Rule):
             },
             change="See who it is with `nvidia-smi`; shut down kernels of other notebooks that still hold the device, "
             "or choose a free one with `CUDA_VISIBLE_DEVICES`.",
-            leave_it="Leave it when the device is shared on purpose: then compare timings with care.",
         )

@@ -108,5 +108,4 @@ class EnergyIdle(Rule):
                 f"Shorten the idle time: most of it waits for {cause}. The timeline shows what the host does in the "
                 "longest idle stretches; a shorter step pays twice, in time and in energy."
             ),
-            leave_it="Leave it when neither time nor energy matters here.",
         )

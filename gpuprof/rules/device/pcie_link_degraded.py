@@ -93,7 +93,6 @@ class PcieLinkDegraded(Rule):
             change="Reseat the card, try another slot or without the riser, and look at the slot’s lanes and the "
             "forced generation in the BIOS.",
             saving=_saving(scope, exposed_ns, now / possible) if matters else None,
-            leave_it="Leave it when copies are hidden under compute, or on a machine that is not yours to open.",
         )
 
 

@@ -96,5 +96,4 @@ class PowerCapped(Rule):
                 "precision and fewer bytes moved take less power for the same work."
             ),
             saving=clock_saving(results, share, slow, free) if lowered else None,
-            leave_it="Leave it when the limit was set for a reason; only know why the clock is below its maximum.",
         )

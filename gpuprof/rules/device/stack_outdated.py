@@ -73,7 +73,6 @@ class StackOutdated(Rule):
             },
             change=f"Install a build of torch for compute capability {major}.{minor}: a newer torch, or the same one "
             "with a newer CUDA version.",
-            leave_it="Leave it when the versions are fixed by others; then warm up before measuring.",
         )
 
 

@@ -73,5 +73,4 @@ class ThermalThrottle(Rule):
             change="See to the cooling: air flow, dust, fans, the neighbour card. Where it cannot be bettered, a lower "
             "power limit (`nvidia-smi -pl`) keeps clocks steadier at nearly the same speed.",
             saving=clock_saving(results, share, slow, free),
-            leave_it="Leave it on a machine that is not yours to change; only know that its timings vary.",
         )

@@ -13,7 +13,7 @@ What to do
     `accelerate.notebook_launcher`: the model stays where it is and only gradients are exchanged, under backward.
 
 When to leave it
-    Without NVLink and with a small model one device alone may be faster than either: try it first.
+When the devices have no NVLink and the model is small: try a single device first.
 """
 
 from __future__ import annotations
@@ -79,5 +79,4 @@ class DataParallelModule(Rule):
             saving=scope.saving(
                 0, idle.total_ns, forward.total_ns, "upper bound: none of its time on the host, the idle time at least"
             ),
-            leave_it="Leave it when the devices have no NVLink and the model is small: then try a single device first.",
         )

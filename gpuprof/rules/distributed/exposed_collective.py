@@ -105,7 +105,6 @@ class ExposedCollective(Rule):
                 exposed.total_ns - waited.ns,
                 "upper bound: all of it hidden under compute; nothing, where it is a wait for another rank",
             ),
-            leave_it="Leave it when only the last bucket is exposed, or when the link between devices is the limit.",
         )
         return retimed(results, found, collectives_hidden(results, exposed, waited.ns), _BASIS, rest=WAITS_FOR_HOST)
 

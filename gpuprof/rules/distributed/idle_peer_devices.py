@@ -96,5 +96,4 @@ class IdlePeerDevices(Rule):
             change=f"Train on {number} devices with `DistributedDataParallel`, one process each: "
             f"`torchrun --nproc-per-node={number}`, or `accelerate.notebook_launcher(train, num_processes={number})` "
             "in the notebook, before the first use of CUDA. Not with `torch.nn.DataParallel`.",
-            leave_it="Leave it when these devices are meant for others, or when a larger batch trains worse.",
         )

@@ -107,7 +107,6 @@ class RankStraggler(Rule):
             },
             change=f"Look at rank {rank}’s own trace. {change}",
             saving=scope.saving(0, whole, whole, f"upper bound: no rank waits for rank {rank}"),
-            leave_it="Leave it when that rank has to do more and the recording happened to cover just that.",
         )
 
 

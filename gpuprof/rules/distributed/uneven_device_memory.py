@@ -82,5 +82,4 @@ class UnevenDeviceMemory(Rule):
                 'tensors made with `device="cuda"` before `torch.cuda.set_device(local_rank)`, results gathered '
                 "on that rank, longer sequences or a larger shard."
             ),
-            leave_it="Leave it when ranks hold different parts of a model, or when the batch is not to grow.",
         )

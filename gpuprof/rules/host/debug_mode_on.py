@@ -15,7 +15,7 @@ What to do
     Switch it off once the fault is found. `CUDA_LAUNCH_BLOCKING` is only read when CUDA starts: restart the kernel.
 
 When to leave it
-    While the fault is being looked for; deterministic algorithms when the result has to be reproducible to the bit.
+While the fault is being looked for, or when the result has to be reproducible to the bit (deterministic algorithms).
 """
 
 from __future__ import annotations
@@ -105,8 +105,6 @@ class DebugModeOn(Rule):
             diff=cell_diff(results, _edit) if _ANOMALY in modes else None,
             change=f"Switch it off once the fault is found: {'; '.join(mode.change for mode in modes)}.",
             saving=_saving(results, scope, waits.total_ns) if blocking else None,
-            leave_it="Leave it while the fault is being looked for, or when the result has to be reproducible to the "
-            "bit (deterministic algorithms).",
         )
 
 

@@ -86,7 +86,6 @@ class ExplicitSynchronize(Rule):
             saving=scope.saving(
                 0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
-            leave_it="Leave it when something outside torch has to see the work finished.",
         )
         found = retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
         return with_curve(results, found, waits)

@@ -93,8 +93,6 @@ class GcPauses(Rule):
                 "estimate: no collection inside the steps",
                 part_of=found.pauses,
             ),
-            leave_it="Leave it when the loop makes reference cycles that hold tensors; then collect every hundred "
-            "steps.",
         )
         return retimed(results, finding, host_time_scaled(found.pauses, 0.0), "re-timed without these pauses")
 

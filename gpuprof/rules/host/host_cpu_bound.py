@@ -110,7 +110,6 @@ class HostCpuBound(Rule):
             saving=Scope.of(results).saving(
                 0, found.gaps.total_ns, found.gaps.total_ns, "upper bound: none of this work inside the step"
             ),
-            leave_it="Leave it when the work belongs to the step and cannot run beside it.",
         )
         gone = host_time_scaled(found.gaps, 0.0)
         return retimed(results, finding, gone, "upper bound: re-timed without this work inside the step")

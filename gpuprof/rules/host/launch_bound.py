@@ -144,8 +144,6 @@ class LaunchBound(Rule):
             saving=scope.saving(
                 bound * _LEAST_SAVED_SHARE, bound, bound, "upper bound: all short gaps closed, as a graph would"
             ),
-            leave_it="Leave it when shapes change from step to step, or when the run is too short to pay for "
-            "compiling.",
         )
 
 

@@ -125,7 +125,6 @@ class PythonLoopOverBatch(Rule):
             change="Give these operators the whole batch instead of `x[i]`; where that is not possible as it stands, "
             "`torch.vmap(f)(x)`, `torch.bmm` for products or `torch.where` for branches.",
             saving=_saving(results, inside, turns * outer),
-            leave_it="Leave it when each turn depends on the one before, or when the samples differ in shape.",
         )
 
 

@@ -125,7 +125,6 @@ class PythonLoopOverSlices(Rule):
             "over the other dimensions, broadcasting, `torch.einsum`, `torch.bmm` for products, or "
             f"`torch.vmap(f, in_dims={walk.dimension})`.",
             saving=_saving(results, cost, turns),
-            leave_it="Leave it when the whole tensor at once would not fit into memory.",
         )
 
 

@@ -128,7 +128,6 @@ class PythonLoopOverWeights(Rule):
             where=Where(lines=results.get(LinePlaces).cell_lines(inside), ranges_ns=worst(inside)),
             change=_change(loops),
             saving=_saving(results, loops, inside),
-            leave_it="Leave it when each weight is treated in a way of its own, or the copy must be of every step.",
         )
 
 

@@ -18,8 +18,8 @@ What to do
     all of them.
 
 When to leave it
-    When the value decides what runs next, or the reads are already rare. With the device as the bottleneck a wait a
-    step costs little.
+When the value decides what runs next, or when it is read rarely. With the device as the bottleneck a wait a step
+costs little.
 """
 
 from __future__ import annotations
@@ -68,7 +68,6 @@ _MANY_READS = (
     " Indices and lengths are better Python’s own numbers than tensors; distributions check their values unless they "
     "are made with `validate_args=False`."
 )
-_LEAVE_IT = "Leave it when the value decides what runs next, or when it is read rarely."
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,6 @@ class SyncInStep(Rule):
             saving=scope.saving(
                 0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
-            leave_it=_LEAVE_IT,
         )
         found = retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
         return with_curve(results, found, waits)

@@ -114,7 +114,6 @@ class TensorByElement(Rule):
                 "estimate: the same values by operators on whole tensors, or made once",
                 part_of=inside,
             ),
-            leave_it="Leave it when the values come from code that takes longer than the accesses themselves.",
         )
         return retimed(
             results, finding, accesses_at_once(results, inside, _LEFT), "re-timed with these accesses at once"

@@ -118,8 +118,6 @@ class TensorGrownByCat(Rule):
             saving=scope.saving(
                 least, usual, usual + int(found.freeing_ns[places].sum()), f"estimate: {_BASIS}", part_of=during
             ),
-            leave_it="Leave it when every turn needs the whole tensor, or when the pieces are views of something much "
-            "larger, which a list keeps alive.",
         )
 
 

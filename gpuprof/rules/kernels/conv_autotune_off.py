@@ -13,8 +13,8 @@ What to do
     try.
 
 When to leave it
-    When shapes vary (each new one is timed again, which is slow), when results must repeat bit by bit, or when memory
-    is short: the trials take workspace.
+When shapes vary, when results must repeat bit by bit, or when memory is short. Each new shape is timed again, which
+is slow, and the trials take workspace.
 """
 
 from __future__ import annotations
@@ -81,7 +81,6 @@ class ConvAutotuneOff(Rule):
                 during.total_ns * 0.2,
                 "estimate: convolutions up to 20 % faster, often no difference",
             ),
-            leave_it="Leave it when shapes vary, when results must repeat bit by bit, or when memory is short.",
         )
 
 

@@ -13,8 +13,7 @@ What to do
     `torch.nn.Conv2d(..., bias=False)` in front of a batch norm, whose own bias does the work.
 
 When to leave it
-    When the weights come from a trained model: to drop the bias there, its value has to be taken off the running mean
-    of the norm first.
+When the weights come from a trained model, unless each bias is subtracted from its norm's running mean first.
 """
 
 from __future__ import annotations
@@ -76,8 +75,6 @@ class ConvBiasBeforeNorm(Rule):
             saving=compute.scope.saving(
                 during.total_ns * 0.5, during.total_ns, during.total_ns, "upper bound: none of these kernels"
             ),
-            leave_it="Leave it when the weights come from a trained model, unless the biases are taken off the norms’ "
-            "running means first.",
         )
 
 

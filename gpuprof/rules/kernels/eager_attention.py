@@ -15,8 +15,8 @@ What to do
     `need_weights=False`. Dropout goes in as `dropout_p`.
 
 When to leave it
-    When the weights themselves are used (shown, regularised), or when something is done to the scores that neither a
-    mask nor a bias can say; `torch.nn.attention.flex_attention` may still say it.
+When the attention weights themselves are used, or when scores are modified in a way a mask or bias cannot express.
+`torch.nn.attention.flex_attention` may still express it.
 """
 
 from __future__ import annotations
@@ -104,8 +104,6 @@ class EagerAttention(Rule):
                 other + (during.total_ns - other) / 2,
                 f"estimate: {_SAVED}",
             ),
-            leave_it="Leave it when the attention weights themselves are used, or when the scores are changed in a way "
-            "that no mask or bias can say.",
         )
 
 

@@ -47,7 +47,6 @@ from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 
 _MOST_OPERATORS = 3
-_LEAVE_IT = "Leave it when the method needs fp64 (solvers, long sums)."
 _SPEEDS = "these kernels at the speed of fp32, twice as fast (half the bytes) or, where arithmetic limits them, more"
 # What fp32 takes of an operator's time in fp64 on a CPU, at worst, as a rule and at best (one thread of an AMD EPYC,
 # torch 2.13): products of 64 to 1024 rows and columns 0.40 to 0.52, operators on 10,000 to 8 million numbers 0.33 to
@@ -121,7 +120,6 @@ class Float64Compute(Rule):
             where=Where(lines=lines or results.get(LinePlaces).cell_lines(during), ranges_ns=worst(during)),
             change=change,
             saving=_saving_on_cpu(found, scope, inside, during),
-            leave_it=_LEAVE_IT,
         )
 
     def _finding(self, compute: KernelTime, found: Float64Kernels, share: float) -> Finding:
@@ -153,7 +151,6 @@ class Float64Compute(Rule):
                 wall * (31 / 32 if _is_slow(compute.device) else 3 / 4),
                 f"estimate: {_SPEEDS}",
             ),
-            leave_it=_LEAVE_IT,
         )
 
 

@@ -14,8 +14,8 @@ What to do
     fp16 has tensor cores: `torch.autocast("cuda", dtype=torch.float16)` with `torch.amp.GradScaler`.
 
 When to leave it
-    When the calculation needs fp32's precision (solvers, some physics), or when the host is the bottleneck: then
-    faster kernels only wait longer, and this rule is silent.
+When the calculation needs fp32's precision (solvers, some physics). Compare the loss after the change. Where the host
+is the bottleneck this rule is silent: faster kernels would only wait longer.
 """
 
 from __future__ import annotations
@@ -116,7 +116,6 @@ class Fp32Matmul(Rule):
             where=Where(lines=results.get(LaunchPlaces).lines(_rows(results))),
             diff=_diff(results) if modern else None,
             saving=scope.saving(wall / 3, wall * 2 / 3, wall * 7 / 8, f"estimate: {_SPEEDS}"),
-            leave_it="Leave it when the result needs fp32’s precision; compare the loss after the change.",
         )
         return retimed(
             results,

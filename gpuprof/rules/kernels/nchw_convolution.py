@@ -13,8 +13,8 @@ What to do
     for each batch. What follows keeps the layout. Batch norm, pooling and activations work in it as well.
 
 When to leave it
-    Without autocast on devices before Ampere (fp32 convolutions are fast in NCHW there), and where many operators of
-    the model lack a channels_last version: then the copies only move.
+When much of the model has no channels_last version: then the copies only move. Without autocast on devices before
+Ampere, too: fp32 convolutions are fast in NCHW there.
 """
 
 from __future__ import annotations
@@ -84,7 +84,6 @@ class NchwConvolution(Rule):
             saving=compute.scope.saving(
                 wall * 0.3, wall * 0.8, wall, "upper bound: none of these kernels, the convolutions as fast as now"
             ),
-            leave_it="Leave it when much of the model has no channels_last version: then the copies only move.",
         )
         strengths = compute.taking(found.layout, 0.7, 0.2, 0.0)
         basis = "upper bound: re-timed without these kernels, the convolutions as fast as now"

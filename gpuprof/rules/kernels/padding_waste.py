@@ -100,8 +100,6 @@ class PaddingWaste(Rule):
                 spent_ns * (1 - (1 - share) ** 2),
                 "estimate: time in proportion to the positions; at most to their square, as attention’s is",
             ),
-            leave_it="Leave it when the model takes the padding out itself, when compiled code needs one shape, or "
-            "when the order of the samples matters.",
         )
 
 

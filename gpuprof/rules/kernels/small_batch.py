@@ -106,7 +106,6 @@ class SmallBatch(Rule):
                 small_ns * (1 - waves),
                 "upper bound, for the same number of samples: these kernels fill the device",
             ),
-            leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
         )
 
 

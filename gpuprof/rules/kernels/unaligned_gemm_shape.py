@@ -86,7 +86,6 @@ class UnalignedGemmShape(Rule):
             "better 64: vocabulary, classes, features or channels in the model, lengths of sequences in the tokenizer "
             "(`pad_to_multiple_of=8`).",
             saving=compute.scope.saving(wall * 0.1, wall / 3, wall * 2 / 3, f"estimate: {_SPEEDS}"),
-            leave_it="Leave it when the sizes belong to a trained model that must stay as it is.",
         )
 
 

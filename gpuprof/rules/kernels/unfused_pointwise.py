@@ -88,8 +88,6 @@ class UnfusedPointwise(Rule):
             saving=compute.scope.saving(
                 bound * 0.3, bound * 0.8, bound, "upper bound: each chain takes as long as its longest kernel"
             ),
-            leave_it="Leave it when shapes change all the time, or when the run is shorter than compiling takes (tens "
-            "of seconds).",
         )
 
 

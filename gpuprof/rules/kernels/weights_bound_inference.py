@@ -15,7 +15,7 @@ What to do
     several tokens in one pass.
 
 When to leave it
-    When the answer comes fast enough, or when the loss in quality has not been measured.
+When the answer comes fast enough, or when a loss in quality cannot be accepted.
 """
 
 from __future__ import annotations
@@ -96,5 +96,4 @@ class WeightsBoundInference(Rule):
                 during.total_ns * 0.7,
                 "estimate: half the bytes (int8) save 40 % of this time, a quarter (int4) up to 70 %",
             ),
-            leave_it="Leave it when the answer comes fast enough, or when a loss in quality cannot be accepted.",
         )

@@ -24,9 +24,9 @@ What to do
     `torch.utils.data.get_worker_info()`: for those no more than one worker is advised.
 
 When to leave it
-    When the cell is short beside the start of worker processes (a second or so each), when the data cannot be read in
-    parallel, or when a class defined in the notebook cannot be sent to a worker (macOS and Windows start workers
-    afresh and must import it from a module).
+When the cell is short compared with the start of worker processes (a second or so each), or when the data cannot be
+read in parallel. A class defined in the notebook cannot be sent to a worker on macOS and Windows: workers start from
+scratch there and must import it from a module.
 """
 
 from __future__ import annotations
@@ -98,8 +98,6 @@ class InputStall(Rule):
             change=_change(plan, on_device=idle_ns is not None),
             diff=_diff(results, plan) if idle_ns is not None else None,
             saving=_saving(results, stall_ns),
-            leave_it="Leave it when the cell is short beside the start of worker processes, or when the data cannot "
-            "be read in parallel.",
         )
         return found if idle_ns is None else _retimed(results, found, plan, ranges)
 

@@ -82,5 +82,4 @@ class PerSampleFetch(Rule):
                 "local disk. More workers than cores help here as well, since they wait."
             ),
             saving=loading_saving(results, waits, "upper bound: fetching together, no sample waits"),
-            leave_it="Leave it when the wait is for a limit of the storage itself, or for a lock.",
         )

@@ -85,5 +85,4 @@ class SlowTransform(Rule):
                 "resizing, uint8 before float."
             ),
             saving=loading_saving(results, share, f"upper bound: `{slowest.name}` costs the host nothing"),
-            leave_it="Leave it when the data change too often to be stored, or the device has no memory left for it.",
         )

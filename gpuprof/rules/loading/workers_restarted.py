@@ -93,7 +93,6 @@ class WorkersRestarted(Rule):
                 bound * 1.5,
                 "estimate: no start after the first pass, as its part of the whole cell",
             ),
-            leave_it="Leave it when the dataset changes between passes: workers that stay keep their copy of it.",
         )
 
 

@@ -94,7 +94,6 @@ class ActivationsDominatePeak(Rule):
             "blocks of the model with `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)`, which costs "
             f"some 20 to 33 % of time.{_CHECKPOINTED if diff else ''}",
             diff=diff,
-            leave_it="Leave it when the run fits and the batch need not grow.",
         )
 
 

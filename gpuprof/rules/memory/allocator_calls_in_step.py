@@ -76,7 +76,6 @@ class AllocatorCallsInStep(Rule):
             where=Where(lines=results.get(LinePlaces).cell_lines(calls.host), ranges_ns=worst(calls.host)),
             change=self._change(results, calls),
             saving=cost.saving(),
-            leave_it="Leave it when the shapes are still settling and later steps are free of it.",
         )
 
     def _change(self, results: Results, calls: AllocatorCalls) -> str:

@@ -76,7 +76,6 @@ class EmptyCacheInStep(Rule):
             "the trainer that calls it.",
             diff=_diff(results),
             saving=cost.saving(),
-            leave_it="Leave it when another process on the same device needs the memory between two steps.",
         )
 
 

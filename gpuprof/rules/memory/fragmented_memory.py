@@ -14,8 +14,8 @@ What to do
     largest shape first.
 
 When to leave it
-    When nothing is retried and the device is not full: what is reserved and free is a cache, and torch gives it back
-    when it is needed.
+When nothing is retried and the device is not full. What is reserved and free is a cache, and torch gives it back when
+it is needed.
 """
 
 from __future__ import annotations
@@ -86,7 +86,6 @@ class FragmentedMemory(Rule):
             },
             where=at_peak(memory),
             change=_change(results),
-            leave_it="Leave it when nothing is retried and the device does not get full.",
         )
 
 

@@ -92,5 +92,4 @@ class LogitsDominatePeak(Rule):
             "`torch.utils.checkpoint.checkpoint(..., use_reentrant=False)`: in 8 pieces the scores take "
             f"{units.size(size / 8)} at a time. A fused linear cross-entropy (Liger) does the same in one call. Leave "
             "out rows whose label is ignored before the last layer.",
-            leave_it="Leave it when the run fits and the batch need not grow.",
         )

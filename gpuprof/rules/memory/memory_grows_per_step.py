@@ -105,7 +105,6 @@ class MemoryGrowsPerStep(Rule):
             ),
             change=_change(kept, _kept_each_step(results)),
             diff=_diff(results, kept.lines),
-            leave_it="Leave it when the growth is meant and ends, as a buffer on the device that fills up.",
         )
 
 

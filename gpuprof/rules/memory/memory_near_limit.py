@@ -103,7 +103,6 @@ class MemoryNearLimit(Rule):
             "gradients, `torch.utils.checkpoint` on the repeated blocks, an optimizer with less state."
             + (_AUTOCAST if diff else ""),
             diff=diff,
-            leave_it="Leave it when nothing is retried and nothing else needs the device: reserved memory is a cache.",
         )
 
 

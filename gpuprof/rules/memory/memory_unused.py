@@ -95,7 +95,6 @@ class MemoryUnused(Rule):
                 fixed.total_ns * (1 - 1 / times),
                 f"estimate, for the same number of samples: half as many optimizer steps; at most 1 in {times}",
             ),
-            leave_it="Leave it when the batch size is part of the method: training dynamics change with it.",
         )
 
 

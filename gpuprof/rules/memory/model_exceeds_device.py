@@ -84,5 +84,4 @@ class ModelExceedsDevice(Rule):
                 "visible_devices": devices,
             },
             change=change,
-            leave_it="Leave it when another model fills the device: delete that first.",
         )

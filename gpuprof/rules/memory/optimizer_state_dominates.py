@@ -86,7 +86,6 @@ class OptimizerStateDominates(Rule):
             },
             where=Where(lines=lines),
             change=_change(results, state),
-            leave_it="Leave it when neither the model nor the batch need grow; after the change compare the loss.",
         )
 
 

@@ -93,7 +93,6 @@ class TensorsHeldByNotebook(Rule):
                 **({"peak_allocated_bytes": peak} if peak is not None else {}),
             },
             change=_change(held),
-            leave_it="Leave it when a later cell needs these tensors, or when memory is not short.",
         )
 
 

@@ -82,7 +82,6 @@ class GradInInference(Rule):
             "part in a later calculation with gradients.",
             where=Where(lines=results.get(LinePlaces).cell_lines(found.making)),
             diff=_diff(results),
-            leave_it="Leave it when a later cell calls `backward()` on these results.",
         )
 
 

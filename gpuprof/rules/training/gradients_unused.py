@@ -14,8 +14,8 @@ What to do
     `torch.no_grad()`. Where its inputs do not change either (no augmentation), compute its outputs once.
 
 When to leave it
-    When the gradients are used without an optimizer of `torch.optim`: an update by hand, saliency, penalties; or when
-    they are collected for an optimizer that steps outside this cell.
+When something other than an optimizer of `torch.optim` uses the gradients: an update by hand, saliency, penalties.
+Also when they are collected for an optimizer that steps outside this cell.
 """
 
 from __future__ import annotations
@@ -90,5 +90,4 @@ class GradientsUnused(Rule):
             change="Call `.requires_grad_(False)` on the part that is not trained, before the loop, or run it under "
             "`torch.no_grad()`; where its inputs stay the same from epoch to epoch, compute its outputs once.",
             saving=scope.saving(0, beyond.total_ns, beyond.total_ns, _BASIS, part_of=beyond),
-            leave_it="Leave it when something else than an optimizer of `torch.optim` uses these gradients.",
         )

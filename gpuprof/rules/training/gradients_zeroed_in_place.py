@@ -14,7 +14,7 @@ What to do
 
 When to leave it
     When other code holds on to the gradient tensors (captured CUDA graphs, flat buffers of some libraries), or when
-    it reads `p.grad` without expecting None.
+    it reads `p.grad` without expecting it to be absent.
 """
 
 from __future__ import annotations
@@ -106,8 +106,6 @@ class GradientsZeroedInPlace(Rule):
             saving=scope.saving(
                 bound * 0.3, bound * 0.8, bound, "upper bound: none of the zeroing and of the additions to zeros"
             ),
-            leave_it="Leave it when other code holds on to the gradient tensors, or reads `p.grad` without expecting "
-            "it to be absent.",
         )
         strengths = Range(*(zeroing_dropped(results, *_on_host(found, scope), left) for left in (0.7, 0.2, 0.0)))
         basis = "upper bound: re-timed without the zeroing and the additions to zeros"

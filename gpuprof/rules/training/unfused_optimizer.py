@@ -16,8 +16,8 @@ What to do
     lists of tensors, if it runs on a GPU.
 
 When to leave it
-    When the optimizer needs what fused steps lack (`differentiable=True`, hooks between parameters, sparse gradients),
-    or when its parameters are few and large: then the arithmetic is the cost, and it remains.
+When the optimizer needs what fused steps lack (`differentiable=True`, hooks between parameters, sparse gradients), or
+when its tensors are few and large. In the latter case the arithmetic is the cost, and it remains.
 """
 
 from __future__ import annotations
@@ -156,8 +156,6 @@ class UnfusedOptimizer(Rule):
                 "tensors gain most",
                 part_of=cost,
             ),
-            leave_it="Leave it when the optimizer needs what fused steps lack (`differentiable=True`, sparse "
-            "gradients), or when its tensors are few and large.",
         )
         return retimed(
             results,

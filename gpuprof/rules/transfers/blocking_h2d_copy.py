@@ -99,7 +99,6 @@ class BlockingH2dCopy(Rule):
             saving=scope.saving(
                 0, cost.total_ns, cost.total_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
-            leave_it="Leave it when the host writes to the same memory again right after the copy.",
         )
         return retimed(results, finding, calls_gone(synchronise), "re-timed without waiting for these copies")
 

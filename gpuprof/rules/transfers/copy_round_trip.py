@@ -73,5 +73,4 @@ class CopyRoundTrip(Rule):
             change="Do on the device what happens to the tensor between `.cpu()` (or `.numpy()`) and `.to(device)`: "
             "torch has most of NumPy’s functions.",
             saving=scope.saving(0, cost.total_ns, cost.total_ns, "upper bound: the tensor stays on the device"),
-            leave_it="Leave it when a library without a GPU version needs the tensor.",
         )

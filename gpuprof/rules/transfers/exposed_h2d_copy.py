@@ -11,8 +11,8 @@ What to do
     Copy the next batch on a stream of its own while this one computes, and let the computing stream wait for it.
 
 When to leave it
-    When there is nothing to compute meanwhile (the first batch), when the loop waits for its data anyway, or when the
-    device's memory does not hold two batches.
+When the device's memory does not hold two batches, when there is nothing to compute meanwhile (the first batch), or
+when the loop waits for its data anyway.
 """
 
 from __future__ import annotations
@@ -106,7 +106,6 @@ class ExposedH2dCopy(Rule):
             "`with torch.cuda.stream(side):`, with `non_blocking=True`; before using it "
             "`torch.cuda.current_stream().wait_stream(side)` and `batch.record_stream(torch.cuda.current_stream())`.",
             saving=scope.saving(0, hideable_ns, hideable_ns, "upper bound: these copies wholly hidden under compute"),
-            leave_it="Leave it when the device’s memory does not hold two batches.",
         )
 
 

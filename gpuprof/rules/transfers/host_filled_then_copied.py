@@ -88,7 +88,6 @@ class HostFilledThenCopied(Rule):
             saving=scope.saving(
                 0, cost.total_ns, cost.total_ns, "upper bound: neither filling nor copying on the host"
             ),
-            leave_it="Leave it when random numbers have to be those of the host’s generator.",
         )
 
 

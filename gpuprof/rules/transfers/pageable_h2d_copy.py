@@ -108,8 +108,6 @@ class PageableH2dCopy(Rule):
             saving=scope.saving(
                 min(faster, cost.total_ns), cost.total_ns, cost.total_ns, "upper bound: copies wholly hidden"
             ),
-            leave_it="Leave it when the loop waits for its data anyway. Do not pin inside the loop "
-            "(`x.pin_memory().to(...)`): that costs more than it saves.",
         )
         return retimed(results, found, copied_from_pinned(results, _issued(copies), reference), _basis(reference))
 

@@ -80,6 +80,5 @@ class SmallH2dCopies(Rule):
                 small.idle.total_ns,
                 "upper bound: one copy a step instead, with the device idle no longer",
             ),
-            leave_it="Leave it when the tensors come from different places and the device has other work meanwhile.",
         )
         return retimed(results, found, copied_together(results), _BASIS, assumed=_ASSUMED)

@@ -105,7 +105,6 @@ class WidenedBeforeCopy(Rule):
             change=f"Copy the {old} and convert on the device: `batch.to(device, non_blocking=True).to(torch.{new})`, "
             "and scale or normalise there.",
             saving=scope.saving(saved * 0.5, saved, saved, "upper bound: copies shorter in proportion to their bytes"),
-            leave_it="Leave it when transforms on the host need the wider type.",
         )
 
 
