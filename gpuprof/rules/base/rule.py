@@ -60,13 +60,11 @@ class Rule(ABC):
     @property
     def leave_it(self) -> str:
         """When not to follow the advice: the first sentence of *When to leave it*."""
-        text = " ".join(self.sections()[1]["When to leave it"].split())
+        text = " ".join(self.sections()[1].get("When to leave it", "").split())
         first = _SENTENCE_END.split(text, maxsplit=1)[0]
-        return (
-            f"Do not leave it: {first[7:]}"
-            if first.startswith("Never: ")
-            else f"Leave it {first[0].lower()}{first[1:]}"
-        )
+        if first.startswith("Never: "):
+            return f"Do not leave it: {first.removeprefix('Never: ')}"
+        return f"Leave it {first[0].lower()}{first[1:]}" if first else ""
 
     def judge(self, results: Results) -> Finding | Abstention | None:
         """`check`, and of a finding that says nothing else the rule's own `leave_it`."""
