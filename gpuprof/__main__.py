@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from gpuprof._version import __version__
 from gpuprof.errors import GpuprofError
@@ -61,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     findings = commands.add_parser("findings", help="print what was found; exit status 1 if anything was")
     findings.add_argument("path", type=Path, metavar="PATH", help="trace file, run folder or folder of ranks")
     findings.add_argument("--json", action="store_true", help="one JSON object on stdout and nothing else there")
+    findings.add_argument("--schema", action=_Schema, help="print the JSON Schema of that object and exit")
     findings.set_defaults(command=_findings)
 
     compare = commands.add_parser("compare", help="compare an earlier run with a later one")
@@ -81,6 +83,19 @@ def parser() -> argparse.ArgumentParser:
     explain.add_argument("rule", metavar="RULE")
     explain.set_defaults(command=_explain)
     return top
+
+
+class _Schema(argparse.Action):
+    """Prints the schema and ends, whatever else is asked for, as `--version` does."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None):
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from gpuprof.report.contract import json_schema
+
+        _say(json_schema())
+        parser.exit()
 
 
 def _page(text: str) -> Path:

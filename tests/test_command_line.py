@@ -25,6 +25,13 @@ def test_findings_json_is_one_object_on_stdout(capsys):
     assert [finding["rule"] for finding in told["findings"]] == ["pageable_h2d_copy"]
 
 
+def test_the_schema_of_findings_is_printed_without_a_path(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["findings", "--schema"])
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out)["properties"]["schema"] == {"const": 2}
+
+
 @pytest.mark.recordings
 def test_findings_exits_0_where_there_are_none(capsys):
     assert main(["findings", str(shared_path("a100-copies-pinned")), "--json"]) == 0

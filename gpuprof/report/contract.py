@@ -1,19 +1,35 @@
-"""The stable object that other programs rely on. A change of shape needs a new SCHEMA number."""
+"""The stable object that other programs rely on. A change of shape needs a new SCHEMA number.
+
+`findings.schema.json`, beside this module, describes it as JSON Schema.
+"""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.lines.line_costs import LineCosts
+from gpuprof.analyses.run.operators import Operators
+from gpuprof.model.measured import Measured
+from gpuprof.report.source_place import SourcePlace
 from gpuprof.rules.base.finding import Abstention, Finding, Saving
-from gpuprof.units import milliseconds
+from gpuprof.units import NS_PER_S, milliseconds
 
 if TYPE_CHECKING:
     from gpuprof.report.report import Report
 
-SCHEMA = 1
+SCHEMA = 2
+MOST_ROWS = 10  # of operators and of lines
+
+
+def json_schema() -> str:
+    """The JSON Schema (2020-12) of the object, as text."""
+    return Path(__file__).with_name("findings.schema.json").read_text(encoding="utf-8")
 
 
 def to_dict(report: Report) -> dict[str, Any]:
@@ -26,8 +42,11 @@ def to_dict(report: Report) -> dict[str, Any]:
             {"category": entry.category, "ms": milliseconds(entry.ns), "share": entry.share}
             for entry in report.budget.entries
         ],
-        "findings": [_finding(report, finding) for finding in report.findings],
+        "verdict": {"headline": report.verdict.headline, "advice": report.verdict.advice},
+        "findings": [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)],
         "abstained": [_abstention(abstention) for abstention in report.abstained],
+        "top_operators": _top_operators(report),
+        "top_lines": _top_lines(report),
         "trust": {
             "launches_with_kernel_share": report.trust.launches_with_kernel_share,
             "clock_ok": report.trust.clock_ok,
@@ -75,12 +94,13 @@ def _copies(totals: CopyTotals) -> dict[str, Any]:
     }
 
 
-def _finding(report: Report, finding: Finding) -> dict[str, Any]:
+def _finding(report: Report, number: int, finding: Finding) -> dict[str, Any]:
     origin = report.trace.span_start_ns
     return {
         "rule": finding.rule,
         "severity": finding.severity.label,
         "title": finding.title,
+        "explanation": finding.explanation,
         "evidence": {name: _number(value) for name, value in finding.evidence.items()},
         "where": {
             "lines": list(finding.where.lines),
@@ -88,7 +108,9 @@ def _finding(report: Report, finding: Finding) -> dict[str, Any]:
         },
         "change": finding.change or None,
         "diff": finding.diff,
+        "leave_it": finding.leave_it or None,
         "saving": None if finding.saving is None else _saving(finding.saving),
+        "measured": _measured(report.measured_of(number, finding)),
     }
 
 
@@ -101,6 +123,49 @@ def _saving(saving: Saving) -> dict[str, Any]:
         "low_share": saving.least_share,
         "high_share": saving.most_share,
         "grade": saving.grade,
+        "basis": saving.basis,
+        "calibrated": saving.calibrated,
+    }
+
+
+def _measured(made: Measured | None) -> dict[str, Any] | None:
+    if made is None:
+        return None
+    return {"text": made.text, "created_s": round(made.created_ns / NS_PER_S, 3), "verdict": made.verdict}
+
+
+def _top_operators(report: Report) -> list[dict[str, Any]]:
+    uses = report.results.get(Operators).uses
+    whole = sum(use.self_ns for use in uses)
+    return [
+        {
+            "name": use.name,
+            "count": use.count,
+            "self_ms": milliseconds(use.self_ns),
+            "share": use.self_ns / whole if whole else None,
+        }
+        for use in uses[:MOST_ROWS]
+    ]
+
+
+def _top_lines(report: Report) -> list[dict[str, Any]]:
+    costs = report.results.get(LineCosts)
+    table = costs.table
+    order = np.lexsort((-table["device_ns"], -table["host_ns"]))[:MOST_ROWS]
+    return [_line(report, costs, row) for row in order.tolist()]
+
+
+def _line(report: Report, costs: LineCosts, row: int) -> dict[str, Any]:
+    place = SourcePlace.of(report.trace, int(costs.table["source_file"][row]))
+    host_ns, device_ns = int(costs.table["host_ns"][row]), int(costs.table["device_ns"][row])
+    return {
+        "profiled": place is not None and place.profiled,
+        "cell": place.cell if place else None,
+        "file": place.file if place else None,
+        "line": int(costs.table["line"][row]),
+        "ms": milliseconds(host_ns),
+        "share": host_ns / costs.within_ns if costs.within_ns else None,
+        "device_ms": milliseconds(device_ns),
     }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.model.trace import Trace
+from gpuprof.report.source_place import SourcePlace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.whatif.line_profile import LineGain, LineProfile
 
@@ -74,16 +74,8 @@ def meaning(lines: LineCosts) -> str:
 
 def file_title(trace: Trace, file: int) -> str:
     """`the cell`, `the cell, In [7]`, `In [3]`, `another cell`, or the name of a script."""
-    followed, cell = trace.context.lines, trace.context.cell
-    if followed is None or file >= len(followed.files):
-        return "an unknown file"
-    name = followed.files[file].filename
-    number = cell.execution_count if file == 0 and cell else followed.files[file].execution_count
-    if file > 0:
-        return f"In [{number}]" if number is not None else "another cell"
-    if number is not None:
-        return f"the cell, In [{number}]"
-    return PurePath(name).name if name.endswith(".py") and "ipykernel_" not in name else "the cell"
+    place = SourcePlace.of(trace, file)
+    return "an unknown file" if place is None else place.title
 
 
 def _source(trace: Trace, file: int) -> list[str]:
