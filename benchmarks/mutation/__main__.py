@@ -48,7 +48,7 @@ def main() -> None:
             bench.__exit__()
     seconds = time.monotonic() - began
     print(f"{share_caught(verdicts):.1%} caught, {seconds:.0f} s")
-    if options.out:
+    if options.out and not options.pick:
         command = " ".join(["python -m benchmarks.mutation", *sys.argv[1:]])
         options.out.write_text(page(verdicts, command=command, seed=options.seed, seconds=seconds))
 
@@ -59,6 +59,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--packages", default=PACKAGES, help="of gpuprof, with commas between them")
     parser.add_argument("--only", help="all faults of the files whose path contains this, instead of a sample")
+    parser.add_argument("--pick", help="of the sample only these, by their numbers: 3,14,15; writes no report")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "mutation.md", help="the report")
     parser.add_argument("--no-report", dest="out", action="store_const", const=None)
@@ -69,7 +70,8 @@ def _options() -> argparse.Namespace:
 def _chosen(options: argparse.Namespace) -> list[Mutant]:
     places = all_places(ROOT, options.packages.split(","))
     if not options.only:
-        return sample(places, options.count, options.seed)
+        chosen = sample(places, options.count, options.seed)
+        return [chosen[int(number) - 1] for number in options.pick.split(",")] if options.pick else chosen
     return [mutant for each in places.values() for place in each for mutant in place if options.only in mutant.path]
 
 

@@ -150,7 +150,7 @@ class _Finder(ast.NodeVisitor):
         if isinstance(value, bool):
             self._add(start, end, str(not value))
         elif isinstance(value, int | float):
-            more = value * 1.5 if isinstance(value, float) else value * 3 // 2
+            more = round(value * 1.5, 12) if isinstance(value, float) else value * 3 // 2
             self._add(start, end, *dict.fromkeys(repr(new) for new in (value + 1, more) if new != value))
 
     def visit_Call(self, node: ast.Call) -> None:
