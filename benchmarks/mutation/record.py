@@ -6,12 +6,13 @@ asked later. The record of a test file is kept until it, the package, or what th
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import pickle
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -144,11 +145,13 @@ class Shelf:
 
     def __init__(self, folder: Path, root: Path, files: list[Path]) -> None:
         self._folder, self._root, self.files = folder, root, files
-        shared = [*root.joinpath("gpuprof").rglob("*.py"), *root.joinpath("tests").rglob("*.py")]
-        self._common = _digest(path for path in shared if not path.name.startswith("test_"))
+        # cases are imported by their names, fixtures not at all
+        shared = [*root.joinpath("tests").rglob("conftest.py"), *root.joinpath("tests").rglob("cases/*.py")]
+        self._common = _digest([*root.joinpath("gpuprof").rglob("*.py"), *shared])
 
     def _place(self, file: Path) -> Path:
-        return self._folder / f"{self._common[:12]}-{_digest([file])[:20]}-{file.stem}.pickle"
+        helpers = _helpers(file, self._root)
+        return self._folder / f"{self._common[:12]}-{_digest([file, *helpers])[:20]}-{file.stem}.pickle"
 
     def missing(self) -> list[Path]:
         """The test files that are to be recorded."""
@@ -166,7 +169,22 @@ class Shelf:
         return [pickle.loads(self._place(file).read_bytes()) for file in self.files]
 
 
-def _digest(paths: Any) -> str:
+def _helpers(file: Path, root: Path) -> set[Path]:
+    """The modules of the tests that a test file imports, and those that these import."""
+    found: set[Path] = set()
+    asked = [file]
+    while asked:
+        for node in ast.walk(ast.parse(asked.pop().read_bytes())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests"):
+                module = root / str(node.module).replace(".", "/")
+                paths = [module.with_suffix(".py"), *(module / f"{each.name}.py" for each in node.names)]
+                new = {path for path in paths if path.exists()} - found
+                found |= new
+                asked += new
+    return found
+
+
+def _digest(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in sorted(paths):
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
