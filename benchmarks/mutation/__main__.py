@@ -18,6 +18,7 @@ from benchmarks.mutation.report import CAUGHT, EQUIVALENT, SURVIVED, Verdict, eq
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ("rules", "analyses", "whatif", "ingest", "model", "report")
+AT_A_TIME = 8  # test files recorded in one go
 PACKAGES = "rules,analyses,whatif,ingest"
 
 
@@ -90,12 +91,16 @@ def _choice(benches: list[Bench], pool: ThreadPoolExecutor) -> Choice:
     if missing:
         print(f"recording which lines the tests in {len(missing)} files run", flush=True)
 
-    def record(at: int) -> None:
-        asked = missing[at :: len(benches)]
-        if asked:
-            shelf.keep(benches[at].record([str(path.relative_to(ROOT)) for path in asked]), asked)
+    free = deque(benches)
 
-    list(pool.map(record, range(len(benches))))
+    def record(asked: list[Path]) -> None:
+        bench = free.popleft()
+        try:
+            shelf.keep(bench.record([str(path.relative_to(ROOT)) for path in asked]), asked)
+        finally:
+            free.append(bench)
+
+    list(pool.map(record, (missing[at : at + AT_A_TIME] for at in range(0, len(missing), AT_A_TIME))))
     return Choice(shelf.all(), ROOT)
 
 
