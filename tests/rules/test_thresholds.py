@@ -15,7 +15,7 @@ import pytest
 from gpuprof.analyses.result import Results
 from gpuprof.model.samples import DeviceProcess
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Abstention, Severity
+from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import rule
 from tests.rules.cases import (
     activations_dominate_peak,
@@ -280,3 +280,36 @@ def test_just_under_a_threshold_and_at_it(edge: Edge) -> None:
     case = importlib.import_module(f"tests.rules.cases.{edge.rule}")
     before, after = (outcome(edge.rule, edge.build(case, value)) for value in (edge.under, edge.at))
     assert (before, after) == (edge.before, edge.after)
+
+
+# Rules of which a run a little beyond a threshold gives odd figures, and by how much beyond.
+ODD = {
+    **dict.fromkeys(
+        (
+            "activations_dominate_peak", "allocator_calls_in_step", "blocking_h2d_copy", "cold_start_dominates",
+            "conv_autotune_off", "conv_bias_before_norm", "cpu_build_or_cpu_tensors", "data_parallel_module",
+            "device_shared", "eager_attention", "empty_cache_in_step", "energy_idle", "explicit_synchronize",
+            "exposed_collective", "exposed_h2d_copy", "float64_compute", "fp32_matmul", "gc_pauses",
+            "gradients_zeroed_in_place", "host_cpu_bound", "input_stall", "memory_unused", "model_exceeds_device",
+            "nchw_convolution", "optimizer_state_dominates", "pageable_h2d_copy", "rank_straggler", "slow_transform",
+            "sync_in_step", "tensor_grown_by_cat", "unaligned_gemm_shape", "unfused_optimizer", "unfused_pointwise",
+            "weights_bound_inference", "workers_oversubscribed", "workers_restarted",
+        ),
+        1.0123457,
+    ),
+    "fragmented_memory": 0.987654,
+    "launch_bound": 0.987654,
+    "uneven_device_memory": 0.987654,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_shares_are_given_to_four_places_and_times_to_the_nanosecond(name: str) -> None:
+    edge = next(each for each in EDGES if each.rule == name)
+    run = edge.build(importlib.import_module(f"tests.rules.cases.{name}"), edge.at * ODD[name])
+    found = rule(name).check(run if isinstance(run, Results) else Results(run))
+    assert isinstance(found, Finding)
+    shares = [value for key, value in found.evidence.items() if "share" in key and isinstance(value, float)]
+    assert shares == [round(share, 4) for share in shares] != [round(share, 3) for share in shares]
+    times = [value for key, value in found.evidence.items() if key.endswith("_ms") and isinstance(value, float)]
+    assert times == [round(ms, 6) for ms in times]
