@@ -14,6 +14,7 @@ from gpuprof.rules.exposed_collective import ExposedCollective
 from gpuprof.rules.exposed_h2d_copy import ExposedH2dCopy
 from gpuprof.rules.finding import Abstention, Finding, Severity
 from gpuprof.rules.host_cpu_bound import HostCpuBound
+from gpuprof.rules.input_stall import InputStall
 from gpuprof.rules.launch_bound import LaunchBound
 from gpuprof.rules.rule import Rule
 from gpuprof.rules.unfused_optimizer import UnfusedOptimizer, _change
@@ -218,8 +219,6 @@ def stalled(*waits_ms: float, workers: int = 0) -> Finding | None:
         builder.step(at, 20_000).data_wait(at, wait, workers=workers).operator("aten::stack", at, wait)
         builder.kernel("gemm", at + wait + 6, 19_980 - wait, launch_at_us=at + wait)
         builder.sync(at + wait + 10, 19_980 - wait)
-    from gpuprof.rules.input_stall import InputStall
-
     return check(InputStall(), builder.build())
 
 

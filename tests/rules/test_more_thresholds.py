@@ -250,8 +250,12 @@ def allocating(steps: int = 6, with_calls: int = 5) -> Trace:
     return builder.build()
 
 
+def emptying(each_us: float) -> Trace:
+    return empty_cache_in_step._steps(each_us).build()
+
+
 def emptied(steps_with: int) -> Trace:
-    """Steps of 1 ms; the last `steps_with` of ten free memory twice, for 50 µs."""
+    """Steps of 1 ms; the last of the ten free memory twice, for 50 µs."""
     builder = TraceBuilder()
     for number, at in enumerate(steps_of()):
         builder.step(at, 1000).operator("aten::mm", at, 400)
@@ -366,7 +370,7 @@ EDGES = (
     Edge("cold_start_dominates", "many_steps", lambda c, x: started(x), 9, 10, LOW, MEDIUM),
     Edge("allocator_calls_in_step", "steps", lambda c, x: allocating(x, x), 2, 3, None, HIGH),
     Edge("allocator_calls_in_step", "steps_share", lambda c, x: allocating(with_calls=x), 3, 4, None, HIGH),
-    Edge("empty_cache_in_step", "high_share", lambda c, x: empty_cache_in_step._steps(x).build(), 49.9, 50, MEDIUM, HIGH),
+    Edge("empty_cache_in_step", "high_share", lambda c, x: emptying(x), 49.9, 50, MEDIUM, HIGH),
     # of nine steady steps
     Edge("empty_cache_in_step", "steps_share", lambda c, x: emptied(x), 7, 8, None, MEDIUM),
     Edge("explicit_synchronize", "waits", lambda c, x: synchronised(x), 1, 2, None, MEDIUM),
