@@ -12,7 +12,7 @@ Every fault replaces a piece of a file's text and leaves the rest of it as it is
 - control: `return None` instead of a value, `break` and `continue`
 
 Left out is what no test could or should notice: texts and docstrings, annotations, decorators, `if TYPE_CHECKING`,
-`__repr__` and `__str__`, and the arguments that change no result (NEUTRAL).
+`__repr__` and `__str__`, the arguments that change no result (NEUTRAL), and the size that `reshape` finds itself.
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ class _Finder(ast.NodeVisitor):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         start = self._start(node)
-        end = start + (len("not ") if isinstance(node.op, ast.Not) else 1)
-        self._add(start, end, "")
+        word = b"not" if isinstance(node.op, ast.Not) else self._text[start : start + 1]
+        rest = self._text[start + len(word) :]
+        self._add(start, start + len(word) + len(rest) - len(rest.lstrip(b" ")), "")
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
@@ -162,7 +163,8 @@ class _Finder(ast.NodeVisitor):
             self._add(end - len(called.attr), end, NAMES[called.attr])
         self.visit(called)
         for argument in node.args:
-            self.visit(argument)
+            if not _is_left_open(node, argument):
+                self.visit(argument)
         for keyword in node.keywords:
             if keyword.arg not in NEUTRAL:
                 self.visit(keyword.value)
@@ -222,6 +224,12 @@ _WORDS: dict[type[ast.AST], str] = {
     ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
     ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
 }  # fmt: skip
+
+
+def _is_left_open(call: ast.Call, argument: ast.expr) -> bool:
+    """The size that `reshape` finds by itself: any negative number asks for that."""
+    named = isinstance(call.func, ast.Attribute) and call.func.attr == "reshape"
+    return named and isinstance(argument, ast.UnaryOp) and isinstance(argument.op, ast.USub)
 
 
 def _is_text(node: ast.expr) -> bool:
