@@ -125,3 +125,15 @@ def test_what_starting_and_ending_the_workers_takes() -> None:
     assert upkeep(workers=0) == WorkerUpkeep(None, None)
     assert upkeep(iteration_set_up_ns=(9_000, 9_000)) == WorkerUpkeep(18_200, 1.0)
     assert upkeep(dataset="Texts") == WorkerUpkeep(None, None)
+
+
+@pytest.mark.parametrize(("timed", "taken_us"), [(10, 100), (20, 50), (5, 100), (4, 100)])
+def test_timing_is_taken_off_the_waits_by_their_part_of_the_batches(timed: int, taken_us: float) -> None:
+    """Ten waits of 100 µs; 100 µs went into timing so many batches in all."""
+    builder = TraceBuilder().operator("aten::mm", 0, 10_000).context(loadings=(loading(batches=timed, own_ns=100_000),))
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000).data_wait(at, 100).operator("aten::stack", at + 10, 50)
+    found = Results(builder.build()).get(InputPipeline)
+    assert found.wait_ns == 1_000_000 - taken_us * 1000
+    if timed <= 10:
+        assert found.own_each_ns == (100_000 / timed if 2 * timed > 10 else 0.0)
