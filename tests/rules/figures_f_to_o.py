@@ -1,0 +1,251 @@
+"""What each rule says of its case, f to o; figures follow from the times that the case is built of."""
+
+from __future__ import annotations
+
+from tests.rules.figures import Figures
+
+FIGURES = {
+    "float64_compute": Figures(
+        ("Kernels on fp64 data take 400 µs of 1.00 ms, most of it in aten::mm."),
+        {
+            "float64_ms": 0.4,
+            "float64_share": 0.4,
+            "float64_products_ms": 0.3,
+            "kernel_ms": 1.0,
+            "operators": "aten::mm",
+        },
+        saving=(0, 400 / 2, 400 * 3 / 4),
+        grade="C",
+        ranges=1,
+        first=(6, 406),
+    ),
+    "fp32_matmul": Figures(
+        (
+            "Matrix products and convolutions in fp32 take 600 µs of 1.00 ms of kernels, on NVIDIA"
+            " A100-SXM4-80GB that has tensor cores for TF32, bf16 and fp16."
+        ),
+        {"fp32_ms": 0.6, "kernel_ms": 1.0, "fp32_share": 0.6},
+        saving=(600 * (1 - 1 / 1.5), 600 * (1 - 1 / 3), 600 * (1 - 1 / 8)),
+        grade="C",
+    ),
+    "fragmented_memory": Figures(
+        (
+            "Of 15.0 GiB reserved on a device of 16.0 GiB, 10.0 GiB were allocated and 5.00 GiB free when"
+            " most was needed. Allocations were retried 3 times and failed 0 times."
+        ),
+        {
+            "unused_reserved_bytes": 5368709120,
+            "unused_share": 0.3333,
+            "peak_allocated_bytes": 10737418240,
+            "memory_bytes": 17179869184,
+            "allocation_retries": 3,
+            "out_of_memory_errors": 0,
+        },
+    ),
+    "gc_pauses": Figures(
+        ("10 collections, 10 of them full, took 1.00 ms. Nothing is launched meanwhile."),
+        {"collections": 10, "full_collections": 10, "pauses_ms": 1.0, "pause_share": 0.1},
+        saving=(1000 / 2, 1000, 10_000),  # caches that are cold afterwards take more than there is
+        grade="C",
+        ranges=5,
+        first=(500, 600),
+    ),
+    "grad_in_inference": Figures(
+        (
+            "Autograd made about 4 nodes in each of 4 steps, and nothing went back through them: host time"
+            " for each operator, and memory for the activations they keep."
+        ),
+        {"graph_nodes_per_step": 4, "steps": 4},
+    ),
+    "gradients_unused": Figures(
+        (
+            "A backward pass fills 12 gradients, the optimizers have 2 weights. What comes after the first 2"
+            " takes 1.00 ms, 20 % of the steps’ time."
+        ),
+        {"gradients_filled": 12.0, "weights_trained": 2, "beyond_ms": 1.0, "beyond_share": 0.2, "backward_passes": 5},
+        saving=(0, 1000, 1000),
+        grade="C",
+        ranges=5,
+        first=(440, 640),
+    ),
+    "gradients_zeroed_in_place": Figures(
+        (
+            "`zero_grad` zeroes the gradients in 200 operators over 10 calls, and backward adds to them in"
+            " 200 operators: 800 µs on the host that gradients which are dropped do not take."
+        ),
+        {"zero_grad_calls": 10, "zeroing_operators": 200, "adding_operators": 200, "cost_ms": 0.8, "cost_share": 0.08},
+        saving=(800 * 0.3, 800 * 0.8, 800),
+        grade="C",
+        ranges=5,
+        first=(10, 50),
+    ),
+    "graph_breaks": Figures(
+        ("Torch’s reasons: builtin: print (3×). It goes on at line 7 of the file of `f`."),
+        {"breaks": 3, "graphs": 6, "pieces_per_step": 2.0, "first_reason": "builtin: print"},
+    ),
+    "host_cpu_bound": Figures(
+        (
+            "In 9 of 9 steady steps the device had nothing to do for at least 1 ms, 18.0 ms in all. The main"
+            " thread spent 18.0 ms of it outside every operator and 0 ns inside. This process used 99 % of a"
+            " core."
+        ),
+        {"gaps": 9, "gaps_ms": 18.0, "gap_share": 0.2, "python_ms": 18.0, "operators_ms": 0.0, "cpu_percent": 99.0},
+        saving=(0, 18_000, 18_000),
+        grade="C",
+        ranges=5,
+        first=(10000, 12000),
+    ),
+    "host_filled_then_copied": Figures(
+        (
+            "10 tensors (10.0 MiB in all, mostly from `torch.randn`) were filled on the host and copied to"
+            " the device right after. The device computed nothing for 3.00 ms of that."
+        ),
+        {"tensors": 10, "bytes": 10485760, "made_by": "randn", "cost_ms": 3.0, "cost_share": 0.3},
+        saving=(0, 3000, 3000),
+        grade="C",
+        ranges=5,
+        first=(0, 300),
+    ),
+    "idle_peer_devices": Figures(
+        ("Device 0 computes for 100 % of the step; the driver saw no kernel and no process on device 1 (B)."),
+        {"visible_devices": 2, "idle_devices": 1, "compute_share": 1.0, "samples": 20},
+    ),
+    "input_stall": Figures(
+        (
+            "10 batches made on the training thread itself (num_workers=0) took 300 ms of waiting; the device"
+            " was idle in 300 ms of it. The median wait is 30.0 ms; the work between two waits takes 70.0 ms."
+        ),
+        {
+            "stall_share": 0.3,
+            "batches": 10,
+            "wait_ms": 300.0,
+            "device_idle_in_wait_ms": 300.0,
+            "wait_median_ms": 30.0,
+            "wait_p95_ms": 30.0,
+            "work_between_waits_ms": 70.0,
+            "workers": 0,
+            "workers_needed": 1,
+            "cores": 4,
+        },
+        saving=(300_000 / 3, 300_000, 300_000),
+        grade="C",
+        ranges=5,
+        first=(0, 30000),
+    ),
+    "launch_bound": Figures(
+        (
+            "The device is busy for 12 % of the steps’ time. Half of its 200 kernels take under 6.00 µs, less"
+            " than the host needs to launch the next; 200 short gaps add up to 8.76 ms."
+        ),
+        {
+            "device_busy_share": 0.12,
+            "kernels": 200,
+            "median_kernel_us": 6.0,
+            "launch_overhead_us": 5.0,
+            "queue_depth": 0.0,
+            "gaps": 200,
+            "gaps_ms": 8.761,
+            "gaps_share": 0.8761,
+        },
+        saving=(2985, 8554, 8554),
+        grade="B",
+        ranges=5,
+        first=(11, 55),
+    ),
+    "logits_dominate_peak": Figures(
+        (
+            "One such tensor (8,192 rows × 100,000 classes) takes 3.05 GiB of a peak of 10.0 GiB, on a device"
+            " of 16.0 GiB. Its log-probabilities and its gradient take as much again each."
+        ),
+        {
+            "logits_bytes": 3276800000,
+            "logits_share": 0.3052,
+            "rows": 8192,
+            "classes": 100000,
+            "peak_allocated_bytes": 10737418240,
+            "memory_bytes": 17179869184,
+        },
+        ranges=1,
+        first=(10, 30),
+    ),
+    "memory_grows_per_step": Figures(
+        (
+            "Over 8 levels after warm-up (allocated bytes after optimizer steps of the whole cell) it grew by"
+            " 70.0 MiB; at this rate it is full in 614 steps."
+        ),
+        {
+            "growth_per_step_bytes": 10485760.0,
+            "grown_bytes": 73400320,
+            "levels": 8,
+            "rising_share": 1.0,
+            "free_bytes": 6442450944,
+            "steps_until_full": 614,
+            "kept_in": "losses",
+        },
+        ranges=1,
+        first=(3, 10),
+    ),
+    "memory_near_limit": Figures(
+        ("At most 14.2 GiB allocated and 15.2 GiB reserved of 16.0 GiB."),
+        {
+            "peak_reserved_bytes": 16320875724,
+            "peak_allocated_bytes": 15247133900,
+            "memory_bytes": 17179869184,
+            "allocation_retries": 0,
+            "out_of_memory_errors": 0,
+        },
+    ),
+    "memory_unused": Figures(
+        ("The optimizer’s kernels take 600 µs, whatever the batch size; memory peaks at 7.00 GiB of 16.0 GiB."),
+        {
+            "optimizer_ms": 0.6,
+            "optimizer_share": 0.2,
+            "peak_allocated_bytes": 7516192768,
+            "memory_bytes": 17179869184,
+            "batches_that_fit": 2,
+            "batch_size": 8,
+        },
+        saving=(0, 600 / 2, 600 / 2),
+        grade="C",
+        ranges=3,
+        first=(800, 1000),
+    ),
+    "model_exceeds_device": Figures(
+        (
+            "Parameters 3.25 GiB, gradients 3.25 GiB, optimizer state 6.50 GiB and buffers 0 B make 13.0 GiB"
+            " of 16.0 GiB, before any activation."
+        ),
+        {
+            "kept_bytes": 13958643712,
+            "kept_share": 0.8125,
+            "parameter_bytes": 3489660928,
+            "gradient_bytes": 3489660928,
+            "state_bytes": 6979321856,
+            "memory_bytes": 17179869184,
+            "visible_devices": 1,
+        },
+    ),
+    "nchw_convolution": Figures(
+        ("3 kernels do nothing but change the layout between NCHW and NHWC: 300 µs, beside 700 µs of convolutions."),
+        {"layout_kernels": 3, "layout_ms": 0.3, "layout_share": 0.3, "convolution_ms": 0.7},
+        saving=(300 * 0.3, 300 * 0.8, 300 - 12),  # at best the convolution begins after its launch at 12 µs
+        grade="C",
+        ranges=2,
+        first=(6, 206),
+    ),
+    "optimizer_state_dominates": Figures(
+        (
+            "AdamW keeps 6.00 GiB, beside 3.00 GiB of parameters and 3.00 GiB of gradients; the peak is 12.5"
+            " GiB of the device’s 16.0 GiB."
+        ),
+        {
+            "state_bytes": 6442450944,
+            "state_share": 0.48,
+            "parameter_bytes": 3221225472,
+            "gradient_bytes": 3221225472,
+            "peak_allocated_bytes": 13421772800,
+            "memory_bytes": 17179869184,
+            "optimizer": "AdamW",
+        },
+    ),
+}

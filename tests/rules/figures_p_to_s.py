@@ -1,0 +1,253 @@
+"""What each rule says of its case, p to s; figures follow from the times that the case is built of."""
+
+from __future__ import annotations
+
+from tests.rules.figures import Figures
+
+FIGURES = {
+    "padding_waste": Figures(
+        (
+            "Of 10,000 positions in the batches looked at, 4,000 are real. 50 % of the positions lie beyond"
+            " the longest sequence of their own batch: they are padded to a fixed length."
+        ),
+        {"positions": 10000, "tokens": 4000, "padding_share": 0.6, "beyond_longest_share": 0.5},
+        saving=(9001 * 0.5 / 2, 9001 * (0.5 + 0.6) / 2, 9001 * (1 - 0.4**2)),
+        grade="C",
+    ),
+    "pageable_h2d_copy": Figures(
+        (
+            "10 copies to the device, 3.81 MiB in all, went through pageable memory at 400 MB/s. The device"
+            " computed nothing in 10.0 ms of them; the host stood in the copy, or the device ran dry after it,"
+            " for 10.1 ms."
+        ),
+        {
+            "copies": 10,
+            "bytes": 4000000,
+            "copy_ms": 10.0,
+            "exposed_ms": 10.0,
+            "host_blocked_ms": 10.09,
+            "cost_share": 0.1009,
+            "bandwidth_gb_per_s": 0.4,
+        },
+        saving=(10 * 6, 10 * (1006 - 400 / 12), 10 * (1006 - 400 / 12)),  # 400 kB at 12 GB/s; 6 µs until the kernel
+        grade="C",
+        ranges=5,
+        first=(0, 1009),
+    ),
+    "pcie_link_degraded": Figures(
+        (
+            "In 100 % of 5 readings under load the link of Test GPU was below generation 4 × 16; typically"
+            " generation 4 × 4 lanes: 7.88 GB/s instead of 31.5 GB/s. Copies without compute take 10 % of the"
+            " steps’ time."
+        ),
+        {
+            "link_generation": 4,
+            "link_width": 4,
+            "possible_generation": 4,
+            "possible_width": 16,
+            "below_share": 1.0,
+            "exposed_copies_ms": 1.0,
+        },
+        saving=(0, 1000 * (1 - 4 / 16), 1000 * (1 - 4 / 16)),
+        grade="C",
+    ),
+    "per_sample_fetch": Figures(
+        (
+            "Reading a sample of `Photos` takes 3.90 ms and waits 2.0 times in it (mean of 100 timed"
+            " samples); a processor is used 10 % of the time. The steps wait 60 % of their time for data."
+        ),
+        {
+            "stall_share": 0.6,
+            "dataset": "Photos",
+            "timed_samples": 100,
+            "sample_ms": 3.9,
+            "collate_ms_per_batch": 1.0,
+            "processors_used": 0.1,
+            "waits_per_sample": 2.0,
+            "workers": 2,
+            "cores": 3,
+        },
+        saving=(0, 600_000, 600_000),
+        grade="C",
+    ),
+    "power_capped": Figures(
+        (
+            "NVML named the power limit of 250 W, which the board comes with 400 W for, as the reason for"
+            " lowered clocks in 50 % of 40 readings under load, on Test GPU. The SM clock was 1200 MHz then,"
+            " 1500 MHz otherwise."
+        ),
+        {
+            "capped_share": 0.5,
+            "readings_under_load": 40,
+            "sm_clock_capped_mhz": 1200.0,
+            "sm_clock_otherwise_mhz": 1500.0,
+            "power_limit_w": 250.0,
+            "power_limit_default_w": 400.0,
+        },
+        saving=(0, 4000 * 0.5 * (1 - 1200 / 1500), 4000 * 0.5 * (1 - 1200 / 1500)),
+        grade="C",
+    ),
+    "python_loop_over_batch": Figures(
+        (
+            "The operators aten::select, aten::mm, aten::relu run 16 times in a row, once a sample, in 5"
+            " places of the run: 2.40 ms in all."
+        ),
+        {
+            "loop_ms": 2.4,
+            "loop_share": 0.48,
+            "turns_per_loop": 16.0,
+            "loops": 5,
+            "operators_per_turn": 3,
+            "operators": "aten::select, aten::mm, aten::relu",
+        },
+        saving=(2400 * 0.69, 2400 * 0.9, 2400 * 15 / 16),
+        grade="C",
+        ranges=5,
+        first=(100, 580),
+    ),
+    "python_loop_over_slices": Figures(
+        (
+            "The operators aten::select, aten::mul, aten::sum, aten::add run 16 times in a row, once for each"
+            " index of dimension 1 of a tensor of 8×16×32, in 5 places of the run: 3.19 ms in all. No turn"
+            " needs another."
+        ),
+        {
+            "loop_ms": 3.195,
+            "loop_share": 0.639,
+            "turns_per_loop": 16.0,
+            "loops": 5,
+            "dimension": 1,
+            "shape": "8×16×32",
+            "operators_per_turn": 4,
+            "operators": "aten::select, aten::mul, aten::sum, aten::add",
+        },
+        saving=(
+            3195 - 5 * 16 * 28,
+            3195 - 5 * 16 * 2 * 4,
+            3195 * 15 / 16,
+        ),  # operators of 28 µs a turn, 8 of them beyond 5 each
+        grade="C",
+        ranges=5,
+        first=(100, 739),
+    ),
+    "python_loop_over_weights": Figures(
+        (
+            "The operators aten::mul, aten::add_ run 12 times in a row in 4 of 4 steady steps, after or"
+            " before forward, backward and optimizer, which train 12 weights: 960 µs in all."
+        ),
+        {
+            "loop_ms": 0.96,
+            "loop_share": 0.24,
+            "turns_per_loop": 12.0,
+            "weights": 12.0,
+            "operators": "aten::mul, aten::add_",
+        },
+        saving=(0, 960 * 0.85, 960 * 0.95),
+        grade="C",
+        ranges=4,
+        first=(1600, 1840),
+    ),
+    "rank_straggler": Figures(
+        (
+            "Every other rank spends at least 2.00 ms a step more in collectives than rank 1 (median of 6"
+            " steps; by 10 % of the step in 100 % of them): they wait for it. Against the median of the"
+            " others, rank 1 waits 2.00 ms a step longer for data and computes 0 ns longer."
+        ),
+        {
+            "rank": 1,
+            "ranks": 3,
+            "late_ms_per_step": 2.0,
+            "late_share": 0.2,
+            "late_steps_share": 1.0,
+            "steps": 6,
+            "more_input_wait_ms_per_step": 2.0,
+            "more_compute_ms_per_step": 0.0,
+        },
+        saving=(0, 7 * 2000, 7 * 2000),
+        grade="C",
+    ),
+    "recompiles_in_steady_state": Figures(
+        (
+            "3 of 8 steps after the first two compiled again, 3 times in all, for 2.40 ms. Something that the"
+            " graph was compiled for, most often a shape, changes from step to step."
+        ),
+        {"steps_with": 3, "compiles": 3, "compile_ms": 2.4, "compile_share": 0.3, "most_versions_of_a_graph": 0},
+        saving=(2400 / 2, 2400, 2400 * 10_000 / (10_000 - (2000 - 800))),
+        grade="C",
+        ranges=3,
+        first=(3100, 3900),
+    ),
+    "slow_transform": Figures(
+        (
+            "A sample of `Photos` takes 4.00 ms, 3.00 ms of it in `Resize` (mean of 100 timed samples). The"
+            " steps wait 60 % of their time for data, and more workers cannot hide all of that."
+        ),
+        {
+            "transform": "Resize",
+            "transform_ms": 3.0,
+            "transform_share": 0.75,
+            "stall_share": 0.6,
+            "dataset": "Photos",
+            "timed_samples": 100,
+            "sample_ms": 3.9,
+            "collate_ms_per_batch": 1.0,
+            "processors_used": 0.95,
+            "waits_per_sample": 0.0,
+            "workers": 0,
+            "cores": 1,
+        },
+        saving=(0, 600_000 * 0.75, 600_000 * 0.75),
+        grade="C",
+    ),
+    "small_batch": Figures(
+        (
+            "Kernels in 100 % of the kernel time have too few thread blocks to fill the device (0.40 waves on"
+            " average), while memory peaks at 2.00 GiB of 16.0 GiB."
+        ),
+        {
+            "small_kernel_share": 1.0,
+            "waves": 0.4,
+            "peak_allocated_bytes": 2147483648,
+            "memory_bytes": 17179869184,
+            "batch_size": 8,
+        },
+        saving=(0, 1000 * 0.6, 1000 * 0.6),
+        grade="C",
+    ),
+    "small_h2d_copies": Figures(
+        (
+            "Each step makes 16 copies to the device of less than 64.0 KiB, 640 KiB over all steps. The host"
+            " spent 3.20 ms on them (20.0 µs each), and the device was idle in 2.88 ms of it."
+        ),
+        {"copies": 160, "copies_per_step": 16.0, "bytes": 655360, "host_ms": 3.2, "idle_ms": 2.88, "idle_share": 0.288},
+        saving=(10 * 300 / 2, 10 * 300 * 0.9, 10 * 300),  # 15 copies of 20 µs; stacking costs a tenth, at worst half
+        grade="C",
+        ranges=5,
+        first=(12, 30),
+    ),
+    "stack_outdated": Figures(
+        (
+            "Test GPU has compute capability 12.0; torch 2.6.0 was compiled for 8.0, 8.6, 9.0. The driver"
+            " compiles its kernels at their first use, from code for an older generation."
+        ),
+        {"compute_capability": "12.0", "compiled_for": "8.0, 8.6, 9.0", "torch": "2.6.0", "cuda_build": "none"},
+    ),
+    "sync_in_step": Figures(
+        (
+            "10 waits (0.909 a step) for the device took 8.44 ms, in aten::item (10×). Each empties the"
+            " device’s queue, and the host loses its lead: 1.10 ms of idle time come from that."
+        ),
+        {
+            "waits": 10,
+            "waits_per_step": 0.91,
+            "host_blocked_ms": 8.44,
+            "idle_ms": 1.1,
+            "idle_share": 0.1,
+            "operators": "aten::item (10×)",
+        },
+        saving=(1260, 1260, 1260),
+        grade="B",
+        ranges=5,
+        first=(890, 1000),
+    ),
+}
