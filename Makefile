@@ -10,7 +10,7 @@ VENV_LINES ?= .venv-lines
 GPU_RESULTS ?= gpu-check
 BIN_LINES := $(VENV_LINES)/bin
 
-.PHONY: demo test traces lines lint types layers docs notebooks check gpu-check gpu-wheels scores evidence clean
+.PHONY: demo test traces lines mutants lint types layers docs notebooks check gpu-check gpu-wheels scores evidence clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -53,6 +53,10 @@ $(VENV_LINES)/.test: pyproject.toml
 lines: $(VENV_LINES)/.test
 	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile tests/capture/lines \
 		tests/capture/base/test_exclusive_session.py tests/capture/session/test_session.py tests/profiling tests/kernel
+
+# Small faults, one at a time: do the tests notice? Takes about 20 minutes. MUTANTS="--seed 2 --count 50" asks otherwise.
+mutants: $(VENV)/.test
+	$(BIN)/python -m benchmarks.mutation $(MUTANTS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

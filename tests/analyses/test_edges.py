@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuprof.analyses.convolution_biases import ConvolutionBiases
-from gpuprof.analyses.convolutions import Convolutions
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.gradient_recording import GradientRecording
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.line_places import LinePlaces
-from gpuprof.analyses.memory_growth import MemoryGrowth
-from gpuprof.analyses.memory_peak import FROM_ROWS, FROM_SUMS, MemoryPeak, MemoryUse
-from gpuprof.analyses.pointwise_chains import PointwiseChains
-from gpuprof.analyses.python_loops import PythonLoops
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.small_copies import SmallCopies
-from gpuprof.analyses.source_lines import SourceLines
-from gpuprof.analyses.start_up import StartUp
-from gpuprof.analyses.step_time import StepTime
-from gpuprof.analyses.widened_copies import WidenedCopies
-from gpuprof.analyses.worker_starts import WorkerStarts, WorkerUpkeep
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.kernels.convolution_biases import ConvolutionBiases
+from gpuprof.analyses.kernels.convolutions import Convolutions
+from gpuprof.analyses.kernels.kernels import Kernels
+from gpuprof.analyses.kernels.pointwise_chains import PointwiseChains
+from gpuprof.analyses.lines.line_costs import LineCosts
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loading.worker_starts import WorkerStarts, WorkerUpkeep
+from gpuprof.analyses.loops.python_loops import PythonLoops
+from gpuprof.analyses.memory.memory_growth import MemoryGrowth
+from gpuprof.analyses.memory.memory_peak import FROM_ROWS, FROM_SUMS, MemoryPeak, MemoryUse
+from gpuprof.analyses.run.start_up import StartUp
+from gpuprof.analyses.training.gradient_recording import GradientRecording
+from gpuprof.analyses.transfers.small_copies import SmallCopies
+from gpuprof.analyses.transfers.widened_copies import WidenedCopies
 from gpuprof.model.context import Loader, Optimizer, StepMemory, Window
 from gpuprof.model.trace import Trace
-from tests.rules.memory_runs import allocator, run
+from tests.rules.memory.memory_runs import allocator, run
 from tests.support.trace_builder import TraceBuilder
 
 GIB = 1 << 30
@@ -97,7 +97,7 @@ def test_lines_that_nothing_was_followed_of_have_no_how() -> None:
 
 def use(**facts: Any) -> MemoryUse:
     nothing = np.empty(0, np.int64)
-    known = dict.fromkeys(("start_allocated_bytes", "activations_bytes", "growth_per_step_bytes", "retries", "ooms"))
+    known = dict.fromkeys(("activations_bytes", "growth_per_step_bytes", "retries", "ooms"))
     known |= dict.fromkeys(("peak_at_ns", "peak_reserved_bytes", "limit_bytes", "stays_bytes", "transient_bytes"))
     fields = {
         "device": 0, "name": None, "time_ns": nothing, "allocated_bytes": nothing, "reserved_bytes": nothing,
@@ -228,7 +228,7 @@ def test_bytes_copied_and_allocated_are_summed_by_line() -> None:
     builder = TraceBuilder().operator("aten::to", 0, 100).line(1, 0).line(2, 50)
     builder.copy("h2d", 10, 5, bytes=300, launch_at_us=5).copy("h2d", 20, 5, bytes=-1, launch_at_us=15)
     builder.copy("d2h", 70, 5, bytes=40, launch_at_us=60)
-    table = Results(builder.memory(55, 64).memory(56, -64).build()).get(SourceLines).table
+    table = Results(builder.memory(55, 64).memory(56, -64).build()).get(LineCosts).table
     assert table["h2d_bytes"].tolist() == [300, 0]
     assert table["d2h_bytes"].tolist() == [0, 40]
     assert table["device_ns"].tolist() == [10_000, 5_000]

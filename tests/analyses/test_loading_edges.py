@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.awaited import Awaited
-from gpuprof.analyses.input_pipeline import InputPipeline
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.worker_starts import WorkerUpkeep
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.loading.stalling_loader import StallingLoader
+from gpuprof.analyses.loading.worker_starts import WorkerUpkeep
 from gpuprof.model.context import Loader, Window
 from gpuprof.model.loading import Loading
 from tests.support.trace_builder import TraceBuilder
@@ -20,12 +20,12 @@ def loading(dataset: str = "Photos", **facts: Any) -> Loading:
     return Loading(**({"dataset": dataset, "source": dataset, "cpu_ns": 60} | known | facts))
 
 
-def awaited(*loaders: Loader, steps: bool = True, loadings: tuple[Loading, ...] = ()) -> Awaited:
+def awaited(*loaders: Loader, steps: bool = True, loadings: tuple[Loading, ...] = ()) -> StallingLoader:
     """Two steps, from 100 to 200 and from 300 to 400 ns, or none in a span of 500."""
     builder = TraceBuilder().operator("aten::mm", 0, 0.5).context(loaders=loaders, loadings=loadings)
     if steps:
         builder.step(0.1, 0.1).step(0.3, 0.1)
-    return Results(builder.build()).get(Awaited)
+    return Results(builder.build()).get(StallingLoader)
 
 
 def loader(line: int, *waits: tuple[int, int], **facts: Any) -> Loader:

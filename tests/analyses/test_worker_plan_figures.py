@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.core_waits import CoreWaits
-from gpuprof.analyses.result import Results
-from gpuprof.analyses.worker_plan import WorkerPlan, _slowdown
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.cpu_contention import CpuContention
+from gpuprof.analyses.loading.worker_plan import WorkerPlan, _slowdown
 from gpuprof.model.context import Loader
 from gpuprof.model.loading import Loading
 from tests.support.trace_builder import TraceBuilder
@@ -94,7 +94,7 @@ def test_how_much_slower_one_thread_is(cpu_ns: int, slowdown: float) -> None:
 
 @pytest.mark.parametrize(("ratio", "starved"), [(None, False), (0.49, False), (0.5, True)])
 def test_workers_that_wait_for_cores(ratio: float | None, starved: bool) -> None:
-    assert CoreWaits(worker_wait_ratio=ratio).starved is starved
+    assert CpuContention(worker_wait_ratio=ratio).starved is starved
 
 
 def loop(wait_ms: float, *, workers: int, work_ms: float = 10) -> WorkerPlan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.ingest.assemble import _whole, assemble, device_recorded, main_thread, span
-from gpuprof.model.context import Outcome, RunContext, Window
+from gpuprof.model.context import CellOutcome, RunContext, Window
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.trace import empty_tables
 from tests.support.trace_builder import TraceBuilder
@@ -34,7 +34,7 @@ def test_the_recorded_part_of_a_cell(
 ) -> None:
     (cell_start, cell_end), (start, end) = window
     known = Window(cell_start_ns=cell_start, cell_end_ns=cell_end, start_ns=start, end_ns=end)
-    assert _whole(known, RunContext(outcome=Outcome(error=error)), *events) == expected
+    assert _whole(known, RunContext(outcome=CellOutcome(error=error)), *events) == expected
 
 
 def test_work_is_spanned_and_ranges_only_without_any() -> None:

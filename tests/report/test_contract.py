@@ -17,7 +17,7 @@ from gpuprof.report import Report
 from gpuprof.report.contract import json_schema
 from gpuprof.run import Run
 from tests.support.reports import device_report, empty_report, host_report, nasty_report, with_findings
-from tests.support.shared import ABSENT, FOLDER
+from tests.support.shared import shared_file
 from tests.support.trace_builder import TraceBuilder
 
 SCHEMA = json.loads(json_schema())
@@ -114,11 +114,9 @@ def test_a_recording_fits_the_schema():
     assert told["source"]["kind"] == "recording" and told["top_operators"]
 
 
+@pytest.mark.recordings
 def test_a_memory_snapshot_fits_the_schema():
-    path = FOLDER / "snapshots" / "cuda-memory-snapshot.pickle"
-    if not path.exists():
-        pytest.skip(ABSENT)
-    told = Run.load(path).to_dict()
+    told = Run.load(shared_file("snapshots/cuda-memory-snapshot.pickle")).to_dict()
     check_shape(json.loads(json.dumps(told, allow_nan=False)))
     assert told["source"]["kind"] == "snapshot"
 

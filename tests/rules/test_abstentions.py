@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import pytest
 
-from gpuprof.analyses.result import Results
-from gpuprof.rules.finding import Abstention
+from gpuprof.analyses.basics.result import Results
+from gpuprof.rules.base.finding import Abstention
 from gpuprof.rules.registry import all_rules, rule
+from tests.rules.cases import case_of
 
 NEEDS = {
     "activations_dominate_peak": "the size of the device’s memory",
@@ -90,7 +90,7 @@ def test_every_rule_has_its_words() -> None:
 
 @pytest.mark.parametrize(("name", "needs"), NEEDS.items(), ids=NEEDS)
 def test_it_names_the_signal(name: str, needs: str) -> None:
-    run: Any = importlib.import_module(f"tests.rules.cases.{name}").abstains()
+    run: Any = case_of(name).abstains()
     answer = rule(name).check(run if isinstance(run, Results) else Results(run))
     assert isinstance(answer, Abstention)
     assert answer.needs == needs

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import pytest
 
-from gpuprof.analyses.result import Results
-from gpuprof.rules.finding import Finding
+from gpuprof.analyses.basics.result import Results
+from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import all_rules, rule
+from tests.rules.cases import case_of
 from tests.rules.figures import Figures
 from tests.rules.figures_a_to_e import FIGURES as FIRST
 from tests.rules.figures_f_to_o import FIGURES as SECOND
@@ -20,7 +20,7 @@ FIGURES = FIRST | SECOND | THIRD | LAST
 
 
 def found(name: str) -> tuple[Finding, Results]:
-    run: Any = importlib.import_module(f"tests.rules.cases.{name}").fires()
+    run: Any = case_of(name).fires()
     results = run if isinstance(run, Results) else Results(run)
     finding = rule(name).check(results)
     assert isinstance(finding, Finding)

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Environment, Loader, Optimizer
 from gpuprof.model.trace import Trace
-from gpuprof.rules.clocks import clock_saving
-from gpuprof.rules.exposed_collective import ExposedCollective
-from gpuprof.rules.exposed_h2d_copy import ExposedH2dCopy
-from gpuprof.rules.finding import Abstention, Finding, Severity
-from gpuprof.rules.host_cpu_bound import HostCpuBound
-from gpuprof.rules.input_stall import InputStall
-from gpuprof.rules.launch_bound import LaunchBound
-from gpuprof.rules.rule import Rule
-from gpuprof.rules.unfused_optimizer import UnfusedOptimizer, _change
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.rule import Rule
+from gpuprof.rules.device.clock_states import clock_saving
+from gpuprof.rules.distributed.exposed_collective import ExposedCollective
+from gpuprof.rules.host.host_cpu_bound import HostCpuBound
+from gpuprof.rules.host.launch_bound import LaunchBound
+from gpuprof.rules.loading.input_stall import InputStall
+from gpuprof.rules.training.unfused_optimizer import UnfusedOptimizer, _change
+from gpuprof.rules.transfers.exposed_h2d_copy import ExposedH2dCopy
 from tests.support.trace_builder import TraceBuilder
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Loader
-from gpuprof.rules.energy_idle import EnergyIdle
-from gpuprof.rules.finding import Finding
-from tests.rules.cases.energy_idle import run
+from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.device.energy_idle import EnergyIdle
+from tests.rules.cases.device.energy_idle import run
 
 
 def found(**facts: object) -> Finding:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gpuprof.analyses.worker_plan import WorkerPlan
+from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.model.context import Environment, Loader
-from gpuprof.rules.input_stall import _change, _forks
+from gpuprof.rules.loading.input_stall import _change, _forks
 
 MS = 1_000_000
 ITERABLE = (

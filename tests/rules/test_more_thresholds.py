@@ -11,15 +11,12 @@ from gpuprof.model.context import Environment, Garbage, Loader
 from gpuprof.model.device import Device
 from gpuprof.model.samples import DeviceFacts, SampleLog
 from gpuprof.model.trace import Trace
-from tests.rules.cases import (
-    dense_embedding_gradients,
-    empty_cache_in_step,
-    python_loop_over_slices,
-    rank_straggler,
-    slow_transform,
-    tensors_held_by_notebook,
-)
-from tests.rules.memory_runs import adam, allocator, run, weighed
+from tests.rules.cases.distributed import rank_straggler
+from tests.rules.cases.host import python_loop_over_slices
+from tests.rules.cases.loading import slow_transform
+from tests.rules.cases.memory import empty_cache_in_step, tensors_held_by_notebook
+from tests.rules.cases.training import dense_embedding_gradients
+from tests.rules.memory.memory_runs import adam, allocator, run, weighed
 from tests.rules.test_thresholds import ABSTAINS, GIB, HIGH, LOW, MEDIUM, Edge, outcome, paced
 from tests.support.trace_builder import TraceBuilder
 

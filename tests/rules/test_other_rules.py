@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import pytest
 
-from gpuprof.analyses.device_activity import DeviceActivity
-from gpuprof.analyses.result import Results
-from gpuprof.rules.finding import Abstention, Finding
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.registry import all_rules
+from tests.rules.cases import case_of
 
 NAMES = tuple(each.name for each in all_rules())
 
@@ -118,7 +118,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def answers(name: str, kind: str) -> tuple[dict[str, Any], Results]:
-    run: Any = getattr(importlib.import_module(f"tests.rules.cases.{name}"), kind)()
+    run: Any = getattr(case_of(name), kind)()
     results = run if isinstance(run, Results) else Results(run)
     return {each.name: each.check(results) for each in all_rules() if each.name != name}, results
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpuprof.analyses.kernels import Kernels
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.model.context import Environment, Loader
 from gpuprof.model.samples import DeviceFacts
 from gpuprof.model.trace import Trace
-from gpuprof.rules.exposed_collective import _latency
-from gpuprof.rules.finding import Finding, Saving, Severity, Where
+from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
+from gpuprof.rules.distributed.exposed_collective import _latency
 from gpuprof.rules.registry import _same_time, _yields, all_rules, rule
-from gpuprof.rules.scope import Scope
+from gpuprof.rules.saving.scope import Scope
 from gpuprof.whatif.predict import Replay
-from tests.rules.cases import power_capped, python_loop_over_batch, python_loop_over_slices
-from tests.rules.cases.python_loop_over_weights import steps
+from tests.rules.cases import case_of
+from tests.rules.cases.device import power_capped
+from tests.rules.cases.host import python_loop_over_batch, python_loop_over_slices
+from tests.rules.cases.host.python_loop_over_weights import steps
 from tests.rules.test_case_figures import FIGURES
 from tests.support.trace_builder import TraceBuilder
 
@@ -41,7 +42,7 @@ OWN = {
 @pytest.mark.parametrize("name", [each.name for each in all_rules()])
 def test_without_a_graph(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Replay, "possible", False)
-    run: Any = importlib.import_module(f"tests.rules.cases.{name}").fires()
+    run: Any = case_of(name).fires()
     found = rule(name).check(run if isinstance(run, Results) else Results(run))
     assert isinstance(found, Finding)
     expected = OWN.get(name, FIGURES[name].saving)

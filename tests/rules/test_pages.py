@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.errors import UsageError
-from gpuprof.rules.documentation import describe_rules, explain, page, rules_as_dicts, rules_table, sections
+from gpuprof.rules.base.rule import HEADINGS
+from gpuprof.rules.documentation import describe_rules, explain, page, rules_as_dicts, rules_table
 from gpuprof.rules.registry import all_rules, rule
-from gpuprof.rules.rule import HEADINGS
 
 
 def test_a_page_has_its_parts_in_order() -> None:
@@ -15,7 +15,7 @@ def test_a_page_has_its_parts_in_order() -> None:
     lines = page(known).splitlines()
     headings = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
     assert headings == [*HEADINGS, "Thresholds"]
-    assert lines[:3] == ["# graph_breaks", "", sections(known)[0]]
+    assert lines[:3] == ["# graph_breaks", "", known.sections()[0]]
     assert lines[-4:] == [
         "| threshold | value | why |",
         "|---|---|---|",
@@ -26,7 +26,7 @@ def test_a_page_has_its_parts_in_order() -> None:
 
 def test_the_same_as_plain_text() -> None:
     told = explain("graph_breaks")
-    assert told.startswith(f"graph_breaks: {sections(rule('graph_breaks'))[0]}\n\nWhat it finds\n    ")
+    assert told.startswith(f"graph_breaks: {rule('graph_breaks').sections()[0]}\n\nWhat it finds\n    ")
     assert told.endswith(
         "\nThresholds\n    pieces = 2\n"
         "        compiled pieces a step: with one alone nothing was broken in what the steps run\n"
@@ -52,10 +52,10 @@ def test_every_rule_is_in_the_lists() -> None:
     rules = all_rules()
     table, told, dicts = rules_table().splitlines(), describe_rules().splitlines(), rules_as_dicts()
     assert table[:4] == ["# Rules", "", "| rule | finds |", "|---|---|"]
-    assert table[4:] == [f"| [`{each.name}`]({each.name}.md) | {sections(each)[0]} |" for each in rules]
+    assert table[4:] == [f"| [`{each.name}`]({each.name}.md) | {each.sections()[0]} |" for each in rules]
     width = max(len(each.name) for each in rules)
-    assert told == [f"{each.name:<{width}}  {sections(each)[0]}" for each in rules]
+    assert told == [f"{each.name:<{width}}  {each.sections()[0]}" for each in rules]
     assert [each["rule"] for each in dicts] == [each.name for each in rules]
     for each, known in zip(dicts, rules, strict=True):
-        assert each["sections"] == sections(known)[1] and each["yields_to"] == list(known.yields_to)
+        assert each["sections"] == known.sections()[1] and each["yields_to"] == list(known.yields_to)
         assert [tuple(one.values()) for one in each["thresholds"]] == known.thresholds()

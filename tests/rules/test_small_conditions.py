@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuprof.analyses.optimizer_steps import OptimizerSteps
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.model.context import Cell, Environment, HeldTensors, Loader, Optimizer, Window
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Finding, Severity
+from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
-from gpuprof.rules.scope import Scope, graded, worst
-from gpuprof.rules.unfused_optimizer import _diff
-from gpuprof.rules.unrecorded import without_recording
-from tests.rules.cases.workers_oversubscribed import crowd, measured
-from tests.rules.test_waits_removed import found, steps
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.saving.without_profiling import without_recording
+from gpuprof.rules.training.unfused_optimizer import _diff
+from tests.rules.cases.loading.workers_oversubscribed import crowd, measured
+from tests.rules.saving.test_waits_removed import found, steps
 from tests.support.trace_builder import TraceBuilder
 
 GIB = 1 << 30

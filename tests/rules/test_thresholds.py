@@ -5,28 +5,23 @@ The numbers are those of the built runs: a wait of 5 ms in a step of 100 ms is a
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.samples import DeviceProcess
 from gpuprof.model.trace import Trace
-from gpuprof.rules.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import rule
-from tests.rules.cases import (
-    activations_dominate_peak,
-    device_shared,
-    python_loop_over_batch,
-    python_loop_over_weights,
-    rank_straggler,
-    slow_transform,
-    uneven_device_memory,
-    workers_oversubscribed,
-)
+from tests.rules.cases import case_of
+from tests.rules.cases.device import device_shared
+from tests.rules.cases.distributed import rank_straggler, uneven_device_memory
+from tests.rules.cases.host import python_loop_over_batch, python_loop_over_weights
+from tests.rules.cases.loading import slow_transform, workers_oversubscribed
+from tests.rules.cases.memory import activations_dominate_peak
 from tests.support.trace_builder import TraceBuilder
 
 LOW, MEDIUM, HIGH = Severity.LOW, Severity.MEDIUM, Severity.HIGH
@@ -277,7 +272,7 @@ EDGES = (
 
 @pytest.mark.parametrize("edge", EDGES, ids=lambda edge: f"{edge.rule}-{edge.threshold}")
 def test_just_under_a_threshold_and_at_it(edge: Edge) -> None:
-    case = importlib.import_module(f"tests.rules.cases.{edge.rule}")
+    case = case_of(edge.rule)
     before, after = (outcome(edge.rule, edge.build(case, value)) for value in (edge.under, edge.at))
     assert (before, after) == (edge.before, edge.after)
 
@@ -306,7 +301,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_shares_are_given_to_four_places_and_times_to_the_nanosecond(name: str) -> None:
     edge = next(each for each in EDGES if each.rule == name)
-    run = edge.build(importlib.import_module(f"tests.rules.cases.{name}"), edge.at * ODD[name])
+    run = edge.build(case_of(name), edge.at * ODD[name])
     found = rule(name).check(run if isinstance(run, Results) else Results(run))
     assert isinstance(found, Finding)
     shares = [value for key, value in found.evidence.items() if "share" in key and isinstance(value, float)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.rules.independent_turns import is_independent
-from tests.rules.test_independent_turns import MODULE, _loop
+from gpuprof.rules.cell.independent_iterations import is_independent
+from tests.rules.cell.test_independent_iterations import MODULE, _loop
 
 INDEPENDENT = {
     "two sums of one name": "total += a[:, k].sum()\ntotal += b[:, k].sum()",

@@ -9,19 +9,19 @@ import pytest
 
 from gpuprof.errors import UsageError
 from gpuprof.model.intervals import Intervals
-from gpuprof.whatif import edits
-from gpuprof.whatif.build import build
+from gpuprof.whatif.changes import graph_edits
+from gpuprof.whatif.changes.batch_waits import waits_with_workers
 from gpuprof.whatif.fidelity import Fidelity, fidelity, replayed
 from gpuprof.whatif.grade import Nature, grade
-from gpuprof.whatif.graph import EdgeKind, NodeKind
-from gpuprof.whatif.host import host_chains, outer_calls
-from gpuprof.whatif.layout import lay_out
-from gpuprof.whatif.loading import waits_with_workers
-from gpuprof.whatif.predict import Prediction, Replay, predict
+from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
+from gpuprof.whatif.graph.host import host_chains, outer_calls
+from gpuprof.whatif.graph.layout import lay_out
+from gpuprof.whatif.graph.streams import operations
+from gpuprof.whatif.graph.waits import last_enqueued
+from gpuprof.whatif.predict import Replay, predict
 from gpuprof.whatif.removal import saved_by_number, saved_ns
 from gpuprof.whatif.retime import frozen, retime, span_ns
-from gpuprof.whatif.streams import operations
-from gpuprof.whatif.waits import last_enqueued
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
 from tests.whatif.test_grade import FAITHFUL, MS
@@ -112,7 +112,7 @@ def test_times_between_two_nodes_are_reached_in_proportion() -> None:
     """The host works for 100 µs before its launch; with half of that it is half as far."""
     trace = run([("work", 100), ("kernel", 7, 300), ("sync_all",)])
     graph = build(trace)
-    half = edits.scale(graph, graph.call_node[[0]] - 1, 0.5)
+    half = graph_edits.scale(graph, graph.call_node[[0]] - 1, 0.5)
     times = graph.origin_ns + np.array([0, 40_000, 100_000])
     assert replayed(graph, retime(half), times).tolist() == [0.0, 20_000.0, 50_000.0]
     blind = build(TraceBuilder().kernel("k", 0, 10).build())
@@ -123,13 +123,13 @@ def test_what_cannot_be_scaled_is_told() -> None:
     graph = build(run([("work", 100), ("kernel", 7, 300), ("sync_all",)]))
     for bad in (-0.5, float("nan")):
         with pytest.raises(UsageError):
-            edits.scale(graph, graph.call_node, bad)
+            graph_edits.scale(graph, graph.call_node, bad)
         with pytest.raises(UsageError):
-            edits.scale_host_time(graph, Intervals(np.array([0]), np.array([10])), bad)
+            graph_edits.scale_host_time(graph, Intervals(np.array([0]), np.array([10])), bad)
     with pytest.raises(UsageError):
-        edits.set_duration(graph, graph.call_node, np.array([5, -1]))
-    assert edits.scale(graph, graph.call_node, 0).duration_ns[graph.call_node].tolist() == [0, 0]
-    assert edits.set_duration(graph, graph.call_node, 0).duration_ns[graph.call_node].tolist() == [0, 0]
+        graph_edits.set_duration(graph, graph.call_node, np.array([5, -1]))
+    assert graph_edits.scale(graph, graph.call_node, 0).duration_ns[graph.call_node].tolist() == [0, 0]
+    assert graph_edits.set_duration(graph, graph.call_node, 0).duration_ns[graph.call_node].tolist() == [0, 0]
 
 
 def test_host_time_is_scaled_only_within_the_intervals_each_by_its_own_factor() -> None:
@@ -137,7 +137,7 @@ def test_host_time_is_scaled_only_within_the_intervals_each_by_its_own_factor() 
     graph = build(run([("work", 100), ("kernel", 7, 10), ("work", 100), ("kernel", 7, 10), ("sync_all",)]))
     first, second = (graph.call_node[row] - 1 for row in (0, 1))
     within = Intervals(np.array([20_000, 150_000]) + graph.origin_ns, np.array([60_000, 170_000]) + graph.origin_ns)
-    changed = edits.scale_host_time(graph, within, np.array([0.25, 2.0])).duration_ns
+    changed = graph_edits.scale_host_time(graph, within, np.array([0.25, 2.0])).duration_ns
     assert changed[first] == 100_000 - 0.75 * 40_000
     assert changed[second] == 100_000 + 20_000
     others = np.setdiff1d(np.arange(len(changed)), [first, second])
@@ -153,7 +153,7 @@ def test_removed_waits_save_what_they_cost_one_after_the_other() -> None:
     assert saved == sorted(saved) and saved[0] > 90_000
     for number, ns in zip((1, 2, 3), saved, strict=True):
         rows = np.concatenate(syncs[:number])
-        gone = edits.remove(replay.graph, replay.graph.call_node[rows])
+        gone = graph_edits.remove(replay.graph, replay.graph.call_node[rows])
         assert ns == pytest.approx(replay.baseline_ns - span_ns(gone), rel=1e-3)
         assert saved_ns(replay, rows) == ns
     assert saved_ns(replay, np.empty(0, np.int64)) == 0
@@ -192,13 +192,6 @@ def by_hand(load_ms: list[float], rest_ms: float, workers: int, prefetch: int) -
     return waits
 
 
-def test_the_share_and_the_speed_up_of_a_prediction() -> None:
-    found = Prediction(1.0, 2.0, 3.0, 0.2, "B", (), "", 100, 80, minor=False)
-    assert found.speed_up == 1.25
-    assert replace(found, changed_ns=0).speed_up is None
-    assert replace(found, share=None).speed_up is None
-
-
 @pytest.mark.parametrize(("unlaunched", "possible"), [(1, True), (2, False)])
 def test_a_run_is_retimed_where_half_of_its_work_has_a_launch(unlaunched: int, possible: bool) -> None:
     builder = TraceBuilder().kernel("k", 18, 10, launch_at_us=10).sync(30, 40)
@@ -212,7 +205,7 @@ def test_a_gain_of_three_per_cent_is_not_minor(left: float, minor: bool) -> None
     """Kernels take 300 of the 906 µs of a step: 2.9 and 3.1 % are gained."""
     replay = Replay.of(run([("work", 588), ("kernel", 7, 300), ("sync_all",)] * 10))
     exact = replace(replay, facts=replace(replay.facts, span_error=0.0, step_errors=()))
-    found = predict(exact, lambda graph: edits.scale(graph, graph.select(NodeKind.DEVICE_OP), left))
+    found = predict(exact, lambda graph: graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), left))
     assert found.share == pytest.approx((1 - left) * 300 / 906, rel=0.01)
     assert found.minor is minor
 

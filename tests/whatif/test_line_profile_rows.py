@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpuprof.analyses.result import Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.line_profile import LineKind, LineProfile, _kind
 from tests.support.trace_builder import TraceBuilder
