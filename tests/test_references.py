@@ -57,12 +57,13 @@ ALLOWED = {
     "holoviews/plotting/renderer.py": "a file of HoloViews",
     "notebooks/train.ipynb": "a notebook that a test makes",
     "gpuprof-report-<number>.html": "the name of an exported report",
+    **dict.fromkeys(("gpuprof/rules/a.py", "tests/rules/test_a.py"), "made up by a test"),
     "gpuprof.views.html": "a package, not a page",
     "gpuprof.views.sections.weather": "a section that a test makes up",
     "profiler/data.py": "a file of the TensorBoard plugin",
     "v100-ddp-memory-nccl.json.gz": "a recorded trace by its name",
 }
-NOT_READ = {"tests/test_references.py", "tests/recordings/manifest.toml"}
+NOT_READ = {"benchmarks/mutation.md", "tests/test_references.py", "tests/recordings/manifest.toml"}
 FOREIGN = ("torch/", "transformers/", "site-packages/")
 # Options of docker, torchrun and jupyter.
 FOREIGN_OPTIONS = {"--gpus", "--shm-size", "--ipc", "--cap-add", "--execute", "--nproc-per-node"}
@@ -129,7 +130,7 @@ def known() -> frozenset[str]:
 
 @functools.cache
 def passages() -> tuple[Passage, ...]:
-    """All texts but this file's, which is full of examples, and the list of files in other repositories."""
+    """All texts but this file's examples, files of other repositories, and faults as they were found once."""
     found: list[Passage] = []
     for name in tracked():
         path = ROOT / name

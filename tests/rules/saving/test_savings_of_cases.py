@@ -17,11 +17,11 @@ from gpuprof.rules.distributed.exposed_collective import _latency
 from gpuprof.rules.registry import _same_time, _yields, all_rules, rule
 from gpuprof.rules.saving.scope import Scope
 from gpuprof.whatif.predict import Replay
+from tests.rules.case_figures.test_case_figures import FIGURES
 from tests.rules.cases import case_of
 from tests.rules.cases.device import power_capped
 from tests.rules.cases.host import python_loop_over_batch, python_loop_over_slices
 from tests.rules.cases.host.python_loop_over_weights import steps
-from tests.rules.test_case_figures import FIGURES
 from tests.support.trace_builder import TraceBuilder
 
 OWN = {

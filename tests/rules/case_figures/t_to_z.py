@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.rules.figures import Figures
+from tests.rules.case_figures.figures import Figures
 
 FIGURES = {
     "tensor_by_element": Figures(

@@ -9,12 +9,12 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import all_rules, rule
+from tests.rules.case_figures.a_to_e import FIGURES as FIRST
+from tests.rules.case_figures.f_to_o import FIGURES as SECOND
+from tests.rules.case_figures.figures import Figures
+from tests.rules.case_figures.p_to_s import FIGURES as THIRD
+from tests.rules.case_figures.t_to_z import FIGURES as LAST
 from tests.rules.cases import case_of
-from tests.rules.figures import Figures
-from tests.rules.figures_a_to_e import FIGURES as FIRST
-from tests.rules.figures_f_to_o import FIGURES as SECOND
-from tests.rules.figures_p_to_s import FIGURES as THIRD
-from tests.rules.figures_t_to_z import FIGURES as LAST
 
 FIGURES = FIRST | SECOND | THIRD | LAST
 
