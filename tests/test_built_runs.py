@@ -121,7 +121,7 @@ def test_every_run_has_its_pages(built: Trace) -> None:
 
 def test_no_event_of_a_run_is_lost(built: Trace) -> None:
     timeline = build_timeline(built)
-    tables = (built.operators, built.spans, built.calls, built.device_events, built.frames, built.steps)
+    tables = (built.operators, built.user_ranges, built.calls, built.device_events, built.frames, built.steps)
     assert timeline.events == sum(map(len, tables))
     for series in timeline.series():
         assert (series.start_ns[1:] >= (series.start_ns + series.duration_ns)[:-1]).all()

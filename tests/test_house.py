@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "gpuprof").rglob("*.py"))
 RULES = sorted((ROOT / "gpuprof" / "rules").rglob("*.py"))
 # of a Trace alone; tables whose names Results use as well are found by their columns
-RAW = {"device_events", "device_samples", "host_samples", "line_events", "name_mask", "names_of", "trace"}
+RAW = {"device_events", "device_readings", "host_readings", "line_events", "name_mask", "names_of", "trace"}
 READ = {*TABLES, "tables"}
 LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FILE, MOST_MODULES = 400, 60, 120, 25
 

@@ -33,7 +33,7 @@ def test_the_recording_in_the_repository_is_told_whole(run):
 
 
 def test_our_own_marks_are_no_part_of_the_run(run):
-    assert not [name for name in run.tables["spans"]["name"] if name.startswith("gpuprof.")]
+    assert not [name for name in run.tables["user_ranges"]["name"] if name.startswith("gpuprof.")]
 
 
 def test_text_names_the_faults_and_adds_up(run):

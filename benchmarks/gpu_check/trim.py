@@ -29,7 +29,7 @@ from gpuprof.model.recording import (
     write_context,
     write_table,
 )
-from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
+from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from gpuprof.run import Run
@@ -181,7 +181,7 @@ def _write_recording(source: Path, target: Path, span: Span, packed: bytes) -> N
     target.mkdir(parents=True, exist_ok=True)
     if packed:
         (target / KINETO).write_bytes(packed)
-    for schema in (DEVICE_SAMPLES, HOST_SAMPLES):
+    for schema in (DEVICE_READINGS, HOST_READINGS):
         write_table(target, read_table(source, schema))
     context = read_context(source)
     lines = _lines(read_large_table(source, LINE_EVENTS), span)

@@ -18,7 +18,7 @@ def checks() -> Iterator[Check]:
             f"the module pynvml also comes from {', '.join(sorted(clash))}, which is out of date",
             f"pip uninstall {' '.join(sorted(clash))}, then pip install --force-reinstall nvidia-ml-py",
         )
-    from gpuprof.capture.nvml.device_samples import DeviceSampler
+    from gpuprof.capture.nvml.device_sampler import DeviceSampler
 
     sampler = DeviceSampler(None, hz=10.0)
     sampler.start()

@@ -32,7 +32,7 @@ def assemble(
     window = context.window
     # A recording that was started over began at the end of a step; one that began with the cell holds its set-up too.
     between_steps = window.start_ns if window and (window.started_late or window.first_step > 0) else None
-    steps = find_steps(tables["spans"], tables["operators"], names, window_start_ns=between_steps)
+    steps = find_steps(tables["user_ranges"], tables["operators"], names, window_start_ns=between_steps)
     linked = link({**tables, "steps": steps.table}, external_ids=external_ids)
     start_ns, end_ns = span(linked)
     if window is not None and source.kernels_saved:
@@ -53,7 +53,7 @@ def assemble(
 
 def span(tables: Mapping[str, Table]) -> tuple[int, int]:
     """First begin and last end of any operator, call or device event, ns; that of spans and frames without any."""
-    for group in (("operators", "calls", "device_events"), ("spans", "frames")):
+    for group in (("operators", "calls", "device_events"), ("user_ranges", "frames")):
         found = [tables[name] for name in group if len(tables[name])]
         if found:
             return (
@@ -87,7 +87,7 @@ def main_thread(tables: Mapping[str, Table], names: Sequence[str]) -> int:
     outermost = operators.take(operators["depth"] == 0)
     engine = np.fromiter((_ENGINE.match(name) is not None for name in names), bool, len(names))
     own = outermost.take(~engine[outermost["name"]]) if len(outermost) else outermost
-    for table in (own, operators, tables["calls"], tables["spans"], tables["frames"]):
+    for table in (own, operators, tables["calls"], tables["user_ranges"], tables["frames"]):
         if len(table):
             return int(np.bincount(table["thread"]).argmax())
     return -1

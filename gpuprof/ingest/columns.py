@@ -79,7 +79,7 @@ class ColumnMaker:
         }
 
     def spans(self, events: Sequence[Event]) -> Columns:
-        """Rows of `spans` (and of `frames`, which have the same columns of their own)."""
+        """Rows of `user_ranges` (and of `frames`, which have the same columns of their own)."""
         return self._host(events)
 
     def calls(self, events: Sequence[Event]) -> Columns:

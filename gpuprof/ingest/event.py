@@ -70,7 +70,7 @@ MEMSET = ("gpu_memset", "Memset")
 
 _CATEGORIES = {
     "operators": ("cpu_op", "Operator"),
-    "spans": ("user_annotation",),
+    "user_ranges": ("user_annotation",),
     "calls": (
         *("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver"),
         *("privateuse1_runtime", "privateuse1_driver"),

@@ -10,7 +10,7 @@ from gpuprof.ingest.nesting import innermost, nest
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array, Table
 
-SORTED_BY_START = ("operators", "spans", "calls", "device_events", "syncs", "frames", "steps")
+SORTED_BY_START = ("operators", "user_ranges", "calls", "device_events", "syncs", "frames", "steps")
 
 
 def link(tables: Mapping[str, Table], *, external_ids: Array | None = None) -> dict[str, Table]:
@@ -30,7 +30,7 @@ def link(tables: Mapping[str, Table], *, external_ids: Array | None = None) -> d
         linked[name] = sort_by_start(linked[name])
     linked["memory"] = linked["memory"].take(np.argsort(linked["memory"]["time_ns"], kind="stable"))
     steps = linked["steps"]
-    for name in ("operators", "spans", "calls", "frames"):
+    for name in ("operators", "user_ranges", "calls", "frames"):
         linked[name] = linked[name].replace(step=step_at(steps, linked[name]["start_ns"]))
     parent, depth = nest(linked["operators"])
     operators = linked["operators"] = linked["operators"].replace(parent=parent, depth=depth)

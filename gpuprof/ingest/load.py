@@ -14,10 +14,10 @@ from gpuprof.ingest.kineto import CHUNK_BYTES, read_kineto
 from gpuprof.ingest.snapshot import is_pickle, load_snapshot
 from gpuprof.ingest.stream import KINETO
 from gpuprof.model.context import RunContext
+from gpuprof.model.readings import ReadingLog
 from gpuprof.model.recording import KINETO as RECORDED
 from gpuprof.model.recording import is_recording, read_context, read_large_table, read_table
-from gpuprof.model.samples import SampleLog
-from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
+from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace, empty_tables
 
@@ -41,11 +41,11 @@ class CapturedFiles(Protocol):
         """What only the live run knew."""
 
     @property
-    def device_samples(self) -> SampleLog:
+    def device_readings(self) -> ReadingLog:
         """NVML readings."""
 
     @property
-    def host_samples(self) -> Table:
+    def host_readings(self) -> Table:
         """Readings of the process."""
 
     @property
@@ -89,8 +89,8 @@ def load_captured(captured: CapturedFiles) -> Trace:
     """The Trace of what a capture session brought back, whether it could be saved or not."""
     folder = captured.folder or Path("unsaved recording")
     samples = {
-        "device_samples": captured.device_samples.table,
-        "host_samples": captured.host_samples,
+        "device_readings": captured.device_readings.table,
+        "host_readings": captured.host_readings,
         "line_events": captured.line_events,
     }
     return _recorded(folder, captured.kineto, captured.context, samples)
@@ -123,7 +123,7 @@ def _each(folder: Path, files: Iterable[Path]) -> Iterator[Trace]:
 def _load_one(path: Path) -> Trace:
     if path.is_dir():
         kineto = path / RECORDED
-        samples = {schema.name: read_table(path, schema) for schema in (DEVICE_SAMPLES, HOST_SAMPLES)}
+        samples = {schema.name: read_table(path, schema) for schema in (DEVICE_READINGS, HOST_READINGS)}
         samples["line_events"] = read_large_table(path, LINE_EVENTS)
         return _recorded(path, kineto if kineto.exists() else None, read_context(path), samples)
     return load_snapshot(path) if is_pickle(path) else read_trace_file(path)

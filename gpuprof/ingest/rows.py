@@ -86,7 +86,7 @@ class EventRows:
         make = self.columns
         make.starts_in_ns = in_ns
         makers = {
-            "spans": lambda rows: make.spans([event for event in rows if event.name != CLOCK_MARK]),
+            "user_ranges": lambda rows: make.spans([event for event in rows if event.name != CLOCK_MARK]),
             "frames": make.spans,
             "calls": make.calls,
             "device_events": make.device_events,
@@ -126,4 +126,4 @@ def _apart(columns: Columns) -> list[tuple[str, Columns]]:
     if not torch_span.any():
         return [("operators", columns)]
     spans = {name: columns[name][torch_span] for name in ("start_ns", "duration_ns", "name", "thread")}
-    return [("operators", {name: values[~torch_span] for name, values in columns.items()}), ("spans", spans)]
+    return [("operators", {name: values[~torch_span] for name, values in columns.items()}), ("user_ranges", spans)]

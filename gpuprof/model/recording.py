@@ -3,8 +3,8 @@
     <run id>/
       recording.json       format number, RunContext
       kineto.json.gz       the profiler's own trace, unchanged
-      device_samples.json  NVML readings, by column
-      host_samples.json    readings of the process, by column
+      device_readings.json  NVML readings, by column
+      host_readings.json    readings of the process, by column
       line_events.npz      which line ran when, by column; absent where no line was followed
 
 A folder without `kineto.json.gz` is a run whose kernel recording failed; the rest still counts.
@@ -28,11 +28,21 @@ from gpuprof.model.table import Table, TableSchema
 FORMAT = 1
 MANIFEST = "recording.json"
 KINETO = "kineto.json.gz"
+# as the first recordings named them
+_OLD_NAMES = {"device_readings": "device_samples", "host_readings": "host_samples"}
 PRODUCER = "gpuprof"
 _PART = f"{MANIFEST}.part"
 FILES = (
     *(MANIFEST, _PART, KINETO),
-    *("device_samples.json", "host_samples.json", "line_events.npz", "measured.json", "summary.json"),
+    *(
+        "device_readings.json",
+        "host_readings.json",
+        "device_samples.json",
+        "host_samples.json",
+        "line_events.npz",
+        "measured.json",
+        "summary.json",
+    ),
 )  # all that gpuprof writes into a run's folder, and all that it deletes from there
 CLOCK_MARK = "gpuprof.clock"  # capture's own user range, to compare clocks; no part of the run
 
@@ -107,6 +117,8 @@ def write_table(folder: Path, table: Table) -> None:
 def read_table(folder: Path, table_schema: TableSchema) -> Table:
     """Read what `write_table` wrote; an absent file is an empty table. RecordingError where it is not such a table."""
     path = folder / f"{table_schema.name}.json"
+    if not path.exists() and table_schema.name in _OLD_NAMES:
+        path = folder / f"{_OLD_NAMES[table_schema.name]}.json"
     if not path.exists():
         return Table(table_schema)
     try:

@@ -42,7 +42,7 @@ OPERATORS = TableSchema(
 )
 
 SPANS = TableSchema(
-    "spans",
+    "user_ranges",
     "one user range on the host: record_function, ProfilerStep, DataLoader __next__, Optimizer.step",
     (
         _START,
@@ -159,8 +159,8 @@ THREADS = TableSchema(
     ),
 )
 
-DEVICE_SAMPLES = TableSchema(
-    "device_samples",
+DEVICE_READINGS = TableSchema(
+    "device_readings",
     "one NVML reading of one device; -1 or NaN where the metric was not read at that tick",
     (
         Column("time_ns", "int64", "ns", "midpoint of the reading, Unix time"),
@@ -195,8 +195,8 @@ DEVICE_SAMPLES = TableSchema(
     ),
 )
 
-HOST_SAMPLES = TableSchema(
-    "host_samples",
+HOST_READINGS = TableSchema(
+    "host_readings",
     "one reading of this process",
     (
         Column("time_ns", "int64", "ns", "when, Unix time"),
@@ -239,8 +239,8 @@ TABLES: dict[str, TableSchema] = {
         FRAMES,
         STEPS,
         THREADS,
-        DEVICE_SAMPLES,
-        HOST_SAMPLES,
+        DEVICE_READINGS,
+        HOST_READINGS,
         LINE_EVENTS,
     )
 }

@@ -66,9 +66,9 @@ class Trace:
         return self.tables["operators"]
 
     @property
-    def spans(self) -> Table:
+    def user_ranges(self) -> Table:
         """User ranges on the host."""
-        return self.tables["spans"]
+        return self.tables["user_ranges"]
 
     @property
     def calls(self) -> Table:
@@ -106,14 +106,14 @@ class Trace:
         return self.tables["threads"]
 
     @property
-    def device_samples(self) -> Table:
+    def device_readings(self) -> Table:
         """NVML readings."""
-        return self.tables["device_samples"]
+        return self.tables["device_readings"]
 
     @property
-    def host_samples(self) -> Table:
+    def host_readings(self) -> Table:
         """Readings of this process."""
-        return self.tables["host_samples"]
+        return self.tables["host_readings"]
 
     @property
     def line_events(self) -> Table:

@@ -149,7 +149,7 @@ def _raised_at_once(trace: Trace) -> str | None:
 
 def _without_torch(trace: Trace) -> bool:
     inside = trace.operators["start_ns"] >= trace.span_start_ns
-    waits = trace.name_mask(trace.spans, INPUT, OPTIMIZER)
+    waits = trace.name_mask(trace.user_ranges, INPUT, OPTIMIZER)
     return not (inside.any() or waits.any() or len(trace.device_events) or len(trace.calls))
 
 

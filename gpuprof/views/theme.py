@@ -94,7 +94,7 @@ EVENTS: Mapping[str, Kind] = MappingProxyType(
             ("input_wait", "waiting for data", "the host is inside the DataLoader's __next__", MAGENTA),
             ("python", "Python frames", "a Python function on the host", GREY),
             ("memory", "memory", "bytes held by the allocator", GREEN),
-            ("sample", "device samples", "readings of the device's own counters", GREEN),
+            ("reading", "device readings", "readings of the device's own counters", GREEN),
             ("gap", "device idle", "no kernel, copy or memset on the device", GREY),
         ),
         "span": Kind("span", "user ranges", "a range named by the user or the framework", "#c9d3cf", "#4b5a55"),

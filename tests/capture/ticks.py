@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gpuprof.capture.nvml import device_samples, nvml_device, nvml_metrics
-from gpuprof.capture.nvml.device_samples import DeviceSampler
-from gpuprof.model.samples import SampleLog
+from gpuprof.capture.nvml import device_sampler, nvml_device, nvml_metrics
+from gpuprof.capture.nvml.device_sampler import DeviceSampler
+from gpuprof.model.readings import ReadingLog
 
 WAIT_S = 120.0
 NS = 1_000_000_000
@@ -75,10 +75,10 @@ class Bench:
         self.clock = Clock()
         self.before: dict[str, Callable[[], Any]] = {}
         self._turns: dict[int, Turns] = {}
-        for module in (device_samples, nvml_device, nvml_metrics):
+        for module in (device_sampler, nvml_device, nvml_metrics):
             monkeypatch.setattr(module, "time", self.clock)
-        monkeypatch.setattr(device_samples, "interpreter_wait_ns", lambda: 0)
-        monkeypatch.setattr(device_samples, "_STOP_WAIT_S", WAIT_S)
+        monkeypatch.setattr(device_sampler, "interpreter_wait_ns", lambda: 0)
+        monkeypatch.setattr(device_sampler, "_STOP_WAIT_S", WAIT_S)
         call = nvml_metrics.call
 
         def called(function: str, *arguments: Any) -> Any:
@@ -113,7 +113,7 @@ class Bench:
             if sampler._thread is None or not turns.reached(sampler._thread):
                 return
 
-    def sampled(self, times: int = 3, hz: float = 40.0, devices: list[str | int] | None = None) -> SampleLog:
+    def sampled(self, times: int = 3, hz: float = 40.0, devices: list[str | int] | None = None) -> ReadingLog:
         """What a sampler gives that has read its devices so many times, and once more at its end."""
         sampler = self.sampler(hz, devices)
         self.read(sampler, times)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import gpuprof
-from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.nvml.device_sampler import DeviceSampler
 
 pytestmark = pytest.mark.gpu
 WIDTH = 64

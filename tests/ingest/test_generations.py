@@ -33,7 +33,7 @@ def test_2021(tmp_path: Path) -> None:
     ]
     trace = load_trace(save(tmp_path, compact(events)))
     assert len(trace.threads) == 1
-    assert sorted(trace.names_of(trace.spans)) == ["ProfilerStep#2", NEXT]
+    assert sorted(trace.names_of(trace.user_ranges)) == ["ProfilerStep#2", NEXT]
     assert trace.names_of(trace.operators).tolist() == ["aten::copy_"]
     assert trace.names[trace.operators["input_dims"][0]] == "[[4]]"
     events_table = trace.device_events
@@ -64,7 +64,7 @@ def test_steps_shown_again_on_the_device_count_once(tmp_path: Path) -> None:
     again = _event("gpu_user_annotation", "ProfilerStep#3", 20, 70, 0, 7)
     trace = load_trace(save(tmp_path, compact([span("ProfilerStep#3", 0, 90), again, operator("aten::mm", 1, 2)])))
     assert len(trace.steps) == 1
-    assert len(trace.spans) == 1
+    assert len(trace.user_ranges) == 1
 
 
 def test_rocm(tmp_path: Path) -> None:

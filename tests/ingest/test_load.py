@@ -10,9 +10,9 @@ from gpuprof.errors import RecordingError, UnreadableError
 from gpuprof.ingest.load import load_captured, load_ranks, load_trace
 from gpuprof.model.context import Environment, RunContext, Window
 from gpuprof.model.device import Device
+from gpuprof.model.readings import ReadingLog
 from gpuprof.model.recording import KINETO, write_context, write_table
-from gpuprof.model.samples import SampleLog
-from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
+from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
 from tests.ingest.kineto_text import EVENTS, call, compact, operator, save, span
 from tests.support.shared import shared_file
@@ -22,8 +22,8 @@ CONTEXT = RunContext(run_id="r1", environment=Environment(torch="2.13.0", device
 
 def _recording(folder: Path, context: RunContext = CONTEXT, *, kineto: str | None = compact(EVENTS)) -> Path:
     write_context(folder, context)
-    write_table(folder, Table(DEVICE_SAMPLES, {"time_ns": [1, 2], "power_mw": [-1, 250_000]}))
-    write_table(folder, Table(HOST_SAMPLES, {"time_ns": [5], "resident_bytes": [1024]}))
+    write_table(folder, Table(DEVICE_READINGS, {"time_ns": [1, 2], "power_mw": [-1, 250_000]}))
+    write_table(folder, Table(HOST_READINGS, {"time_ns": [5], "resident_bytes": [1024]}))
     if kineto is not None:
         save(folder, kineto, KINETO)
     return folder
@@ -33,8 +33,8 @@ def test_a_recording_is_its_trace_its_samples_and_its_context(tmp_path: Path) ->
     trace = load_trace(_recording(tmp_path))
     assert (trace.source.kind, trace.source.path, trace.source.torch) == ("recording", str(tmp_path), "2.13.0")
     assert trace.context == CONTEXT
-    assert trace.device_samples["power_mw"].tolist() == [-1, 250_000]
-    assert trace.host_samples["resident_bytes"].tolist() == [1024]
+    assert trace.device_readings["power_mw"].tolist() == [-1, 250_000]
+    assert trace.host_readings["resident_bytes"].tolist() == [1024]
     assert trace.device(0).name == "Test GPU"
     assert trace.steps_from == "ProfilerStep"
 
@@ -45,7 +45,7 @@ def test_a_recording_is_its_trace_its_samples_and_its_context(tmp_path: Path) ->
 def test_a_recording_without_its_trace_still_counts(kineto: str | None, says: str, tmp_path: Path) -> None:
     trace = load_trace(_recording(tmp_path, kineto=kineto))
     assert len(trace.operators) == 0
-    assert len(trace.device_samples) == 2
+    assert len(trace.device_readings) == 2
     assert trace.device_recorded is None
     assert says in trace.source.notes[0]
 
@@ -70,14 +70,16 @@ class Captured:
     folder: Path | None
     kineto: Path | None
     context: RunContext = CONTEXT
-    device_samples: SampleLog = field(default_factory=lambda: SampleLog(table=Table(DEVICE_SAMPLES, {"time_ns": [3]})))
-    host_samples: Table = field(default_factory=lambda: Table(HOST_SAMPLES))
+    device_readings: ReadingLog = field(
+        default_factory=lambda: ReadingLog(table=Table(DEVICE_READINGS, {"time_ns": [3]}))
+    )
+    host_readings: Table = field(default_factory=lambda: Table(HOST_READINGS))
     line_events: Table = field(default_factory=lambda: Table(LINE_EVENTS))
 
 
 def test_what_could_not_be_saved_is_read_all_the_same(tmp_path: Path) -> None:
     trace = load_captured(Captured(None, save(tmp_path, compact(EVENTS), KINETO)))
-    assert (len(trace.operators), len(trace.device_samples)) == (2, 1)
+    assert (len(trace.operators), len(trace.device_readings)) == (2, 1)
     assert trace.source.kind == "recording"
     assert len(load_captured(Captured(tmp_path, None)).operators) == 0
 

@@ -23,7 +23,7 @@ def test_events_and_span_are_those_of_the_facts(name: str, shared_trace: Any) ->
     events = len(trace.operators) + len(trace.calls) + len(trace.device_events)
     if _is_2021(trace):
         # The facts count torch's own ranges as operators, as these two files file them.
-        events += len(trace.spans)
+        events += len(trace.user_ranges)
     assert events == facts["events"]
     assert trace.span_ns == round(facts["span_ms"] * 1e6)
 
@@ -72,7 +72,7 @@ def test_every_link_holds(any_shared_trace: Trace) -> None:
     assert (ends[calls["operator"][inside]] > calls["start_ns"][inside]).all()
     launched = np.flatnonzero(events["call"] >= 0)
     assert (calls["correlation"][events["call"][launched]] == events["correlation"][launched]).all()
-    for table in (operators, calls, events, trace.spans, trace.frames):
+    for table in (operators, calls, events, trace.user_ranges, trace.frames):
         assert (np.diff(table["start_ns"]) >= 0).all()
         assert table["step"].max(initial=-1) < len(trace.steps)
 

@@ -9,7 +9,7 @@ ENGINE = "autograd::engine::evaluate_function: AddmmBackward0"
 
 def _found(builder: TraceBuilder, window_start_ns: int | None = None) -> Steps:
     trace: Trace = builder.build()
-    return find_steps(trace.spans, trace.operators, trace.names, window_start_ns=window_start_ns)
+    return find_steps(trace.user_ranges, trace.operators, trace.names, window_start_ns=window_start_ns)
 
 
 def _us(steps: Steps) -> list[tuple[int, int]]:

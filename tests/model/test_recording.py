@@ -18,7 +18,7 @@ from gpuprof.model.recording import (
     write_large_table,
     write_table,
 )
-from gpuprof.model.schema import DEVICE_SAMPLES, HOST_SAMPLES, LINE_EVENTS
+from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
 
 CONTEXT = RunContext(
@@ -43,17 +43,17 @@ def test_a_context_comes_back_whole(tmp_path: Path) -> None:
 
 def test_a_table_comes_back_whole(tmp_path: Path) -> None:
     table = Table(
-        DEVICE_SAMPLES,
+        DEVICE_READINGS,
         {"time_ns": [10**18 + 1, 10**18 + 3], "temperature_c": [np.nan, 61.5], "clock_reasons": [2**62 + 1, -1]},
     )
     write_table(tmp_path, table)
-    back = read_table(tmp_path, DEVICE_SAMPLES)
-    for column in DEVICE_SAMPLES.columns:
+    back = read_table(tmp_path, DEVICE_READINGS)
+    for column in DEVICE_READINGS.columns:
         np.testing.assert_array_equal(back[column.name], table[column.name])
 
 
 def test_an_absent_table_is_empty(tmp_path: Path) -> None:
-    assert len(read_table(tmp_path, HOST_SAMPLES)) == 0
+    assert len(read_table(tmp_path, HOST_READINGS)) == 0
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_no_context_at_all(tmp_path: Path) -> None:
     "text", [b"", b"[]", b'{"time_ns": 5}', b'{"time_ns": [1], "resident_bytes": [1, 2]}', b'{"\xff']
 )
 def test_a_table_that_is_none_says_so(text: bytes, tmp_path: Path) -> None:
-    (tmp_path / "host_samples.json").write_bytes(text)
-    with pytest.raises(RecordingError, match="host_samples"):
-        read_table(tmp_path, HOST_SAMPLES)
+    (tmp_path / "host_readings.json").write_bytes(text)
+    with pytest.raises(RecordingError, match="host_readings"):
+        read_table(tmp_path, HOST_READINGS)
 
 
 def test_a_column_of_a_later_version_is_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "host_samples.json").write_bytes(b'{"time_ns": [1, 2], "mood": [3, 4]}')
-    assert read_table(tmp_path, HOST_SAMPLES)["time_ns"].tolist() == [1, 2]
+    (tmp_path / "host_readings.json").write_bytes(b'{"time_ns": [1, 2], "mood": [3, 4]}')
+    assert read_table(tmp_path, HOST_READINGS)["time_ns"].tolist() == [1, 2]
 
 
 def test_a_large_table_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -129,3 +129,9 @@ def test_a_manifest_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, mo
         write_context(tmp_path, RunContext(run_id="other"))
     assert read_context(tmp_path) == CONTEXT
     assert [path.name for path in tmp_path.iterdir()] == ["recording.json"]
+
+
+def test_the_first_names_of_the_tables_of_readings_are_read(tmp_path: Path) -> None:
+    write_table(tmp_path, Table(HOST_READINGS, {"time_ns": [3]}))
+    (tmp_path / "host_readings.json").rename(tmp_path / "host_samples.json")
+    assert read_table(tmp_path, HOST_READINGS)["time_ns"].tolist() == [3]

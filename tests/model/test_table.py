@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuprof.model.schema import DEVICE_EVENTS, HOST_SAMPLES, STEPS, TABLES
+from gpuprof.model.schema import DEVICE_EVENTS, HOST_READINGS, STEPS, TABLES
 from gpuprof.model.table import Table
 
 
 def test_columns_left_out_are_unknown() -> None:
-    table = Table(HOST_SAMPLES, {"time_ns": [1, 2]})
+    table = Table(HOST_READINGS, {"time_ns": [1, 2]})
     assert table["resident_bytes"].tolist() == [-1, -1]
     assert np.isnan(table["cpu_percent"]).all()
     assert table["time_ns"].dtype == np.int64
@@ -54,12 +54,12 @@ def test_take_and_replace() -> None:
 
 
 def test_to_dict_and_pandas() -> None:
-    table = Table(HOST_SAMPLES, {"time_ns": [1], "cpu_percent": [50]})
+    table = Table(HOST_READINGS, {"time_ns": [1], "cpu_percent": [50]})
     assert table.to_dict()["cpu_percent"] == [50.0]
     frame = table.to_pandas()
     frame.loc[0, "time_ns"] = 5
     assert table["time_ns"].tolist() == [1]
-    assert list(frame.columns) == [column.name for column in HOST_SAMPLES.columns]
+    assert list(frame.columns) == [column.name for column in HOST_READINGS.columns]
 
 
 def test_every_column_states_unit_and_meaning() -> None:

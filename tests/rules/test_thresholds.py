@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.samples import DeviceProcess
+from gpuprof.model.readings import DeviceProcess
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import rule

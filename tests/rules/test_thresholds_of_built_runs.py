@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.model.context import Environment, Garbage, Loader
 from gpuprof.model.device import Device
-from gpuprof.model.samples import DeviceFacts, SampleLog
+from gpuprof.model.readings import DeviceFacts, ReadingLog
 from gpuprof.model.trace import Trace
 from tests.rules.cases.distributed import rank_straggler
 from tests.rules.cases.host import python_loop_over_slices
@@ -188,7 +188,7 @@ def products(size: int) -> Trace:
 def peers(readings: int = 20, busy_us: float = 100, used_gib: float = 0) -> Trace:
     devices = (Device(id=0, name="A"), Device(id=1, name="B"))
     static = tuple(DeviceFacts(torch_index=each, processes_end=()) for each in (0, 1))
-    log = SampleLog(static=static)
+    log = ReadingLog(static=static)
     builder = TraceBuilder().context(environment=Environment(devices=devices), sampling=log.facts_dict())
     for at in range(0, 1000, 100):
         builder.kernel("gemm", at, busy_us, device=0)
@@ -354,7 +354,7 @@ EDGES = (
     Edge("small_batch", "compute_share", lambda c, x: batches(x, 0), 29, 30, None, MEDIUM),
     # 1448² bf16 are just under 4 MiB
     Edge("weights_bound_inference", "weight_mib", lambda c, x: products(x), 1448, 1449, None, MEDIUM),
-    Edge("idle_peer_devices", "samples", lambda c, x: peers(x), 4, 5, None, LOW),
+    Edge("idle_peer_devices", "readings", lambda c, x: peers(x), 4, 5, None, LOW),
     Edge("idle_peer_devices", "compute_share", lambda c, x: peers(busy_us=x), 49, 50, None, LOW),
     Edge("idle_peer_devices", "used_gib", lambda c, x: peers(used_gib=x), 2, 1.99, None, LOW),
     Edge("fp32_matmul", "compute_share", lambda c, x: computing(x), 499, 500, None, HIGH),

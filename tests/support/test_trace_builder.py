@@ -65,10 +65,10 @@ def test_threads_memory_and_samples():
     assert trace.operators["thread"].tolist() == [0, 1]
     assert trace.memory["time_ns"].tolist() == [3_000, 4_000, 9_000]
     assert trace.memory["device_type"].tolist() == [MemoryDevice.CUDA, MemoryDevice.CPU, MemoryDevice.CUDA]
-    assert trace.device_samples["temperature_c"].tolist() == [71]
-    assert np.isnan(trace.device_samples["power_mw"]).tolist() == [False]
-    assert trace.device_samples["power_mw"].tolist() == [-1]
-    assert trace.host_samples["cpu_percent"].tolist() == [100]
+    assert trace.device_readings["temperature_c"].tolist() == [71]
+    assert np.isnan(trace.device_readings["power_mw"]).tolist() == [False]
+    assert trace.device_readings["power_mw"].tolist() == [-1]
+    assert trace.host_readings["cpu_percent"].tolist() == [100]
     assert trace.device_recorded is None
 
 

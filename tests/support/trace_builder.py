@@ -83,7 +83,7 @@ class TraceBuilder:
 
     def span(self, name: str, at_us: float, for_us: float) -> Self:
         """A user range."""
-        return self._add("spans", self._host_row(name, at_us, for_us))
+        return self._add("user_ranges", self._host_row(name, at_us, for_us))
 
     def data_wait(self, at_us: float, for_us: float, *, workers: int = 0) -> Self:
         """The main thread inside the DataLoader's `__next__`."""
@@ -198,13 +198,13 @@ class TraceBuilder:
         return self._add("frames", self._host_row(name, at_us, for_us))
 
     def sample(self, at_us: float, *, device: int = 0, **columns: float) -> Self:
-        """An NVML reading; `columns` as in schema.DEVICE_SAMPLES."""
+        """An NVML reading; `columns` as in schema.DEVICE_READINGS."""
         now = self._at(at_us)
-        return self._add("device_samples", {"time_ns": now, "monotonic_ns": now, "device": device, **columns})
+        return self._add("device_readings", {"time_ns": now, "monotonic_ns": now, "device": device, **columns})
 
     def host_sample(self, at_us: float, **columns: float) -> Self:
-        """A reading of the process; `columns` as in schema.HOST_SAMPLES."""
-        return self._add("host_samples", {"time_ns": self._at(at_us), **columns})
+        """A reading of the process; `columns` as in schema.HOST_READINGS."""
+        return self._add("host_readings", {"time_ns": self._at(at_us), **columns})
 
     def line(
         self, line: int, at_us: float, *, source_file: int = 0, cell_line: int | None = None, begins: bool = True

@@ -10,7 +10,7 @@ from benchmarks.gpu_check import cells, recorded, training
 from benchmarks.gpu_check.check import Check
 from gpuprof.analyses.device.device_health import DeviceHealth
 from gpuprof.analyses.run.launches import CLOCK_TOLERANCE_NS
-from gpuprof.model.schema import DEVICE_SAMPLES
+from gpuprof.model.schema import DEVICE_READINGS
 
 _LOAD = """\
 import time
@@ -52,10 +52,10 @@ def _under_load(check: Check) -> None:
     """NVML over some seconds of matrix products."""
     namespace = {"__name__": "__main__", "device": check.device, "seconds": 0.5 if check.small else 4.0}
     run_of_it = cells.play(_LOAD, namespace, max_seconds=0.3).run
-    samples = run_of_it.trace.device_samples
+    samples = run_of_it.trace.device_readings
     seen = {
         column.name: [float(np.min(samples[column.name])), float(np.max(samples[column.name]))]
-        for column in DEVICE_SAMPLES.columns
+        for column in DEVICE_READINGS.columns
         if len(samples)
     }
     health = [asdict(device) for device in run_of_it.report_data.results.get(DeviceHealth).devices]

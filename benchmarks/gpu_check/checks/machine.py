@@ -10,9 +10,9 @@ import torch
 
 from benchmarks.gpu_check.check import Check
 from gpuprof.capture.nvml import nvml
-from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.doctor import examine, render
-from gpuprof.model.schema import DEVICE_SAMPLES
+from gpuprof.model.schema import DEVICE_READINGS
 
 # may lack on a machine that only runs the checks
 _FRONT_END = {"front end", "ipywidgets", "anywidget", "JupyterLab"}
@@ -106,6 +106,6 @@ def _sampled(check: Check) -> dict[str, Any]:
     facts = log.facts_dict()
     table = log.table.to_dict()
     facts["rows"] = len(log.table)
-    facts["last"] = {column.name: table[column.name][-1] for column in DEVICE_SAMPLES.columns if len(log.table)}
+    facts["last"] = {column.name: table[column.name][-1] for column in DEVICE_READINGS.columns if len(log.table)}
     check.note(sampler=facts)
     return facts

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.gpu_check import cells, clocks, training
 from benchmarks.gpu_check.check import Check
 from gpuprof.capture.base.options import CaptureOptions
-from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Cell
 

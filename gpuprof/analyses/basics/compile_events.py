@@ -46,7 +46,9 @@ class CompileEvents(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From dynamo's ranges, which are operators or user ranges by version."""
-        events = [_columns(table.take(matching(trace, table, _COMPILE))) for table in (trace.operators, trace.spans)]
+        events = [
+            _columns(table.take(matching(trace, table, _COMPILE))) for table in (trace.operators, trace.user_ranges)
+        ]
         starts, lengths, step, thread = (np.concatenate(columns) for columns in zip(*events, strict=True))
         steady = trace.steps.take(np.arange(len(trace.steps)) >= _WARM_UP_STEPS)
         within = intervals.union(intervals.of(steady))
@@ -74,7 +76,7 @@ def _columns(table: Table) -> tuple[Array, Array, Array, Array]:
 def _regions(trace: Trace) -> tuple[float | None, int]:
     found: dict[int, set[int]] = {}
     versions: dict[int, set[int]] = {}
-    for table in (trace.operators, trace.spans):
+    for table in (trace.operators, trace.user_ranges):
         rows = table.take(matching(trace, table, _REGION))
         for name, step in zip(trace.names_of(rows).tolist(), rows["step"].tolist(), strict=True):
             match = _REGION.match(name)

@@ -55,5 +55,5 @@ def matching(trace: Trace, table: Table, pattern: re.Pattern[str]) -> Array:
 
 
 def _spans(trace: Trace, prefix: str) -> Intervals:
-    chosen = trace.name_mask(trace.spans, prefix) & (trace.spans["thread"] == trace.main_thread)
-    return intervals.union(intervals.of(trace.spans.take(chosen)))
+    chosen = trace.name_mask(trace.user_ranges, prefix) & (trace.user_ranges["thread"] == trace.main_thread)
+    return intervals.union(intervals.of(trace.user_ranges.take(chosen)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.device.device_health import REASONS, THERMAL, device_facts
-from gpuprof.model.samples import DeviceFacts, DeviceProcess
+from gpuprof.model.readings import DeviceFacts, DeviceProcess
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -49,24 +49,24 @@ class DeviceConditions(Result):
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
-        """From the device samples and the sampler's facts."""
-        samples, facts = trace.device_samples, device_facts(trace)
-        rows = range(max(len(facts), int(samples["device"].max()) + 1 if len(samples) else 0))
+        """From the device readings and the sampler's facts."""
+        readings, facts = trace.device_readings, device_facts(trace)
+        rows = range(max(len(facts), int(readings["device"].max()) + 1 if len(readings) else 0))
         known = [facts[row] if row < len(facts) else DeviceFacts() for row in rows]
         return cls(
-            tuple(_condition(samples.take(samples["device"] == row), known[row], _own_pid(trace)) for row in rows)
+            tuple(_condition(readings.take(readings["device"] == row), known[row], _own_pid(trace)) for row in rows)
         )
 
 
-def _condition(samples: Table, facts: DeviceFacts, own: int | None) -> DeviceCondition:
-    reasons, clocks = samples["clock_reasons"], samples["sm_clock_mhz"]
-    busy = samples["utilisation_percent"] > 0
+def _condition(readings: Table, facts: DeviceFacts, own: int | None) -> DeviceCondition:
+    reasons, clocks = readings["clock_reasons"], readings["sm_clock_mhz"]
+    busy = readings["utilisation_percent"] > 0
     loaded = busy & (reasons >= 0)
     cool = loaded & ((reasons & THERMAL) == 0)
     marked = {name: cool & ((reasons & bit) != 0) for name, bit in REASONS.items() if not bit & THERMAL}
     marked = {name: rows for name, rows in marked.items() if rows.any()}
     read = {name: _median(clocks[rows]) for name, rows in marked.items()}
-    below, linked = _link(samples, facts)
+    below, linked = _link(readings, facts)
     linked &= busy
     others, bytes_held = _others(facts, own)
     return DeviceCondition(
@@ -77,17 +77,17 @@ def _condition(samples: Table, facts: DeviceFacts, own: int | None) -> DeviceCon
         clock_free_mhz=_median(clocks[loaded & ((reasons & ~1) == 0)]),
         link_readings=int(linked.sum()),
         link_below_share=float(below[linked].mean()) if linked.any() else None,
-        link_generation=_whole(_median(samples["pcie_generation"][linked])),
-        link_width=_whole(_median(samples["pcie_width"][linked])),
+        link_generation=_whole(_median(readings["pcie_generation"][linked])),
+        link_width=_whole(_median(readings["pcie_width"][linked])),
         others=others,
         others_bytes=bytes_held,
     )
 
 
-def _link(samples: Table, facts: DeviceFacts) -> tuple[Array, Array]:
+def _link(readings: Table, facts: DeviceFacts) -> tuple[Array, Array]:
     """For each reading: whether the link is below its maximum, and whether that can be said."""
-    generation, width = samples["pcie_generation"], samples["pcie_width"]
-    below, known = np.zeros(len(samples), bool), np.zeros(len(samples), bool)
+    generation, width = readings["pcie_generation"], readings["pcie_width"]
+    below, known = np.zeros(len(readings), bool), np.zeros(len(readings), bool)
     for values, most in ((generation, facts.pcie_max_generation), (width, facts.pcie_max_width)):
         if most is not None:
             known |= values > 0

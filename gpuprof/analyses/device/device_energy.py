@@ -14,7 +14,7 @@ from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.samples import DeviceFacts
+from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_S
@@ -71,7 +71,7 @@ class DeviceEnergy(Result):
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
-        """From the device samples, the device's busy time and the steps."""
+        """From the device readings, the device's busy time and the steps."""
         use = results.get(DeviceActivity).primary
         found = None if use is None else _sampled(trace, use)
         if use is None or found is None:
@@ -80,10 +80,10 @@ class DeviceEnergy(Result):
         steps = intervals.union(intervals.of(trace.steps))
         within = steps if len(steps.starts) else intervals.single(trace.span_start_ns, trace.span_end_ns)
         idle = intervals.subtract(within, use.busy)
-        samples = trace.device_samples
-        samples = samples.take((samples["device"] == row) & (samples["power_mw"] >= 0))
-        samples = samples.take(np.argsort(samples["time_ns"], kind="stable"))
-        times, power = samples["time_ns"], samples["power_mw"]
+        readings = trace.device_readings
+        readings = readings.take((readings["device"] == row) & (readings["power_mw"] >= 0))
+        readings = readings.take(np.argsort(readings["time_ns"], kind="stable"))
+        times, power = readings["time_ns"], readings["power_mw"]
         whole, idling = (_joules(times, power, part, within) for part in (within, idle))
         mean = None if len(times) else _mean_power(facts)
         return cls(
@@ -96,7 +96,7 @@ class DeviceEnergy(Result):
             steps=len(trace.steps),
             samples=_samples(results),
             readings=int(intervals.contains(within, times).sum()),
-            resolution_ns=_resolution(samples["time_ns"], facts),
+            resolution_ns=_resolution(readings["time_ns"], facts),
             from_counter=mean is not None,
         )
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.model.samples import DeviceFacts
+from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -32,19 +32,19 @@ THERMAL = REASONS["thermal_software"] | REASONS["thermal_hardware"]
 class DeviceVitals:
     """One sampled device; `torch_index` is torch's number for it. None where the metric was never read.
 
-    `samples` were taken, `under_load` of them with a kernel resident in the driver's last period (utilisation > 0) and
-    the clock reasons read. `reason_share` maps each of REASONS that occurs to the share (0..1) of the samples under
-    load that carry it, `thermal_share` is that of either thermal reason; None without samples under load.
+    `readings` were taken, `under_load` of them with a kernel resident in the driver's last period (utilisation > 0) and
+    the clock reasons read. `reason_share` maps each of REASONS that occurs to the share (0..1) of the readings under
+    load that carry it, `thermal_share` is that of either thermal reason; None without readings under load.
     `thermal_ranges_ns`: from the first to the last of consecutive readings with a thermal reason. Clocks are of the
     SMs, medians under load: with a thermal reason and without any reason that lowers them.
-    `power_mean_mw` is over the samples under load.
+    `power_mean_mw` is over the readings under load.
     `other_processes`: how many compute processes beside this one the driver listed at the start or end.
     """
 
     device: int
     torch_index: int | None
     name: str | None
-    samples: int
+    readings: int
     under_load: int
     reason_share: dict[str, float] | None
     thermal_share: float | None
@@ -70,14 +70,14 @@ class DeviceHealth(Result):
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
-        """From the device samples and the sampler's facts."""
-        samples, sampling = trace.device_samples, trace.context.sampling
+        """From the device readings and the sampler's facts."""
+        readings, sampling = trace.device_readings, trace.context.sampling
         facts = device_facts(trace)
         unavailable = sampling.get("unavailable")
         return cls(
             tuple(
-                _vitals(int(i), samples.take(samples["device"] == i), facts[i] if i < len(facts) else DeviceFacts())
-                for i in np.unique(samples["device"])
+                _vitals(int(i), readings.take(readings["device"] == i), facts[i] if i < len(facts) else DeviceFacts())
+                for i in np.unique(readings["device"])
                 if i >= 0
             ),
             unavailable if isinstance(unavailable, str) else None,
@@ -92,10 +92,10 @@ def device_facts(trace: Trace) -> tuple[DeviceFacts, ...]:
         return ()
 
 
-def _vitals(device: int, samples: Table, facts: DeviceFacts) -> DeviceVitals:
-    samples = samples.take(np.argsort(samples["time_ns"], kind="stable"))
-    reasons, times = samples["clock_reasons"], samples["time_ns"]
-    loaded = (samples["utilisation_percent"] > 0) & (reasons >= 0)
+def _vitals(device: int, readings: Table, facts: DeviceFacts) -> DeviceVitals:
+    readings = readings.take(np.argsort(readings["time_ns"], kind="stable"))
+    reasons, times = readings["clock_reasons"], readings["time_ns"]
+    loaded = (readings["utilisation_percent"] > 0) & (reasons >= 0)
     hot = loaded & ((reasons & THERMAL) != 0)
     free = loaded & ((reasons & ~1) == 0)
     count = int(loaded.sum())
@@ -104,19 +104,19 @@ def _vitals(device: int, samples: Table, facts: DeviceFacts) -> DeviceVitals:
         device=device,
         torch_index=facts.torch_index,
         name=facts.name,
-        samples=len(samples),
+        readings=len(readings),
         under_load=count,
         reason_share={name: share for name, share in shares.items() if share} if shares else None,
         thermal_share=float(hot[loaded].mean()) if count else None,
         thermal_ranges_ns=_ranges(times, hot),
-        temperature_max_c=_over(np.nanmax, samples["temperature_c"]),
+        temperature_max_c=_over(np.nanmax, readings["temperature_c"]),
         temperature_slowdown_c=facts.temperature_slowdown_c,
-        power_mean_mw=_over(np.mean, samples["power_mw"][loaded]),
+        power_mean_mw=_over(np.mean, readings["power_mw"][loaded]),
         power_limit_mw=facts.power_limit_mw,
-        clock_thermal_mhz=_over(np.median, samples["sm_clock_mhz"][hot]),
-        clock_free_mhz=_over(np.median, samples["sm_clock_mhz"][free]),
+        clock_thermal_mhz=_over(np.median, readings["sm_clock_mhz"][hot]),
+        clock_free_mhz=_over(np.median, readings["sm_clock_mhz"][free]),
         clock_max_mhz=facts.sm_clock_max_mhz,
-        used_max_bytes=_whole(_over(np.max, samples["memory_used_bytes"])),
+        used_max_bytes=_whole(_over(np.max, readings["memory_used_bytes"])),
         memory_bytes=facts.memory_bytes,
         other_processes=_others(facts),
     )

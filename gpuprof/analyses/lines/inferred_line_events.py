@@ -35,7 +35,7 @@ def with_spans(trace: Trace, events: Table) -> Table:
 
 
 def _known(trace: Trace) -> list[tuple[int, Intervals]]:
-    spans, context = trace.spans, trace.context
+    spans, context = trace.user_ranges, trace.context
     on_main = spans["thread"] == trace.main_thread
     found = []
     for name in sorted({each.name for each in context.optimizers}):
@@ -51,7 +51,7 @@ def _only(lines: set[int | None]) -> int | None:
 
 
 def _waits(trace: Trace) -> Array:
-    return trace.name_mask(trace.spans, INPUT)
+    return trace.name_mask(trace.user_ranges, INPUT)
 
 
 def _as_events(tid: int, line: int, within: Intervals) -> dict[str, Array]:

@@ -69,7 +69,7 @@ def _mean(trace: Trace, column: str, within: Intervals) -> tuple[float | None, i
 
     Each counts by how much of its time lies in `within`.
     """
-    samples = trace.host_samples
+    samples = trace.host_readings
     times, values = samples["time_ns"][1:], samples[column][1:].astype(np.float64)
     weights = intervals.covered(within, samples["time_ns"][:-1], times).astype(np.float64)
     known = ~np.isnan(values) & (weights > 0)

@@ -130,7 +130,7 @@ def _launches(trace: Trace) -> Array:
 
 
 def _waits(trace: Trace) -> Table:
-    spans = trace.spans
+    spans = trace.user_ranges
     on_main = spans["thread"] == trace.main_thread
     rows = np.flatnonzero(trace.name_mask(spans, INPUT) & on_main)
     return spans.take(rows[np.argsort(spans["start_ns"][rows], kind="stable")])

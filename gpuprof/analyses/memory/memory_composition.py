@@ -193,7 +193,7 @@ class _Zeroed:
     @classmethod
     def of(cls, trace: Trace, device: int | None) -> _Zeroed | None:
         """None where no such range was recorded, or the rows have no addresses."""
-        ranges = trace.spans.take(trace.name_mask(trace.spans, _ZERO))
+        ranges = trace.user_ranges.take(trace.name_mask(trace.user_ranges, _ZERO))
         memory = trace.memory
         on_host = memory["device_type"] == MemoryDevice.CPU
         here = on_host if device is None else ~on_host & (memory["device"] == device)

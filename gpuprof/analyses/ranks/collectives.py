@@ -39,7 +39,7 @@ class Collectives(Result):
         kinds = results.get(Kernels).table
         kinds = kinds.take(kinds["category"] == KernelCategory.COLLECTIVE)
         longest = trace.names[int(kinds["name"][np.argmax(kinds["total_ns"])])] if len(kinds) else ""
-        used = np.unique(np.concatenate((trace.operators["name"], trace.spans["name"])))
+        used = np.unique(np.concatenate((trace.operators["name"], trace.user_ranges["name"])))
         names = (trace.names[row] for row in used.tolist())
         return cls(
             event=rows,

@@ -21,13 +21,13 @@ _DISTRIBUTED = ("DistributedDataParallel", "nccl:", "c10d::", "FullyShardedDataP
 class Peer:
     """A visible device on which this run recorded nothing. None: the driver was not asked, or did not say.
 
-    `idle_share`: its readings with no kernel of anybody resident, 0..1, over `samples` of them. `processes`: how many
+    `idle_share`: its readings with no kernel of anybody resident, 0..1, over `readings` of them. `processes`: how many
     compute processes the driver listed on it at most; `used_bytes`: of its memory, by anybody, at most.
     """
 
     device: int
     name: str | None
-    samples: int
+    readings: int
     idle_share: float | None
     processes: int | None
     used_bytes: int | None
@@ -50,12 +50,12 @@ class DeviceUsage(Result):
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
-        """From the devices of the environment (else of the trace), the samples and the ranges."""
+        """From the devices of the environment (else of the trace), the readings and the ranges."""
         environment = trace.context.environment
         visible = environment.devices if environment else trace.devices
         used = tuple(use.id for use in results.get(DeviceActivity).devices)
         vitals = {each.torch_index: each for each in results.get(DeviceHealth).devices}
-        forward = trace.spans.take(trace.name_mask(trace.spans, "DataParallel.forward"))
+        forward = trace.user_ranges.take(trace.name_mask(trace.user_ranges, "DataParallel.forward"))
         return cls(
             visible=len(visible) or None,
             used=used,
@@ -76,14 +76,14 @@ def _distributed(trace: Trace) -> bool:
 def _peer(trace: Trace, device: int, name: str | None, vitals: DeviceVitals | None) -> Peer:
     if vitals is None:
         return Peer(device, name, 0, None, None, None)
-    samples, facts = trace.device_samples, device_facts(trace)[vitals.device]
-    read = samples["utilisation_percent"][samples["device"] == vitals.device]
+    readings, facts = trace.device_readings, device_facts(trace)[vitals.device]
+    read = readings["utilisation_percent"][readings["device"] == vitals.device]
     read = read[~np.isnan(read)]
     listed = [len(each) for each in (facts.processes_start, facts.processes_end) if each is not None]
     return Peer(
         device=device,
         name=name,
-        samples=len(read),
+        readings=len(read),
         idle_share=float((read == 0).mean()) if len(read) else None,
         processes=max(listed, default=None),
         used_bytes=vitals.used_max_bytes,

@@ -45,7 +45,7 @@ class GradientRecording(Result):
         made = np.diff(numbers)
         same_step = (step[1:] == step[:-1]) & (step[1:] >= 0)
         per_step = np.bincount(step[:-1][same_step], weights=made[same_step], minlength=steps)[:steps]
-        stepped = bool(trace.name_mask(trace.spans, f"{OPTIMIZER}step").any()) or bool(trace.context.optimizers)
+        stepped = bool(trace.name_mask(trace.user_ranges, f"{OPTIMIZER}step").any()) or bool(trace.context.optimizers)
         return cls(
             recorded=bool(len(operators)),
             making=intervals.union(intervals.of(operators.take(np.flatnonzero(forward)[first]))),

@@ -69,8 +69,10 @@ class GradientZeroing(Result):
 
 
 def _ranges(trace: Trace) -> Table:
-    chosen = trace.name_mask(trace.spans, f"{OPTIMIZER}zero_grad#") & (trace.spans["thread"] == trace.main_thread)
-    return trace.spans.take(chosen)
+    chosen = trace.name_mask(trace.user_ranges, f"{OPTIMIZER}zero_grad#") & (
+        trace.user_ranges["thread"] == trace.main_thread
+    )
+    return trace.user_ranges.take(chosen)
 
 
 def _tensors(trace: Trace, zeros: Table, ranges: int) -> int:

@@ -125,7 +125,7 @@ def _functions(trace: Trace, gaps: Intervals) -> tuple[tuple[str, int], ...]:
 
 
 def _cpu(trace: Trace, within: Intervals) -> float | None:
-    samples = trace.host_samples
+    samples = trace.host_readings
     read = samples["cpu_percent"][intervals.contains(within, samples["time_ns"])]
     read = read[~np.isnan(read)]
     return float(np.median(read)) if len(read) else None

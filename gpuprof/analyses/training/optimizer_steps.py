@@ -69,7 +69,7 @@ class OptimizerSteps(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the `Optimizer.step#` ranges."""
-        spans = trace.spans
+        spans = trace.user_ranges
         chosen = spans.take(matching(trace, spans, _STEP) & (spans["thread"] == trace.main_thread))
         names = np.unique(chosen["name"])
         uses = [_use(trace, trace.names[name], chosen.take(chosen["name"] == name)) for name in names]
@@ -107,7 +107,7 @@ def _use(trace: Trace, span_name: str, ranges: Table) -> OptimizerUse:
 
 def _runs_closure(trace: Trace, ranges: Table) -> bool:
     inside = intervals.union(intervals.of(ranges))
-    zeroed = trace.spans["start_ns"][trace.name_mask(trace.spans, "Optimizer.zero_grad#")]
+    zeroed = trace.user_ranges["start_ns"][trace.name_mask(trace.user_ranges, "Optimizer.zero_grad#")]
     graph = trace.operators["start_ns"][backward_mask(trace)]
     return bool(intervals.contains(inside, zeroed).any() or intervals.contains(inside, graph).any())
 

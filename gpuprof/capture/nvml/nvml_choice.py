@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpuprof.capture.nvml.devices import NvmlDevice, by_uuid, expected, join, nvml_devices, torch_devices
-from gpuprof.capture.nvml.nvml_device import SampledDevice
+from gpuprof.capture.nvml.nvml_device import DeviceReadings
 
 
 class Choice:
@@ -19,7 +19,7 @@ class Choice:
         self.asked = asked
         self.unavailable: str | None = None
         self.errors: dict[str, str] = {}
-        self.devices: list[SampledDevice] = []
+        self.devices: list[DeviceReadings] = []
         self._listed: list[NvmlDevice] = []
 
     def open(self) -> None:
@@ -35,7 +35,7 @@ class Choice:
             self.unavailable = "CUDA_VISIBLE_DEVICES hides every device from this process"
             return
         chosen = self._pick(joined, known=torch is not None)
-        self.devices = [SampledDevice(row, device, index) for row, (device, index) in enumerate(chosen)]
+        self.devices = [DeviceReadings(row, device, index) for row, (device, index) in enumerate(chosen)]
         if not self.devices:
             there = ", ".join(device.label for device in self._listed)
             self.unavailable = f"none of the devices asked for is there; NVML lists {there}"

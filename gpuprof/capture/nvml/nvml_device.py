@@ -11,10 +11,10 @@ import msgspec
 from gpuprof.capture.nvml.devices import NvmlDevice
 from gpuprof.capture.nvml.nvml import NvmlCallError, Reaction, call, constant, known
 from gpuprof.capture.nvml.nvml_metrics import MetricState, metrics, power_instant
-from gpuprof.model.samples import DeviceFacts, DeviceProcess, DeviceSample
+from gpuprof.model.readings import DeviceFacts, DeviceProcess, DeviceReading
 
 
-class SampledDevice:
+class DeviceReadings:
     """Reads one device. A metric that fails does not harm the others; a lost device is left alone from then on."""
 
     def __init__(self, row: int, device: NvmlDevice, torch_index: int | None):
@@ -26,7 +26,7 @@ class SampledDevice:
         self._facts = DeviceFacts()
         self._energy: tuple[int, int] | None = None
         self._ecc: int | None = None
-        self.latest: DeviceSample | None = None
+        self.latest: DeviceReading | None = None
 
     @property
     def label(self) -> str:
@@ -94,7 +94,7 @@ class SampledDevice:
             power_source=self._power_source(),
         )
 
-    def sample(self, slow: bool) -> DeviceSample | None:
+    def reading(self, slow: bool) -> DeviceReading | None:
         """One reading (the slow metrics only if asked); None where nothing at all could be read."""
         if self.lost:
             return None
@@ -110,11 +110,11 @@ class SampledDevice:
         if not values:
             return None
         took = time.perf_counter_ns() - before
-        sample = DeviceSample(
+        reading = DeviceReading(
             device=self.row, time_ns=unix_ns + took // 2, monotonic_ns=before + took // 2, call_ns=took, **values
         )
-        self.latest = sample if self.latest is None else _carried(self.latest, sample)
-        return sample
+        self.latest = reading if self.latest is None else _carried(self.latest, reading)
+        return reading
 
     def take_cost_ns(self, wait_per_call_ns: int) -> int:
         """Time in the driver since the last asking."""
@@ -154,7 +154,7 @@ class SampledDevice:
         return "instant" if working is power_instant else "driver"
 
 
-def _carried(old: DeviceSample, new: DeviceSample) -> DeviceSample:
+def _carried(old: DeviceReading, new: DeviceReading) -> DeviceReading:
     """`new`, with the slow metrics of `old` where this tick did not read them."""
     kept = {f: getattr(old, f) for f in ("temperature_c", "pcie_generation", "pcie_width") if getattr(new, f) is None}
     return msgspec.structs.replace(new, **kept)

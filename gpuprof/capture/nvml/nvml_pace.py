@@ -1,4 +1,4 @@
-"""How often to sample: the asked rate, halved for as long as sampling costs more than a hundredth of the time."""
+"""How often to reading: the asked rate, halved for as long as sampling costs more than a hundredth of the time."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gpuprof.model.samples import DeviceSample
+from gpuprof.model.readings import DeviceReading
 
 
 class NvmlRows:
-    """Samples with the number of their tick. When `limit` is passed, every second tick is dropped.
+    """Readings with the number of their tick. When `limit` is passed, every second tick is dropped.
 
     Ticks are renumbered then, so that those which carry the slow metrics (multiples of `Pace.slow_every`, which
     halves with the rate) stay.
@@ -14,25 +14,25 @@ class NvmlRows:
 
     def __init__(self, limit: int = 20_000):
         self._limit = limit
-        self._rows: list[tuple[int, DeviceSample]] = []
+        self._rows: list[tuple[int, DeviceReading]] = []
         self.thinned = 0
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, tick: int, sample: DeviceSample) -> None:
-        """Keep one sample."""
-        self._rows.append((tick, sample))
+    def add(self, tick: int, reading: DeviceReading) -> None:
+        """Keep one reading."""
+        self._rows.append((tick, reading))
 
     def thin(self) -> bool:
         """Drop every second tick if there are too many rows; whether that was done."""
         if len(self._rows) <= self._limit:
             return False
         # a new list, so that a reader of the old one never sees it half changed
-        self._rows = [(tick // 2, sample) for tick, sample in self._rows if tick % 2 == 0]
+        self._rows = [(tick // 2, reading) for tick, reading in self._rows if tick % 2 == 0]
         self.thinned += 1
         return True
 
-    def samples(self) -> list[DeviceSample]:
+    def readings(self) -> list[DeviceReading]:
         """All of them, in the order of reading."""
-        return [sample for _, sample in self._rows]
+        return [reading for _, reading in self._rows]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuprof.model.context import RunContext
-from gpuprof.model.samples import DeviceFacts, DeviceSample, SampleLog
-from gpuprof.model.schema import HOST_SAMPLES, LINE_EVENTS
+from gpuprof.model.readings import DeviceFacts, DeviceReading, ReadingLog
+from gpuprof.model.schema import HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
 
 
@@ -23,8 +23,8 @@ class Captured:
     context: RunContext
     folder: Path | None = None
     kineto: Path | None = None
-    device_samples: SampleLog = field(default_factory=SampleLog)
-    host_samples: Table = field(default_factory=lambda: Table(HOST_SAMPLES))
+    device_readings: ReadingLog = field(default_factory=ReadingLog)
+    host_readings: Table = field(default_factory=lambda: Table(HOST_READINGS))
     line_events: Table = field(default_factory=lambda: Table(LINE_EVENTS))
     unsaved: str | None = None
 
@@ -36,7 +36,7 @@ class Live:
 
     `steps` have ended so far, `steps_a_second` over the last few seconds, `steps_wanted` end the kernel recording.
     `batch` of `batches` is where the DataLoader that was asked last stands in its pass. `devices` has the newest
-    reading of each device that answers and `samples` those of the last minute, each with its own time; their `device`
+    reading of each device that answers and `readings` those of the last minute, each with its own time; their `device`
     is a position in `facts`.
     """
 
@@ -48,7 +48,7 @@ class Live:
     batches: int | None = None
     state: str = "ended"
     recorded_ns: int = 0
-    devices: tuple[DeviceSample, ...] = ()
-    samples: tuple[DeviceSample, ...] = ()
+    devices: tuple[DeviceReading, ...] = ()
+    readings: tuple[DeviceReading, ...] = ()
     facts: tuple[DeviceFacts, ...] = ()
     resident_bytes: int | None = None

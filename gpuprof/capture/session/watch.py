@@ -15,9 +15,9 @@ from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
 from gpuprof.capture.loading.loaders import LoaderWatch
-from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
-from gpuprof.capture.process.host_samples import HostSampler
+from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
 from gpuprof.capture.profiler.optimizers import OptimizerWatch
@@ -30,8 +30,8 @@ from gpuprof.capture.session.signals import Signals
 from gpuprof.capture.session.steps import StepCount
 from gpuprof.capture.session.window import RecordingWindow
 from gpuprof.model.context import Cell, Cost, Environment, RunContext
+from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
-from gpuprof.model.samples import SampleLog
 
 
 class Watch:
@@ -98,7 +98,7 @@ class Watch:
         self._signals.end(first=False)
         followed, line_events = self._lines.finish()
         facts = self._signals.facts()
-        log = SampleLog() if self._devices is None else self._devices.stop()
+        log = ReadingLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
         folder = RunFolder(self._runs, context.run_id or "")
         trace = self._save_trace(folder)
@@ -140,7 +140,7 @@ class Watch:
             state=state,
             recorded_ns=self._window.recorded_for_ns,
             devices=() if self._devices is None else tuple(self._devices.latest()),
-            samples=() if self._devices is None else self._devices.recent(),
+            readings=() if self._devices is None else self._devices.recent(),
             facts=() if self._devices is None else tuple(self._devices.facts()),
             resident_bytes=self._host.latest_bytes,
         )
@@ -185,7 +185,7 @@ class Watch:
     def _tick(self, resident_bytes: int) -> None:
         self._window.check("bytes" if self._limit.passed(resident_bytes) else None)
 
-    def _environment(self, log: SampleLog) -> Environment:
+    def _environment(self, log: ReadingLog) -> Environment:
         driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)
         return msgspec.structs.replace(read_environment(driver), **(self._flags or {}))
 
@@ -214,7 +214,7 @@ class Watch:
         if self._host.failure:
             self._notes.append(self._host.failure)
 
-    def _sampling(self, log: SampleLog, trace: SavedTrace | None) -> dict[str, Any]:
+    def _sampling(self, log: ReadingLog, trace: SavedTrace | None) -> dict[str, Any]:
         marks = [] if trace is None else trace.clock_marks_ns
         offset, problem = self._clock.check(marks)
         if problem is not None:
@@ -222,6 +222,6 @@ class Watch:
         facts = {name: value for name, value in log.to_dict().items() if name != "table"}
         return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset}
 
-    def _sampler_share(self, log: SampleLog, cell_ns: int) -> float | None:
+    def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:
         host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0
         return host + (log.cost_share or 0.0)

@@ -5,7 +5,7 @@ What it finds
     readings show another one without any kernel and without any process on it.
 
 Why it costs
-    Data-parallel training on n devices takes up to n times as many samples a second, less what the gradients' exchange
+    Data-parallel training on n devices takes up to n times as many readings a second, less what the gradients' exchange
     costs.
 
 What to do
@@ -41,7 +41,7 @@ class IdlePeerDevices(Rule):
     """See the module."""
 
     idle_share: float = threshold(0.95, "of a peer's readings without any kernel: a display may wake it now and then")
-    samples: float = threshold(5, "readings: fewer do not show that nobody uses it")
+    readings: float = threshold(5, "readings: fewer do not show that nobody uses it")
     compute_share: float = threshold(0.5, "of the step: below it the one device waits, and two would wait as well")
     used_gib: float = threshold(2, "in use on a peer: then somebody's process is there, whether listed or not")
 
@@ -69,7 +69,7 @@ class IdlePeerDevices(Rule):
 
     def _is_idle(self, peer: Peer) -> bool:
         return (
-            peer.samples >= self.samples
+            peer.readings >= self.readings
             and (peer.idle_share or 0) >= self.idle_share
             and not peer.processes
             and (peer.used_bytes or 0) < self.used_gib * GIB
@@ -91,7 +91,7 @@ class IdlePeerDevices(Rule):
                 "visible_devices": several.visible or 0,
                 "idle_devices": len(idle),
                 "compute_share": round(computing, 4),
-                "samples": min(peer.samples for peer in idle),
+                "readings": min(peer.readings for peer in idle),
             },
             change=f"Train on {number} devices with `DistributedDataParallel`, one process each: "
             f"`torchrun --nproc-per-node={number}`, or `accelerate.notebook_launcher(train, num_processes={number})` "

@@ -38,7 +38,7 @@ class DeviceClocks:
     def __enter__(self) -> Self:
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
-            from gpuprof.capture.nvml.device_samples import DeviceSampler
+            from gpuprof.capture.nvml.device_sampler import DeviceSampler
 
             self._sampler = DeviceSampler(hz=5.0)
             self._sampler.start()

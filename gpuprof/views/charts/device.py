@@ -15,7 +15,7 @@ from gpuprof.views.theme import EVENTS
 
 
 class Reading(NamedTuple):
-    """A column of the samples, how it is named and scaled on its axis."""
+    """A column of the readings, how it is named and scaled on its axis."""
 
     column: str
     label: str
@@ -36,15 +36,15 @@ def draw(health: DeviceHealth, trace: Trace) -> Any:
     """A curve per metric that was read, one below the other on the same time axis, one line a device."""
     import holoviews as hv
 
-    samples = trace.device_samples
-    shown = [reading for reading in READINGS if _known(samples[reading.column]).sum() > 1]
+    readings = trace.device_readings
+    shown = [reading for reading in READINGS if _known(readings[reading.column]).sum() > 1]
     if not shown:
-        return words(_why_empty(health, len(samples)))
-    origin = int(samples["time_ns"].min())
-    unit_ns, unit_name = time_unit(int(samples["time_ns"].max()) - origin)
-    time = hv.Dimension("time since the first sample", unit=unit_name)
+        return words(_why_empty(health, len(readings)))
+    origin = int(readings["time_ns"].min())
+    unit_ns, unit_name = time_unit(int(readings["time_ns"].max()) - origin)
+    time = hv.Dimension("time since the first reading", unit=unit_name)
     panels = [
-        _panel(samples, reading, (samples["time_ns"] - origin) / unit_ns, time, reading is shown[-1])
+        _panel(readings, reading, (readings["time_ns"] - origin) / unit_ns, time, reading is shown[-1])
         for reading in shown
     ]
     if len(panels) == 1:
@@ -52,18 +52,18 @@ def draw(health: DeviceHealth, trace: Trace) -> Any:
     return hv.Layout(panels).cols(1).opts(backend="bokeh", toolbar=None, shared_axes=True)
 
 
-def _panel(samples: Table, reading: Reading, time: Array, axis: Any, last: bool) -> Any:
+def _panel(readings: Table, reading: Reading, time: Array, axis: Any, last: bool) -> Any:
     import holoviews as hv
 
     lines = []
-    for device in np.unique(samples["device"]):
-        rows = (samples["device"] == device) & _known(samples[reading.column])
+    for device in np.unique(readings["device"]):
+        rows = (readings["device"] == device) & _known(readings[reading.column])
         if rows.any():
             thin = np.flatnonzero(rows)[:: max(1, int(rows.sum()) // MOST_POINTS)]
             value = hv.Dimension(reading.label, unit=reading.unit)
-            curve = hv.Curve((time[thin], samples[reading.column][thin] / reading.divisor), axis, value)
-            lines.append(curve.opts(color=EVENTS["sample"].light, line_width=1.8, tools=["hover"]))
-    values = samples[reading.column][_known(samples[reading.column])] / reading.divisor
+            curve = hv.Curve((time[thin], readings[reading.column][thin] / reading.divisor), axis, value)
+            lines.append(curve.opts(color=EVENTS["reading"].light, line_width=1.8, tools=["hover"]))
+    values = readings[reading.column][_known(readings[reading.column])] / reading.divisor
     return frame(
         hv.Overlay(lines),
         height=150 if last else 110,
@@ -87,11 +87,11 @@ def _known(values: Array) -> Array:
     return known
 
 
-def _why_empty(health: DeviceHealth, samples: int) -> str:
+def _why_empty(health: DeviceHealth, readings: int) -> str:
     if health.unavailable:
         return f"The device was not sampled: {health.unavailable}"
-    if samples:
-        return "Too few samples for a curve: the run was shorter than two readings."
+    if readings:
+        return "Too few readings for a curve: the run was shorter than two readings."
     return "The device was not sampled in this run."
 
 

@@ -10,7 +10,7 @@ from gpuprof.units import NS_PER_S
 
 if TYPE_CHECKING:
     from gpuprof.capture.session.captured import Live
-    from gpuprof.model.samples import DeviceFacts, DeviceSample
+    from gpuprof.model.readings import DeviceFacts, DeviceReading
 
 CURVE_S = 60.0
 _W_PER_MW = 1e-3
@@ -29,7 +29,7 @@ def live_status(live: Live) -> dict[str, Any]:
         "steps": _steps(live),
         "progress": live.batch / live.batches if live.batch is not None and live.batches else None,
         "memory": f"process {units.size(live.resident_bytes)}" if live.resident_bytes else "",
-        "devices": [_device(live, sample) for sample in live.devices],
+        "devices": [_device(live, reading) for reading in live.devices],
     }
 
 
@@ -53,20 +53,20 @@ def _steps(live: Live) -> str:
     return " · ".join(parts)
 
 
-def _device(live: Live, sample: DeviceSample) -> dict[str, Any]:
-    facts = live.facts[sample.device] if sample.device < len(live.facts) else None
+def _device(live: Live, reading: DeviceReading) -> dict[str, Any]:
+    facts = live.facts[reading.device] if reading.device < len(live.facts) else None
     return {
-        "name": (facts.name if facts else None) or f"device {sample.device}",
-        "gauges": [gauge for gauge in _gauges(sample, facts) if gauge["text"]],
-        "warning": _warning(sample),
-        "curve": _curve(live, sample.device, facts),
+        "name": (facts.name if facts else None) or f"device {reading.device}",
+        "gauges": [gauge for gauge in _gauges(reading, facts) if gauge["text"]],
+        "warning": _warning(reading),
+        "curve": _curve(live, reading.device, facts),
     }
 
 
-def _gauges(sample: DeviceSample, facts: DeviceFacts | None) -> list[dict[str, Any]]:
-    used, limit = sample.memory_used_bytes, facts.memory_bytes if facts else None
-    power, most_power = sample.power_mw, facts.power_limit_mw if facts else None
-    busy, heat = sample.utilisation_percent, sample.temperature_c
+def _gauges(reading: DeviceReading, facts: DeviceFacts | None) -> list[dict[str, Any]]:
+    used, limit = reading.memory_used_bytes, facts.memory_bytes if facts else None
+    power, most_power = reading.power_mw, facts.power_limit_mw if facts else None
+    busy, heat = reading.utilisation_percent, reading.temperature_c
     return [
         _gauge("utilisation", units.percent(busy / 100) if busy is not None else "", busy, 100),
         _gauge("memory", _of(units.size(used), units.size(limit), used, limit), used, limit),
@@ -89,20 +89,20 @@ def _watts(power_mw: int | None) -> str:
     return units.power(power_mw * _W_PER_MW) if power_mw is not None else ""
 
 
-def _warning(sample: DeviceSample) -> str:
-    held = sample.clock_reasons or 0
+def _warning(reading: DeviceReading) -> str:
+    held = reading.clock_reasons or 0
     names = [name.replace("_", " ") for name, bit in _SPEED_HELD.items() if held > 0 and held & bit]
     return f"clocks held down: {', '.join(names)}" if names else ""
 
 
 def _curve(live: Live, device: int, facts: DeviceFacts | None) -> dict[str, list[float | None]]:
-    own = [sample for sample in live.samples if sample.device == device]
+    own = [reading for reading in live.readings if reading.device == device]
     if not own:
         return {"ago_s": [], "utilisation": [], "memory": []}
     newest, limit = own[-1].monotonic_ns, facts.memory_bytes if facts else None
-    shown = [sample for sample in own if (newest - sample.monotonic_ns) / NS_PER_S <= CURVE_S]
+    shown = [reading for reading in own if (newest - reading.monotonic_ns) / NS_PER_S <= CURVE_S]
     return {
-        "ago_s": [round((newest - sample.monotonic_ns) / NS_PER_S, 2) for sample in shown],
+        "ago_s": [round((newest - reading.monotonic_ns) / NS_PER_S, 2) for reading in shown],
         "utilisation": [None if s.utilisation_percent is None else s.utilisation_percent / 100 for s in shown],
         "memory": [s.memory_used_bytes / limit if s.memory_used_bytes and limit else None for s in shown],
     }

@@ -77,7 +77,7 @@ def _health(results: Results) -> tuple[Block, ...]:
             "What the driver reported",
             (
                 "device",
-                "samples",
+                "readings",
                 "warmest",
                 "slows down at",
                 "mean power",
@@ -86,7 +86,7 @@ def _health(results: Results) -> tuple[Block, ...]:
                 "throttled",
             ),
             tuple(_vitals(vitals) for vitals in health.devices),
-            "Throttled: share of the samples under load with a reason for lower clocks. "
+            "Throttled: share of the readings under load with a reason for lower clocks. "
             "Memory used is the whole device's, other processes included.",
         ),
     )
@@ -101,7 +101,7 @@ def _vitals(vitals: DeviceVitals) -> tuple[str | TableCell, ...]:
         throttled = ", ".join(words) or "never"
     return (
         f"{vitals.device}" + (f" ({vitals.name})" if vitals.name else ""),
-        TableCell(units.count(vitals.samples), vitals.samples),
+        TableCell(units.count(vitals.readings), vitals.readings),
         TableCell(units.temperature(vitals.temperature_max_c), vitals.temperature_max_c),
         TableCell(units.temperature(vitals.temperature_slowdown_c), vitals.temperature_slowdown_c),
         _power(vitals.power_mean_mw),
@@ -121,7 +121,7 @@ def _between(low: float, high: float) -> str:
 
 
 def _samples(trace: Trace) -> list[CurveBlock]:
-    table = trace.device_samples
+    table = trace.device_readings
     curves = []
     for device in np.unique(table["device"]).tolist():
         rows = np.flatnonzero(table["device"] == device)
@@ -135,7 +135,7 @@ def _samples(trace: Trace) -> list[CurveBlock]:
             values = values[known] * scale
             most = top or float(values.max())
             caption = f"{label}, device {device}: {_between(values.min(), values.max())} {unit}"
-            curves.append(curve_block(caption, "sample", time, values, top=most, top_text=f"{most:.0f} {unit}"))
+            curves.append(curve_block(caption, "reading", time, values, top=most, top_text=f"{most:.0f} {unit}"))
     return curves
 
 

@@ -78,10 +78,10 @@ def _gain_meter(gain: LineGain | None, profile: LineProfile) -> Meter | None:
     if gain is None:
         return None
     if gain.gain_ns is None:
-        return Meter("sample", units.UNKNOWN, "", 0.0)
+        return Meter("reading", units.UNKNOWN, "", 0.0)
     halved = max(gain.gain_ns[HALVED], 0)
     share = profile.share(halved)
-    return Meter("sample", line_gains.saved(halved), units.percent(share) if halved else "", min(share, 1.0))
+    return Meter("reading", line_gains.saved(halved), units.percent(share) if halved else "", min(share, 1.0))
 
 
 def _meter(kind: str, ns: int | None, share: float | None) -> Meter | None:

@@ -50,8 +50,8 @@ def build(
         *(host if device else _with_overview(host)),
         *event_lanes.frames(trace, origin, names),
         *curves.memory(results.get(MemoryPeak), origin, span),
-        *curves.device_samples(trace, origin, span),
-        *curves.host_samples(trace, origin, span),
+        *curves.device_readings(trace, origin, span),
+        *curves.host_readings(trace, origin, span),
     ]
     timeline = Timeline(
         title=title or trace.source.path.rpartition("/")[2] or "the run",
@@ -69,7 +69,7 @@ def build(
 
 def _bounds(trace: Trace) -> tuple[int, int]:
     """First begin and last end of anything that has a lane of events, ns."""
-    tables = [t for t in (trace.operators, trace.calls, trace.device_events, trace.spans, trace.steps) if t]
+    tables = [t for t in (trace.operators, trace.calls, trace.device_events, trace.user_ranges, trace.steps) if t]
     starts = [int(table["start_ns"].min()) for table in tables]
     ends = [int((table["start_ns"] + table["duration_ns"]).max()) for table in tables]
     return min([trace.span_start_ns, *starts]), max([trace.span_end_ns, *ends])

@@ -1,4 +1,4 @@
-"""The lanes of curves: allocator bytes, the device's samples, this process's samples."""
+"""The lanes of curves: allocator bytes, the device's readings, this process's readings."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def _allocator_curve(label: str, time: Array, value: Array, span_ns: int, *, fil
     return Curve(label, "memory", "bytes", time, real, filled=filled, dashed=not filled, peak=peak, hold_ns=span_ns)
 
 
-def device_samples(trace: Trace, origin_ns: int, span_ns: int) -> list[CurveLane]:
+def device_readings(trace: Trace, origin_ns: int, span_ns: int) -> list[CurveLane]:
     """One lane a metric and sampled device; metrics that were never read have none."""
-    table = trace.device_samples
+    table = trace.device_readings
     devices = np.unique(table["device"]).tolist()
     lanes = []
     for device in devices:
@@ -78,9 +78,9 @@ def device_samples(trace: Trace, origin_ns: int, span_ns: int) -> list[CurveLane
     return lanes
 
 
-def host_samples(trace: Trace, origin_ns: int, span_ns: int) -> list[CurveLane]:
+def host_readings(trace: Trace, origin_ns: int, span_ns: int) -> list[CurveLane]:
     """CPU use and resident memory of this process, where they were sampled."""
-    table = trace.host_samples
+    table = trace.host_readings
     time = table["time_ns"] - origin_ns
     lanes = (
         _sample_lane("process CPU", "% of a core", time, table["cpu_percent"].astype(np.float64), span_ns, None),
@@ -103,7 +103,7 @@ def _sample_lane(
         return None
     period = int(np.median(np.diff(time)))
     time, values = _with_holes(time, values, SILENT_AFTER * max(period, 1))
-    curve = Curve(label, "sample", unit, time, values, hold_ns=period)
+    curve = Curve(label, "reading", unit, time, values, hold_ns=period)
     return CurveLane(label, f"{label}, sampled", unit, (curve,), top or float(np.nanmax(values)) or 1.0)
 
 

@@ -16,7 +16,7 @@ from gpuprof.views.timeline.names import NameTable
 
 OPEN_THREADS = 3
 HOST_KINDS = ("input_wait", "span", "operator", "launch", "sync", "call")
-HOST_TABLES = ("spans", "operators", "calls")
+HOST_TABLES = ("user_ranges", "operators", "calls")
 DEVICE_KINDS = ("kernel", "copy", "memset", "collective")
 
 
@@ -82,8 +82,8 @@ def _with_details(rows: tuple[tuple[Series, ...], ...], facts: Facts) -> tuple[t
 
 def threads(trace: Trace, origin_ns: int, names: NameTable, facts: Facts) -> list[Lane]:
     """One lane a host thread, the main one first, then by recorded time; user ranges, operators and calls nest."""
-    spans = trace.spans.take(~trace.name_mask(trace.spans, "ProfilerStep"))
-    span_rows = np.flatnonzero(~trace.name_mask(trace.spans, "ProfilerStep"))
+    spans = trace.user_ranges.take(~trace.name_mask(trace.user_ranges, "ProfilerStep"))
+    span_rows = np.flatnonzero(~trace.name_mask(trace.user_ranges, "ProfilerStep"))
     waits = trace.name_mask(spans, "enumerate(DataLoader)")
     call_kind = np.full(len(trace.calls), HOST_KINDS.index("call"), np.int64)
     kinds = trace.calls["kind"]

@@ -38,7 +38,7 @@ class Facts:
             found = self._device(kind, rows)
         elif table == "operators":
             found = [self._shapes(rows), self._line(*_begun(self._trace.operators, rows))]
-        elif table in ("calls", "spans"):
+        elif table in ("calls", "user_ranges"):
             found = [self._line(*_begun(self._trace.tables[table], rows))]
         else:
             found = []

@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_conditions import DeviceCondition, DeviceConditions
-from gpuprof.model.samples import DeviceFacts, DeviceProcess
+from gpuprof.model.readings import DeviceFacts, DeviceProcess
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 

@@ -8,7 +8,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_energy import DeviceEnergy
 from gpuprof.model.context import Loader
-from gpuprof.model.samples import DeviceFacts
+from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.trace import Trace
 from tests.rules.cases.device.energy_idle import FACTS, run
 from tests.support.trace_builder import TraceBuilder

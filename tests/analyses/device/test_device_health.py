@@ -6,7 +6,7 @@ import msgspec
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_health import DeviceHealth, DeviceVitals
-from gpuprof.model.samples import DeviceFacts, DeviceProcess
+from gpuprof.model.readings import DeviceFacts, DeviceProcess
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -38,7 +38,7 @@ def _readings() -> TraceBuilder:
 
 def test_reasons_are_shares_of_the_readings_under_load() -> None:
     vitals = only(_readings())
-    assert (vitals.samples, vitals.under_load) == (6, 4)
+    assert (vitals.readings, vitals.under_load) == (6, 4)
     assert vitals.reason_share == {"power_cap": 0.25, "thermal_software": 0.5}
     assert vitals.thermal_share == 0.5
     assert vitals.thermal_ranges_ns == ((300_000, 400_000),)

@@ -9,7 +9,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import MemoryComposition, PeakParts
 from gpuprof.model.context import Allocator, Composition
-from gpuprof.model.samples import DeviceFacts, SampleLog
+from gpuprof.model.readings import DeviceFacts, ReadingLog
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -127,7 +127,7 @@ def test_a_trace_knows_no_parts() -> None:
 
 def test_the_driver_sees_more_than_torch() -> None:
     """GIVEN a device that torch numbers 0 and the sampler 1."""
-    log = SampleLog(static=(DeviceFacts(torch_index=3), DeviceFacts(torch_index=0)))
+    log = ReadingLog(static=(DeviceFacts(torch_index=3), DeviceFacts(torch_index=0)))
     builder = TraceBuilder().context(allocators=(_statistics(10_000, 11_000),), sampling=log.facts_dict())
     builder.sample(0, device=0, memory_used_bytes=99_000).sample(0, device=1, memory_used_bytes=14_000)
     assert parts(builder.build()).outside_bytes == 3000

@@ -12,7 +12,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.ranks.device_usage import DeviceUsage
 from gpuprof.model.context import Environment
 from gpuprof.model.device import Device
-from gpuprof.model.samples import DeviceFacts, DeviceProcess, SampleLog
+from gpuprof.model.readings import DeviceFacts, DeviceProcess, ReadingLog
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -23,7 +23,7 @@ def several(builder: TraceBuilder) -> DeviceUsage:
 def test_a_peer_is_known_by_torchs_number() -> None:
     """GIVEN devices that the sampler lists in another order than torch."""
     process = (DeviceProcess(pid=1), DeviceProcess(pid=2))
-    log = SampleLog(
+    log = ReadingLog(
         static=(DeviceFacts(torch_index=1, processes_end=process), DeviceFacts(torch_index=0, processes_end=()))
     )
     devices = (Device(id=0, name="A"), Device(id=1, name="B"))
@@ -35,13 +35,13 @@ def test_a_peer_is_known_by_torchs_number() -> None:
     found = several(builder)
     (peer,) = found.peers
     assert (found.visible, found.used, found.distributed) == (2, (0,), False)
-    assert (peer.device, peer.name, peer.samples, peer.idle_share) == (1, "B", 4, 0.75)
+    assert (peer.device, peer.name, peer.readings, peer.idle_share) == (1, "B", 4, 0.75)
     assert (peer.processes, peer.used_bytes) == (2, 5000)
 
 
 def test_without_samples_nothing_is_known_of_a_peer() -> None:
     (peer,) = several(TraceBuilder().device(0).device(1).kernel("gemm", 0, 10)).peers
-    assert (peer.samples, peer.idle_share, peer.processes) == (0, None, None)
+    assert (peer.readings, peer.idle_share, peer.processes) == (0, None, None)
 
 
 @pytest.mark.parametrize(

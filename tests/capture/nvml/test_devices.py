@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from gpuprof.capture.nvml import nvml as library
-from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.nvml.devices import NvmlDevice, TorchDevice, expected, join, nvml_devices, torch_devices
-from gpuprof.model.samples import SampleLog
+from gpuprof.model.readings import ReadingLog
 from tests.support.fake_nvml.fixtures import UUIDS, FakeNvml
 
 SetTorch = Callable[..., None]
@@ -47,14 +47,14 @@ def listed(nvml: FakeNvml) -> Iterator[list[NvmlDevice]]:
     library.finish()
 
 
-def sampled(devices: list[str | int] | None = None) -> SampleLog:
+def sampled(devices: list[str | int] | None = None) -> ReadingLog:
     sampler = DeviceSampler(devices, hz=50)
     sampler.start()
     time.sleep(0.05)
     return sampler.stop()
 
 
-def numbers(log: SampleLog) -> list[tuple[int | None, int | None]]:
+def numbers(log: ReadingLog) -> list[tuple[int | None, int | None]]:
     return [(facts.torch_index, facts.nvml_index) for facts in log.static]
 
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from gpuprof.capture.nvml import nvml_pace
 from gpuprof.capture.nvml.nvml_pace import NS, Pace, interpreter_wait_ns
 from gpuprof.capture.nvml.nvml_rows import NvmlRows
-from gpuprof.model.samples import DeviceSample
+from gpuprof.model.readings import DeviceReading
 
 MS = 1_000_000
 
 
-def sample(tick: int, slow: bool = False) -> DeviceSample:
-    return DeviceSample(device=0, time_ns=tick, monotonic_ns=tick, call_ns=1, temperature_c=40.0 if slow else None)
+def sample(tick: int, slow: bool = False) -> DeviceReading:
+    return DeviceReading(device=0, time_ns=tick, monotonic_ns=tick, call_ns=1, temperature_c=40.0 if slow else None)
 
 
 @given(hz=st.floats(0.1, 100), late_ns=st.integers(0, 10 * NS))
@@ -87,7 +87,7 @@ def test_a_long_run_keeps_its_whole_length_and_its_slow_metrics() -> None:
         if rows.thin():
             tick = (tick + 1) // 2
             slow_every = max(1, slow_every // 2)
-    kept = rows.samples()
+    kept = rows.readings()
     assert len(kept) <= 100
     assert rows.thinned >= 3
     assert kept[0].time_ns == 0 and kept[-1].time_ns > 900

@@ -16,7 +16,7 @@ import torch
 from gpuprof.capture.session.session import Session
 from gpuprof.errors import CaptureError, ProfilerBusyError
 from gpuprof.model.recording import read_context, read_table
-from gpuprof.model.schema import HOST_SAMPLES
+from gpuprof.model.schema import HOST_READINGS
 from tests.capture.cells import events, loader, named, step, train, train_from
 
 NewSession = Callable[..., Session]
@@ -48,7 +48,7 @@ def test_the_recording_on_disk_is_what_was_returned(new_session: NewSession) -> 
     assert saved.options["name"] == "mine"
     assert saved.environment is not None
     assert saved.environment.torch == torch.__version__
-    assert read_table(captured.folder, HOST_SAMPLES).to_dict() == captured.host_samples.to_dict()
+    assert read_table(captured.folder, HOST_READINGS).to_dict() == captured.host_readings.to_dict()
 
 
 def test_stop_twice_gives_the_same(new_session: NewSession) -> None:

@@ -52,9 +52,9 @@ def test_a_stall_keeps_the_energy_of_its_idle_time_out_of_the_findings(case: obj
     builder = TraceBuilder(start_ns=trace.span_start_ns - 1000)
     for tick in range(101):
         builder.sample(tick * (trace.span_ns + 2000) / 1e5, power_mw=100_000)
-    sampled = builder.operator("aten::mm", 0, 1).build().device_samples
+    sampled = builder.operator("aten::mm", 0, 1).build().device_readings
     context = msgspec.structs.replace(trace.context, sampling={"static": [msgspec.to_builtins(FACTS)]})
-    trace = dataclasses.replace(trace, tables={**trace.tables, "device_samples": sampled}, context=context)
+    trace = dataclasses.replace(trace, tables={**trace.tables, "device_readings": sampled}, context=context)
     results = Results(trace)
     (alone,) = (each for each in all_rules() if each.name == "energy_idle")
     rules = {each.rule for each in judge(results, strict=True).findings}

@@ -108,7 +108,7 @@ FIGURES = {
     ),
     "idle_peer_devices": Figures(
         ("Device 0 computes for 100 % of the step; the driver saw no kernel and no process on device 1 (B)."),
-        {"visible_devices": 2, "idle_devices": 1, "compute_share": 1.0, "samples": 20},
+        {"visible_devices": 2, "idle_devices": 1, "compute_share": 1.0, "readings": 20},
     ),
     "input_stall": Figures(
         (

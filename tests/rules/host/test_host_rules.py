@@ -11,7 +11,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Environment, Garbage, Optimizer
-from gpuprof.model.samples import DeviceFacts
+from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule

@@ -10,7 +10,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.model.context import Environment, Loader
-from gpuprof.model.samples import DeviceFacts
+from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.rules.distributed.exposed_collective import _latency
@@ -100,9 +100,9 @@ def test_copies_of_weights_are_saved_but_for_one_in_a_hundred() -> None:
 )
 def test_how_far_a_clock_is_capped(facts: DeviceFacts, held_mhz: int, severity: Severity | None) -> None:
     trace = power_capped._run(20, facts=facts)
-    samples = trace.device_samples
+    samples = trace.device_readings
     clocks = np.where(samples["sm_clock_mhz"] == 1200, held_mhz, samples["sm_clock_mhz"])
-    tables = {**trace.tables, "device_samples": samples.replace(sm_clock_mhz=clocks)}
+    tables = {**trace.tables, "device_readings": samples.replace(sm_clock_mhz=clocks)}
     trace = Trace(
         source=trace.source, names=trace.names, tables=tables, span_start_ns=0, span_end_ns=trace.span_end_ns,
         main_thread=trace.main_thread, device_recorded=True, context=trace.context,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 from gpuprof.capture.session.captured import Live
-from gpuprof.model.samples import DeviceFacts, DeviceSample
+from gpuprof.model.readings import DeviceFacts, DeviceReading
 from gpuprof.views.live.live_status import CURVE_S, live_status
 
 GIB = 1024**3
 S = 1_000_000_000
 
 
-def sample(at_s: float, **read: float) -> DeviceSample:
-    return DeviceSample(device=0, time_ns=round(at_s * S), monotonic_ns=round(at_s * S), call_ns=0, **read)
+def sample(at_s: float, **read: float) -> DeviceReading:
+    return DeviceReading(device=0, time_ns=round(at_s * S), monotonic_ns=round(at_s * S), call_ns=0, **read)
 
 
 def test_a_device_is_shown_against_its_limits():
@@ -22,7 +22,7 @@ def test_a_device_is_shown_against_its_limits():
         100, utilisation_percent=83, memory_used_bytes=12 * GIB, power_mw=150_000, temperature_c=64, clock_reasons=0x4
     )
     facts = DeviceFacts(name="A GPU", memory_bytes=16 * GIB, power_limit_mw=300_000)
-    (device,) = live_status(Live(state="sampling", devices=(now,), samples=(now,), facts=(facts,)))["devices"]
+    (device,) = live_status(Live(state="sampling", devices=(now,), readings=(now,), facts=(facts,)))["devices"]
     # THEN each gauge has its words and its share, and the reason of the clocks is named
     assert device["name"] == "A GPU"
     assert [(gauge["label"], gauge["text"], gauge["share"]) for gauge in device["gauges"]] == [
@@ -36,7 +36,7 @@ def test_a_device_is_shown_against_its_limits():
 
 def test_what_was_not_read_is_not_shown():
     now = sample(1)
-    (device,) = live_status(Live(devices=(now,), samples=(now,), facts=(DeviceFacts(),)))["devices"]
+    (device,) = live_status(Live(devices=(now,), readings=(now,), facts=(DeviceFacts(),)))["devices"]
     assert device["gauges"] == [] and device["warning"] == ""
     assert device["curve"] == {"ago_s": [0.0], "utilisation": [None], "memory": [None]}
 
@@ -45,7 +45,7 @@ def test_samples_keep_their_own_time():
     # GIVEN readings with a hole of ten seconds, and one from long ago
     times = (0, 100, 100.1, 110.2)
     samples = tuple(sample(at, utilisation_percent=50) for at in times)
-    (device,) = live_status(Live(devices=samples[-1:], samples=samples, facts=(DeviceFacts(),)))["devices"]
+    (device,) = live_status(Live(devices=samples[-1:], readings=samples, facts=(DeviceFacts(),)))["devices"]
     assert device["curve"]["ago_s"] == [10.2, 10.1, 0.0]
     assert max(device["curve"]["ago_s"]) <= CURVE_S
 

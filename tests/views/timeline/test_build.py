@@ -119,8 +119,8 @@ def test_runs_without_a_device_have_no_stream_and_no_shade(report):
 def test_no_event_of_a_shared_trace_is_lost(any_shared_trace):
     trace = any_shared_trace
     timeline = build(trace)
-    steps_as_spans = int(trace.name_mask(trace.spans, "ProfilerStep").sum())
-    tables = (trace.operators, trace.spans, trace.calls, trace.device_events, trace.frames, trace.steps)
+    steps_as_spans = int(trace.name_mask(trace.user_ranges, "ProfilerStep").sum())
+    tables = (trace.operators, trace.user_ranges, trace.calls, trace.device_events, trace.frames, trace.steps)
     assert timeline.events == sum(map(len, tables)) - steps_as_spans
     for series in timeline.series():
         ends = series.start_ns + series.duration_ns

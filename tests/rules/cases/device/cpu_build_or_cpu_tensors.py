@@ -3,7 +3,7 @@
 import msgspec
 
 from gpuprof.model.context import Environment
-from gpuprof.model.samples import DeviceFacts
+from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

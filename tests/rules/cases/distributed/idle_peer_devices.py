@@ -2,7 +2,7 @@
 
 from gpuprof.model.context import Environment
 from gpuprof.model.device import Device
-from gpuprof.model.samples import DeviceFacts, SampleLog
+from gpuprof.model.readings import DeviceFacts, ReadingLog
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected
@@ -11,7 +11,7 @@ from tests.support.trace_builder import TraceBuilder
 EXPECTED = Expected(
     Severity.LOW,
     "1 visible device stands idle while one trains",
-    {"visible_devices": 2, "idle_devices": 1, "compute_share": 1.0, "samples": 20},
+    {"visible_devices": 2, "idle_devices": 1, "compute_share": 1.0, "readings": 20},
     change="torchrun --nproc-per-node=2",
 )
 
@@ -19,7 +19,7 @@ EXPECTED = Expected(
 def _run(busy_samples: int, *, sampled: bool = True) -> Trace:
     devices = (Device(id=0, name="A"), Device(id=1, name="B"))
     static = (DeviceFacts(torch_index=0, processes_end=()), DeviceFacts(torch_index=1, processes_end=()))
-    log = SampleLog(static=static if sampled else ())
+    log = ReadingLog(static=static if sampled else ())
     builder = TraceBuilder().context(environment=Environment(devices=devices), sampling=log.facts_dict())
     for at in range(0, 1000, 100):
         builder.kernel("gemm", at, 100, device=0)

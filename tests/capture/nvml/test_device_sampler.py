@@ -17,10 +17,10 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_energy import DeviceEnergy
-from gpuprof.capture.nvml import device_samples
-from gpuprof.capture.nvml.device_samples import DeviceSampler
+from gpuprof.capture.nvml import device_sampler
+from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.errors import UsageError
-from gpuprof.model.samples import SampleLog
+from gpuprof.model.readings import ReadingLog
 from tests.capture.ticks import NS, WAIT_S, Bench, ticks_in
 from tests.support.fake_nvml.fixtures import MIB, UUIDS, FakeNvml, build
 from tests.support.trace_builder import TraceBuilder
@@ -189,7 +189,7 @@ def test_waiting_for_the_interpreter_is_not_taken_for_cost(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, waits: bool
 ) -> None:
     """GIVEN calls of 5 ms THEN they slow the sampler, unless it has to wait that long for the interpreter anyhow."""
-    monkeypatch.setattr(device_samples, "interpreter_wait_ns", lambda: 5 * MS if waits else 0)
+    monkeypatch.setattr(device_sampler, "interpreter_wait_ns", lambda: 5 * MS if waits else 0)
     for function in ("nvmlDeviceGetFieldValues", "nvmlDeviceGetClockInfo", "nvmlDeviceGetUtilizationRates"):
         bench.takes(function, milliseconds=5.05)
     log = bench.sampled(ticks_in(3, hz=5), hz=5)
@@ -201,7 +201,7 @@ def test_a_driver_that_hangs_does_not_hold_up_the_cell(bench: Bench, monkeypatch
     sampler, hanging = bench.sampler(), threading.Event()
     bench.read(sampler)
     bench.before["nvmlDeviceGetUtilizationRates"] = hanging.wait
-    monkeypatch.setattr(device_samples, "_STOP_WAIT_S", 0.1)
+    monkeypatch.setattr(device_sampler, "_STOP_WAIT_S", 0.1)
     log = sampler.stop()  # comes back while the call does not
     assert len(log.table) > 0 and log.unavailable is None
     assert any("did not return" in note for note in log.notes)
@@ -269,7 +269,7 @@ def test_an_impossible_rate_is_refused(hz: float) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_forked_child_neither_samples_nor_hangs(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_samples, "_STOP_WAIT_S", WAIT_S)
+    monkeypatch.setattr(device_sampler, "_STOP_WAIT_S", WAIT_S)
     nvml.order("slow nvmlDeviceGetUtilizationRates 5000")
     sampler = DeviceSampler(hz=100)
     sampler.start()
@@ -288,18 +288,18 @@ def test_a_forked_child_neither_samples_nor_hangs(nvml: FakeNvml, monkeypatch: p
 
 def test_the_driver_library_is_found_by_name_in_a_fresh_process() -> None:
     code = (
-        "import json; from gpuprof.capture.nvml import device_samples;"
-        "device_samples._STOP_WAIT_S = 50;"
-        "s = device_samples.DeviceSampler(); s.start(); print(json.dumps(s.stop().to_dict()))"
+        "import json; from gpuprof.capture.nvml import device_sampler;"
+        "device_sampler._STOP_WAIT_S = 50;"
+        "s = device_sampler.DeviceSampler(); s.start(); print(json.dumps(s.stop().to_dict()))"
     )
-    log = SampleLog.from_dict(json.loads(run_python(code, LD_LIBRARY_PATH=str(build().parent))))
+    log = ReadingLog.from_dict(json.loads(run_python(code, LD_LIBRARY_PATH=str(build().parent))))
     assert [facts.uuid for facts in log.static] == list(UUIDS[:2])
     assert len(log.table) >= 2
 
 
 def test_without_a_driver_it_says_so_and_imports_neither_torch_nor_pynvml_early() -> None:
     code = (
-        "import sys, ctypes.util; from gpuprof.capture.nvml.device_samples import DeviceSampler;"
+        "import sys, ctypes.util; from gpuprof.capture.nvml.device_sampler import DeviceSampler;"
         "early = {'torch', 'pynvml'} & set(sys.modules); s = DeviceSampler(); s.start(); log = s.stop();"
         "print(len(early), 'torch' in sys.modules, log.unavailable, sep='|')"
     )
@@ -334,11 +334,11 @@ def test_a_fact_the_device_does_not_have_is_no_error_but_a_forbidden_one_is(nvml
 def test_a_log_survives_json(nvml: FakeNvml, bench: Bench) -> None:
     nvml.order("fail nvmlDeviceGetTemperature 0 3")
     log = bench.sampled()
-    again = SampleLog.from_dict(json.loads(json.dumps(log.to_dict(), allow_nan=False)))
+    again = ReadingLog.from_dict(json.loads(json.dumps(log.to_dict(), allow_nan=False)))
     for column in log.table.schema.columns:
         assert np.array_equal(log.table[column.name], again.table[column.name], equal_nan=column.dtype == "float32")
     assert again.facts_dict() == log.facts_dict()
-    assert SampleLog.from_dict(log.facts_dict(), log.table).table is log.table
+    assert ReadingLog.from_dict(log.facts_dict(), log.table).table is log.table
 
 
 def test_readings_give_the_energy_of_the_steps(nvml: FakeNvml, bench: Bench) -> None:

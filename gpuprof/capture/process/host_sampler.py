@@ -1,4 +1,4 @@
-"""Samples this process ten times a second on a thread: memory, CPU use, and those of its children (loader workers)."""
+"""Readings this process ten times a second on a thread: memory, CPU use, and those of its children (loader workers)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuprof.capture.process.core_times import thread_times
-from gpuprof.model.schema import HOST_SAMPLES
+from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
 
 _PERIOD_S = 0.1
@@ -21,14 +21,14 @@ _STOP_WAIT_S = 2.0
 
 
 class HostSampler:
-    """From `start` to `stop`, which returns the table `host_samples`.
+    """From `start` to `stop`, which returns the table `host_readings`.
 
     `on_tick(resident_bytes)`, with the process's resident memory, runs after each reading, on the sampling thread.
     """
 
     def __init__(self, on_tick: Callable[[int], None] | None = None):
         self._on_tick = on_tick
-        self._rows: dict[str, list[float]] = {column.name: [] for column in HOST_SAMPLES.columns}
+        self._rows: dict[str, list[float]] = {column.name: [] for column in HOST_READINGS.columns}
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._children: dict[int, Any] = {}
@@ -41,7 +41,7 @@ class HostSampler:
 
     def start(self) -> None:
         """Begin; where no thread can be had, `failure` says so."""
-        self._thread = threading.Thread(target=self._run, name="gpuprof-host-samples", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="gpuprof-host-readings", daemon=True)
         try:
             self._thread.start()
         except RuntimeError as error:
@@ -52,7 +52,7 @@ class HostSampler:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_STOP_WAIT_S)
-        return Table(HOST_SAMPLES, self._rows)
+        return Table(HOST_READINGS, self._rows)
 
     def _run(self) -> None:
         import psutil

@@ -15,7 +15,7 @@ from gpuprof.capture.nvml.nvml_log import make_log
 from gpuprof.capture.nvml.nvml_pace import NS, Pace, interpreter_wait_ns
 from gpuprof.capture.nvml.nvml_rows import NvmlRows
 from gpuprof.errors import UsageError
-from gpuprof.model.samples import DeviceFacts, DeviceSample, SampleLog
+from gpuprof.model.readings import DeviceFacts, DeviceReading, ReadingLog
 
 __all__ = ["DeviceSampler"]
 
@@ -49,20 +49,20 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 class DeviceSampler:
-    """Samples devices from `start` to `stop`.
+    """Readings devices from `start` to `stop`.
 
     `devices` are torch indices or UUIDs (`GPU-…`, `MIG-…`); None means those torch drives, or every device where
     torch's cannot be told. `hz` is the asked rate in 1/s, in (0, 100]; other values raise UsageError. Nothing after
-    the constructor raises: what goes wrong stands in the SampleLog.
+    the constructor raises: what goes wrong stands in the ReadingLog.
     """
 
     def __init__(self, devices: Sequence[str | int] | None = None, hz: float = 10.0):
         if not (math.isfinite(hz) and 0 < hz <= _MOST_HZ):
-            raise UsageError(f"sampling rate {hz}: expected a number of samples a second, above 0 and at most 100")
+            raise UsageError(f"sampling rate {hz}: expected a number of readings a second, above 0 and at most 100")
         self._hz = float(hz)
         self._choice = Choice(devices)
         self._rows = NvmlRows()
-        self._recent: deque[DeviceSample] = deque(maxlen=_MOST_RECENT)
+        self._recent: deque[DeviceReading] = deque(maxlen=_MOST_RECENT)
         self._tick = 0
         self._pace = Pace(self._hz, time.perf_counter_ns())
         self._stop = threading.Event()
@@ -70,13 +70,13 @@ class DeviceSampler:
         self._pid = os.getpid()
         self._failure: str | None = None
         self._keep: list[int] | None = None
-        self._log: SampleLog | None = None
+        self._log: ReadingLog | None = None
 
     def start(self) -> None:
         """Begin. NVML is initialised on the thread: without persistence mode that alone can take a second."""
         if self._thread is not None or self._log is not None:
             return
-        thread = threading.Thread(target=self._run, name="gpuprof-device-samples", daemon=True)
+        thread = threading.Thread(target=self._run, name="gpuprof-device-readings", daemon=True)
         try:
             thread.start()
         except RuntimeError as error:  # no more threads
@@ -84,10 +84,10 @@ class DeviceSampler:
             return
         self._thread = thread
 
-    def stop(self) -> SampleLog:
+    def stop(self) -> ReadingLog:
         """End and return what was seen; every later call returns the same log."""
         if os.getpid() != self._pid:
-            return SampleLog(hz_asked=self._hz, unavailable="this process was forked from the one that samples")
+            return ReadingLog(hz_asked=self._hz, unavailable="this process was forked from the one that readings")
         if self._log is not None:
             return self._log
         self._stop.set()
@@ -100,13 +100,13 @@ class DeviceSampler:
         self._log = make_log(self._choice, self._keep, self._rows, self._pace, self._hz, self._failure, hung=hung)
         return self._log
 
-    def latest(self) -> list[DeviceSample]:
+    def latest(self) -> list[DeviceReading]:
         """The newest reading of each device that still answers, for a live view; empty before the first."""
         if os.getpid() != self._pid:
             return []
         return [device.latest for device in self._choice.devices if device.latest is not None and not device.lost]
 
-    def recent(self) -> tuple[DeviceSample, ...]:
+    def recent(self) -> tuple[DeviceReading, ...]:
         """The readings of about the last minute, oldest first, for a live view."""
         return () if os.getpid() != self._pid else tuple(self._recent)
 
@@ -116,7 +116,7 @@ class DeviceSampler:
 
     @property
     def unavailable(self) -> str | None:
-        """Why there will be no samples, as far as is known by now."""
+        """Why there will be no readings, as far as is known by now."""
         return self._failure or self._choice.unavailable
 
     def _run(self) -> None:
@@ -159,10 +159,10 @@ class DeviceSampler:
         slow = last or self._tick % self._pace.slow_every == 0
         for device in self._choice.devices:
             with _driver_call:
-                sample = device.sample(slow)
-            if sample is not None:
-                self._rows.add(self._tick, sample)
-                self._recent.append(sample)
+                reading = device.reading(slow)
+            if reading is not None:
+                self._rows.add(self._tick, reading)
+                self._recent.append(reading)
         self._tick += 1
         self._pace.worked(time.thread_time_ns() - cpu_ns, interpreter_wait_ns())
         if last or self._pace.window_full(now_ns):

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from gpuprof.capture.process.core_times import thread_times
-from gpuprof.capture.process.host_samples import HostSampler
+from gpuprof.capture.process.host_sampler import HostSampler
 
 
 def test_times_memory_and_load() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from gpuprof.errors import RecordingError
-from gpuprof.model.schema import DEVICE_SAMPLES
+from gpuprof.model.schema import DEVICE_READINGS
 from gpuprof.model.table import Table
 
 
@@ -26,7 +26,7 @@ class DeviceProcess(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One sampled device; its position in `SampleLog.static` is the `device` of its rows. None is *unknown*.
+    """One sampled device; its position in `ReadingLog.static` is the `device` of its rows. None is *unknown*.
 
     `torch_index` is torch's number for it in this process (None: torch drives no device yet, or not this one) and
     `nvml_index` NVML's; the two differ under CUDA_VISIBLE_DEVICES and are only joined by UUID or PCI bus id.
@@ -65,8 +65,8 @@ class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
     lost_at_ns: int | None = None
 
 
-class DeviceSample(msgspec.Struct, frozen=True, kw_only=True):
-    """One reading of one device, in the units of `schema.DEVICE_SAMPLES`; None where a metric was not read."""
+class DeviceReading(msgspec.Struct, frozen=True, kw_only=True):
+    """One reading of one device, in the units of `schema.DEVICE_READINGS`; None where a metric was not read."""
 
     device: int
     time_ns: int
@@ -85,7 +85,7 @@ class DeviceSample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a SampleLog that is not the table."""
+    """The part of a ReadingLog that is not the table."""
 
     static: tuple[DeviceFacts, ...]
     unavailable: str | None
@@ -98,8 +98,8 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, eq=False)
-class SampleLog:
-    """Everything one sampler saw. `table` has the schema `device_samples`.
+class ReadingLog:
+    """Everything one sampler saw. `table` has the schema `device_readings`.
 
     `unavailable` is why there are no rows at all, one sentence for the user. `metric_errors` maps `metric@uuid` to
     why that metric is missing, wholly or at times; a fact that the device simply does not have is None without one.
@@ -108,7 +108,7 @@ class SampleLog:
     it low. `notes` are plain sentences for the trust line.
     """
 
-    table: Table = field(default_factory=lambda: Table(DEVICE_SAMPLES))
+    table: Table = field(default_factory=lambda: Table(DEVICE_READINGS))
     static: tuple[DeviceFacts, ...] = ()
     unavailable: str | None = None
     metric_errors: dict[str, str] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class SampleLog:
     notes: tuple[str, ...] = ()
 
     def facts_dict(self) -> dict[str, Any]:
-        """Everything but the table, JSON-able: what `RunContext.sampling` holds beside `device_samples.json`."""
+        """Everything but the table, JSON-able: what `RunContext.sampling` holds beside `device_readings.json`."""
         facts = _Facts(**{name: getattr(self, name) for name in _Facts.__struct_fields__})
         whole: dict[str, Any] = msgspec.to_builtins(facts)
         return whole
@@ -131,7 +131,7 @@ class SampleLog:
         return {**self.facts_dict(), "table": table}
 
     @staticmethod
-    def from_dict(saved: Mapping[str, Any], table: Table | None = None) -> SampleLog:
+    def from_dict(saved: Mapping[str, Any], table: Table | None = None) -> ReadingLog:
         """The inverse of `to_dict`, or of `facts_dict` with the table given beside it.
 
         Raises RecordingError where `saved` is something else.
@@ -139,19 +139,19 @@ class SampleLog:
         try:
             facts = msgspec.convert({k: v for k, v in saved.items() if k != "table"}, _Facts)
             if table is None:
-                table = Table(DEVICE_SAMPLES, saved.get("table"))
+                table = Table(DEVICE_READINGS, saved.get("table"))
         except (msgspec.ValidationError, KeyError, ValueError, TypeError, AttributeError) as error:
-            raise RecordingError(f"the device samples of this recording cannot be read: {error}") from error
-        return SampleLog(table=table, **{name: getattr(facts, name) for name in _Facts.__struct_fields__})
+            raise RecordingError(f"the device readings of this recording cannot be read: {error}") from error
+        return ReadingLog(table=table, **{name: getattr(facts, name) for name in _Facts.__struct_fields__})
 
 
-def samples_table(samples: list[DeviceSample]) -> Table:
-    """One row a sample, in the given order."""
+def samples_table(readings: list[DeviceReading]) -> Table:
+    """One row a reading, in the given order."""
     columns = {}
-    for column in DEVICE_SAMPLES.columns:
-        values = (getattr(sample, column.name) for sample in samples)
+    for column in DEVICE_READINGS.columns:
+        values = (getattr(reading, column.name) for reading in readings)
         columns[column.name] = [column.missing if value is None else value for value in values]
-    return Table(DEVICE_SAMPLES, columns)
+    return Table(DEVICE_READINGS, columns)
 
 
 def _null(value: Any) -> Any:
