@@ -51,9 +51,9 @@ ALLOWED = {
     "gpuprof.clock": "a range in the trace",
     "gpuprof.insights": "a module of the other package of that name",
     "notebooks/train.ipynb": "a notebook that a test makes",
-    "page_blocks.html.jinja": "the name under which a template of another folder is loaded",
     "profiler/data.py": "a file of the TensorBoard plugin",
     "v100-ddp-memory-nccl.json.gz": "a recorded trace by its name",
+    "gpuprof.views.html": "a package that ends like a file",
 }
 FOREIGN = ("torch/", "transformers/", "site-packages/")
 # Options of docker, torchrun and jupyter.
