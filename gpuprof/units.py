@@ -47,6 +47,17 @@ def duration(ns: float | None) -> str:
     return f"{ns:.0f} ns" if scale == 1 else f"{_three_digits(ns / scale)} {unit}"
 
 
+def time_unit(span_ns: int) -> tuple[int, str]:
+    """The unit that suits a time axis of that length: its ns and its name."""
+    return next(((ns, name) for ns, name in reversed(_TIME_UNITS) if span_ns >= 2 * ns), _TIME_UNITS[0])
+
+
+def byte_unit(most: float) -> tuple[int, str]:
+    """The binary unit that suits a size axis up to `most` bytes: its bytes and its name."""
+    powers = reversed(range(len(_BYTE_UNITS)))
+    return next(((1024**power, _BYTE_UNITS[power]) for power in powers if most >= 1024**power), (1, "B"))
+
+
 def milliseconds(ns: float) -> float:
     """Nanoseconds as a float of milliseconds, kept to the nanosecond."""
     return round(ns / NS_PER_MS, 6)

@@ -163,3 +163,15 @@ def test_numbers_keep_their_unit():
     assert units.unbroken("takes 7.3 % of 839 ms at 12 GB/s in 6 steps") == (
         "takes 7.3\u00a0% of 839\u00a0ms at 12\u00a0GB/s in 6 steps"
     )
+
+
+@pytest.mark.parametrize(
+    ("span_ns", "unit"), [(0, (1, "ns")), (1_999, (1, "ns")), (2_000, (1_000, "µs")), (5 * 10**9, (10**9, "s"))]
+)
+def test_an_axis_has_the_unit_of_which_it_holds_two(span_ns, unit):
+    assert units.time_unit(span_ns) == unit
+
+
+@pytest.mark.parametrize(("most", "unit"), [(0, (1, "B")), (1 << 20, (1 << 20, "MiB")), (3 << 40, (1 << 40, "TiB"))])
+def test_a_size_axis_has_a_binary_unit(most, unit):
+    assert units.byte_unit(most) == unit

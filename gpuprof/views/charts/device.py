@@ -9,8 +9,9 @@ import numpy as np
 from gpuprof.analyses.device.device_health import DeviceHealth
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
+from gpuprof.units import time_unit
 from gpuprof.views.charts.chart import Chart
-from gpuprof.views.charts.style import MOST_POINTS, frame, time_unit, words
+from gpuprof.views.charts.style import MOST_POINTS, frame, words
 from gpuprof.views.theme import EVENTS
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.model.kernel_names import KernelCategory
 from gpuprof.model.trace import Trace
-from gpuprof.units import count, duration, percent, plural
+from gpuprof.units import count, duration, percent, plural, time_unit
 from gpuprof.views.charts.chart import Chart
-from gpuprof.views.charts.style import frame, quiet, time_unit, words
+from gpuprof.views.charts.style import frame, quiet, words
 from gpuprof.views.kernel_words import brief_names
 from gpuprof.views.theme import EVENTS
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.trace import Trace
-from gpuprof.units import duration, size
+from gpuprof.units import byte_unit, duration, size, time_unit
 from gpuprof.views.charts.chart import Chart
-from gpuprof.views.charts.style import FOREGROUND, byte_unit, frame, highest_rows, time_unit, words
+from gpuprof.views.charts.style import FOREGROUND, frame, highest_rows, words
 from gpuprof.views.theme import EVENTS
 
 

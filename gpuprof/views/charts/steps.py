@@ -8,9 +8,9 @@ import numpy as np
 
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.model.trace import Trace
-from gpuprof.units import duration
+from gpuprof.units import duration, time_unit
 from gpuprof.views.charts.chart import Chart
-from gpuprof.views.charts.style import FOREGROUND, MOST_POINTS, frame, time_unit, words
+from gpuprof.views.charts.style import FOREGROUND, MOST_POINTS, frame, words
 from gpuprof.views.theme import EVENTS
 
 

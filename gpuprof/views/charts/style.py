@@ -7,7 +7,6 @@ import textwrap
 from typing import Any
 
 from gpuprof.model.table import Array
-from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 HEIGHT = 280
 # legible on white and on dark notebooks alike (contrast 4.5 and 4.3); a live dashboard sets its own
@@ -87,22 +86,6 @@ def bare(plot: Any, element: Any) -> None:
     """A Bokeh hook: no grid."""
     for grid in plot.state.grid:
         grid.grid_line_color = None
-
-
-def time_unit(span_ns: int) -> tuple[int, str]:
-    """The unit that suits a time axis of that length: its ns and its name."""
-    for unit, name in ((NS_PER_S, "s"), (NS_PER_MS, "ms")):
-        if span_ns >= 2 * unit:
-            return unit, name
-    return NS_PER_US, "µs"
-
-
-def byte_unit(most: float) -> tuple[int, str]:
-    """The binary unit that suits a size axis up to `most` bytes: its bytes and its name."""
-    for power, name in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
-        if most >= 1024**power:
-            return 1024**power, name
-    return 1, "B"
 
 
 def highest_rows(times: Array, values: Array, most: int = MOST_POINTS) -> Array:

@@ -9,7 +9,7 @@ from gpuprof.model.run_store import DEFAULT_FOLDER
 
 
 def export(page: str, number: int | None, folder: Path | None) -> Path:
-    """Write `gpuprof-report-<number>.html`, with a second number where that is taken; OSError where it cannot be.
+    """Write `gpuprof-report-<run number>.html`, with one more where that is taken; OSError where it cannot be.
 
     `number` is the run's. `folder`: that of the saved run; its notebook's folder is where the file goes, else the
     working directory.

@@ -13,7 +13,7 @@ from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
-from gpuprof.units import NS_PER_MS, NS_PER_S, NS_PER_US, duration, plural, size
+from gpuprof.units import duration, plural, size, time_unit
 from gpuprof.views.static_png.bar import SIZE, draw_bar, draw_swatches, key_items, rows_of_swatches
 from gpuprof.views.static_png.columns import blend, shares
 from gpuprof.views.static_png.lanes import PictureLane, lanes
@@ -130,10 +130,7 @@ def _ticks(span_ns: int) -> tuple[float, int, str]:
     rough = span_ns / 6
     magnitude = 10 ** np.floor(np.log10(rough))
     step = magnitude * next(factor for factor in (1, 2, 5, 10) if rough <= factor * magnitude)
-    for unit, name in ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs")):
-        if span_ns >= 2 * unit:
-            return float(step), unit, name
-    return float(step), 1, "ns"
+    return (float(step), *time_unit(span_ns))
 
 
 def _draw_lane(axes: Axes, lane: PictureLane, trace: Trace, width: int) -> None:

@@ -38,7 +38,7 @@ def weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(sections, "__path__", [*sections.__path__, str(tmp_path)])
     all_sections.cache_clear()
     yield
-    sys.modules.pop("gpuprof.views.sections.weather", None)
+    sys.modules.pop(f"{sections.__name__}.weather", None)
     all_sections.cache_clear()
 
 
