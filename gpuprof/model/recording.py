@@ -12,6 +12,7 @@ A folder without `kineto.json.gz` is a run whose kernel recording failed; the re
 
 from __future__ import annotations
 
+import contextlib
 import math
 import zipfile
 from pathlib import Path
@@ -27,13 +28,20 @@ from gpuprof.model.table import Table, TableSchema
 FORMAT = 1
 MANIFEST = "recording.json"
 KINETO = "kineto.json.gz"
+PRODUCER = "gpuprof"
+_PART = f"{MANIFEST}.part"
+FILES = (
+    *(MANIFEST, _PART, KINETO),
+    *("device_samples.json", "host_samples.json", "line_events.npz", "measured.json", "summary.json"),
+)  # all that gpuprof writes into a run's folder, and all that it deletes from there
 CLOCK_MARK = "gpuprof.clock"  # capture's own user range, to compare clocks; no part of the run
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What `recording.json` holds."""
+    """What `recording.json` holds. `producer` is None in recordings older than that mark."""
 
     format: int
+    producer: str | None = None
     context: RunContext
 
 
@@ -42,10 +50,28 @@ def is_recording(path: Path) -> bool:
     return (path / MANIFEST).is_file()
 
 
+def written_by_gpuprof(folder: Path) -> bool:
+    """Whether the folder holds a Recording that gpuprof wrote for the run whose id is the folder's name."""
+    try:
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    environment = manifest.context.environment
+    ours = manifest.producer == PRODUCER or (manifest.producer is None and environment and environment.gpuprof)
+    return bool(ours) and manifest.format == FORMAT and manifest.context.run_id == folder.name
+
+
 def write_context(folder: Path, context: RunContext) -> None:
-    """Write `recording.json`; OSError where the folder cannot be written."""
-    manifest = Manifest(format=FORMAT, context=context)
-    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    """Write `recording.json`, whole or not at all; OSError where the folder cannot be written."""
+    manifest = Manifest(format=FORMAT, producer=PRODUCER, context=context)
+    part = folder / _PART
+    try:
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+        part.replace(folder / MANIFEST)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
 
 
 def read_context(folder: Path) -> RunContext:
@@ -119,9 +145,11 @@ def read_large_table(folder: Path, table_schema: TableSchema) -> Table:
 
 __all__ = [
     "CLOCK_MARK",
+    "FILES",
     "FORMAT",
     "KINETO",
     "MANIFEST",
+    "PRODUCER",
     "is_recording",
     "read_context",
     "read_large_table",
@@ -129,4 +157,5 @@ __all__ = [
     "write_context",
     "write_large_table",
     "write_table",
+    "written_by_gpuprof",
 ]

@@ -1,10 +1,10 @@
-"""Where runs live: one folder a run under `.gpuprof`, the oldest pruned when there are too many or they are too big."""
+"""Where runs live: one folder per run under `.gpuprof`."""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
-import shutil
 import time
 from pathlib import Path
 
@@ -13,8 +13,7 @@ from gpuprof.model.recording import is_recording
 FOLDER_VARIABLE = "GPUPROF_FOLDER"
 DEFAULT_FOLDER = ".gpuprof"
 COUNTER = "runs_counted"
-MAX_BYTES = 2 * 1024**3
-MAX_RUNS = 50
+_RUN_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 
 
 def runs_folder(folder: Path | None = None) -> Path:
@@ -30,6 +29,11 @@ def new_run_id(time_ns: int | None = None) -> str:
     """A name such as `20260301-142530-9f3a1c`: sorts by time, and is unique."""
     seconds = (time.time_ns() if time_ns is None else time_ns) / 1e9
     return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(seconds))}-{secrets.token_hex(3)}"
+
+
+def is_run_id(name: str) -> bool:
+    """Whether a name is one that `new_run_id` makes."""
+    return _RUN_ID.fullmatch(name) is not None
 
 
 def make_run_folder(runs: Path, run_id: str) -> Path:
@@ -61,29 +65,6 @@ def list_runs(folder: Path | None = None) -> list[Path]:
     if not runs.is_dir():
         return []
     return sorted((path for path in runs.iterdir() if is_recording(path)), key=_age_key, reverse=True)
-
-
-def prune(
-    folder: Path, *, keep: Path | None = None, max_bytes: int = MAX_BYTES, max_runs: int = MAX_RUNS
-) -> list[Path]:
-    """Delete the oldest Recordings of `folder` until at most `max_runs` and `max_bytes` are left; return those deleted.
-
-    `keep` is never deleted, and nothing is that is not a Recording. OSError where a folder cannot be deleted.
-    """
-    runs = list_runs(folder)
-    deleted: list[Path] = []
-    total = 0
-    for number, run in enumerate(runs, start=1):
-        total += folder_bytes(run)
-        if run != keep and (number > max_runs or total > max_bytes):
-            shutil.rmtree(run)
-            deleted.append(run)
-    return deleted
-
-
-def folder_bytes(folder: Path) -> int:
-    """The size of the files in a run's folder, in bytes."""
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
 
 
 def _age_key(run: Path) -> tuple[float, str]:

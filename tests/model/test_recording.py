@@ -114,3 +114,18 @@ def test_a_damaged_large_table_is_one_clear_line(tmp_path: Path, damage: Callabl
 
     with pytest.raises(RecordingError, match=r"line_events\.npz"):
         read_large_table(tmp_path, LINE_EVENTS)
+
+
+def test_a_manifest_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_context(tmp_path, CONTEXT)
+    write_bytes = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        write_bytes(path, data[: len(data) // 2])
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_context(tmp_path, RunContext(run_id="other"))
+    assert read_context(tmp_path) == CONTEXT
+    assert [path.name for path in tmp_path.iterdir()] == ["recording.json"]

@@ -5,16 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.model import run_store
 from gpuprof.model.context import RunContext
 from gpuprof.model.recording import write_context
-from gpuprof.model.run_store import list_runs, make_run_folder, new_run_id, prune, runs_folder
+from gpuprof.model.run_store import is_run_id, list_runs, make_run_folder, new_run_id, runs_folder
 
 
-def saved_run(runs: Path, name: str, age_s: int, size: int = 0) -> Path:
+def saved_run(runs: Path, name: str, age_s: int) -> Path:
     folder = make_run_folder(runs, name)
     write_context(folder, RunContext(run_id=name))
-    (folder / "kineto.json.gz").write_bytes(b"x" * size)
     os.utime(folder, (1_700_000_000 - age_s, 1_700_000_000 - age_s))
     return folder
 
@@ -44,6 +42,12 @@ def test_names_are_unique_and_sort_by_time() -> None:
     assert new_run_id(1_700_000_000_000_000_000) < new_run_id(1_700_000_001_000_000_000)
 
 
+def test_only_such_a_name_is_a_run_id() -> None:
+    assert is_run_id(new_run_id())
+    others = ("", "20260301-142530", "20260301-142530-9F3A1C", "20260301-142530-9f3a1c ", "20260301-142530-9f3a1c\n")
+    assert not any(map(is_run_id, (*others, "x20260301-142530-9f3a1c", "２０260301-142530-9f3a1c")))
+
+
 def test_newest_first_and_only_recordings(tmp_path: Path) -> None:
     old, new = saved_run(tmp_path, "a", 10), saved_run(tmp_path, "b", 1)
     (tmp_path / "notes").mkdir()
@@ -54,25 +58,3 @@ def test_newest_first_and_only_recordings(tmp_path: Path) -> None:
 def test_version_control_ignores_it(tmp_path: Path) -> None:
     saved_run(tmp_path, "a", 1)
     assert (tmp_path / ".gitignore").read_text() == "*\n"
-
-
-def test_too_many_runs(tmp_path: Path) -> None:
-    runs = [saved_run(tmp_path, str(age), age) for age in range(5)]
-    assert prune(tmp_path, max_runs=3) == runs[3:]
-    assert list_runs(tmp_path) == runs[:3]
-
-
-def test_too_many_bytes(tmp_path: Path) -> None:
-    runs = [saved_run(tmp_path, str(age), age, size=1000) for age in range(4)]
-    size = run_store.folder_bytes(runs[0])
-    prune(tmp_path, max_bytes=2 * size)
-    assert list_runs(tmp_path) == runs[:2]
-
-
-def test_the_run_just_made_and_foreign_folders_stay(tmp_path: Path) -> None:
-    mine = saved_run(tmp_path, "mine", 100, size=1000)
-    newer = saved_run(tmp_path, "newer", 1, size=1000)
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    assert prune(tmp_path, keep=mine, max_bytes=0, max_runs=0) == [newer]
-    assert mine.is_dir() and foreign.is_dir()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import shutil
 from pathlib import Path
 
+import msgspec
+
 from gpuprof.capture.profiler.trace_file import temporary_folder
 from gpuprof.model.context import RunContext
+from gpuprof.model.pruning import prune
 from gpuprof.model.recording import write_context, write_large_table, write_table
-from gpuprof.model.run_store import make_run_folder, next_run_number, prune, runs_folder
+from gpuprof.model.run_store import make_run_folder, next_run_number, runs_folder
 from gpuprof.model.table import Table
 
 _REASONS = {
@@ -47,10 +51,13 @@ class RunFolder:
         at = f" ({error.filename})" if error.filename else ""
         self.unsaved = self.unsaved or f"{what}: {reason}{at}; set GPUPROF_FOLDER to a folder with room"
 
-    def write(self, context: RunContext, tables: tuple[Table, ...], lines: Table | None = None) -> None:
-        """Write everything but the trace, the manifest last; where that fails `path` is None afterwards."""
+    def write(self, context: RunContext, tables: tuple[Table, ...], lines: Table | None = None) -> RunContext:
+        """Write everything but the trace, the manifest last; where that fails `path` is None afterwards.
+
+        The context, with a note where older runs were deleted.
+        """
         if self.path is None:
-            return
+            return context
         try:
             for table in tables:
                 write_table(self.path, table)
@@ -60,11 +67,21 @@ class RunFolder:
         except OSError as error:
             self.path = self.unsaved = None
             self.fail(error, "the run was not saved")
-            return
+            return context
+        return self._prune(self.path, context)
+
+    def _prune(self, path: Path, context: RunContext) -> RunContext:
         try:
-            prune(self._runs, keep=self.path)
+            note = prune(self._runs, keep=path).note
         except OSError as error:
             self.fail(error, "older runs could not be deleted")
+            return context
+        if note:
+            # first: where nothing was recorded, the last note is taken for the reason
+            context = msgspec.structs.replace(context, notes=(note, *context.notes))
+            with contextlib.suppress(OSError):  # the run is saved; this one reports it all the same
+                write_context(path, context)
+        return context
 
     def keep(self, kineto: Path | None) -> Path | None:
         """Where the trace is in the end. A folder that could not become a Recording is deleted, the trace moved out."""

@@ -122,7 +122,7 @@ class Watch:
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
             ),
         )
-        folder.write(context, (log.table, host), line_events)
+        context = folder.write(context, (log.table, host), line_events)
         kineto = folder.keep(None if trace is None else trace.path)
         return Captured(context, folder.path, kineto, log, host, line_events, folder.unsaved)
 

@@ -9,17 +9,25 @@ import pytest
 from gpuprof.capture.session import recording_writer
 from gpuprof.capture.session.recording_writer import RunFolder
 from gpuprof.model.context import RunContext
-from gpuprof.model.recording import is_recording
+from gpuprof.model.pruning import Pruned
+from gpuprof.model.recording import is_recording, read_context
 
 
 def test_a_run_is_saved_and_older_ones_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pruned: list[Path] = []
-    monkeypatch.setattr(recording_writer, "prune", lambda runs, keep: pruned.append(runs))
+    asked: list[tuple[Path, Path | None]] = []
+
+    def pruned(runs: Path, keep: Path | None) -> Pruned:
+        asked.append((runs, keep))
+        return Pruned(note="1 older run deleted.")
+
+    monkeypatch.setattr(recording_writer, "prune", pruned)
     folder = RunFolder(tmp_path, "one")
-    folder.write(RunContext(), ())
+    context = folder.write(RunContext(notes=("a",)), ())
     assert folder.path == tmp_path / "one" and is_recording(folder.path)
     assert folder.unsaved is None
-    assert pruned == [tmp_path]
+    assert asked == [(tmp_path, folder.path)]
+    assert context.notes == ("1 older run deleted.", "a")
+    assert read_context(folder.path) == context
 
 
 @pytest.mark.parametrize(
