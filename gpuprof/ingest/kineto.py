@@ -48,6 +48,9 @@ def read_kineto(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> KinetoFile:
         return _read(path, chunk_bytes)
     except RecursionError as error:
         raise UnreadableError(path, "its JSON is nested thousands of levels deep", expected=KINETO) from error
+    except MemoryError as error:
+        expected = f"{KINETO} that fits into memory; record fewer steps"
+        raise UnreadableError(path, "there is not enough memory to read it", expected=expected) from error
 
 
 def _read(path: Path, chunk_bytes: int) -> KinetoFile:

@@ -5,6 +5,7 @@ A thread because zlib lets go of the interpreter lock: inflating then costs no t
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import zlib
@@ -29,6 +30,7 @@ _SIGNATURES = (
     (b"\xfe\xff", "UTF-16 text"),
 )
 _READ_AHEAD = 4
+_PATIENCE_S = 0.1  # between two looks at whether the other side is still there
 
 
 class ByteStream:
@@ -36,7 +38,8 @@ class ByteStream:
 
     `damage` is set, after the last piece, to one sentence where the gzip data ends early or is broken inside.
     UnreadableError where the file cannot be opened or is empty, ForeignFileError where its first bytes say what else
-    it is. `bytes_read` counts what was handed out.
+    it is. Anything else that ends the reading thread (MemoryError) is raised here as it is. `bytes_read` counts what
+    was handed out.
     """
 
     def __init__(self, path: Path, chunk_bytes: int = 4 << 20):
@@ -44,7 +47,7 @@ class ByteStream:
         self.chunk_bytes = chunk_bytes
         self.damage: str | None = None
         self.bytes_read = 0
-        self._failed: Exception | None = None
+        self._failed: BaseException | None = None
         self._pieces: queue.Queue[bytes | None] = queue.Queue(_READ_AHEAD)
         self._abandoned = threading.Event()
 
@@ -59,16 +62,36 @@ class ByteStream:
             gzipped = self._sniff(file.read(64))
             file.seek(0)
             reader = threading.Thread(target=self._read, args=(file, gzipped), daemon=True, name="gpuprof-read")
-            reader.start()
             try:
-                while (piece := self._pieces.get()) is not None:
+                self._start(reader)
+                while (piece := self._next(reader)) is not None:
                     self.bytes_read += len(piece)
                     yield piece
             finally:
                 self._abandoned.set()
-                reader.join()
-        if self._failed:
+                if reader.ident is not None:
+                    reader.join()
+        if isinstance(self._failed, OSError):
             raise UnreadableError(self.path, f"cannot be read ({self._failed})", expected=KINETO) from self._failed
+        if self._failed is not None:
+            raise self._failed
+
+    def _start(self, reader: threading.Thread) -> None:
+        try:
+            reader.start()
+        except RuntimeError as error:
+            raise UnreadableError(
+                self.path, f"no thread could be started to read it ({error})", expected="room for one more thread"
+            ) from error
+
+    def _next(self, reader: threading.Thread) -> bytes | None:
+        """The next piece; None at the end, also where the thread has died without a word."""
+        while reader.is_alive():
+            with contextlib.suppress(queue.Empty):
+                return self._pieces.get(timeout=_PATIENCE_S)
+        with contextlib.suppress(queue.Empty):
+            return self._pieces.get_nowait()
+        return None
 
     def _sniff(self, head: bytes) -> bool:
         if not head:
@@ -83,14 +106,15 @@ class ByteStream:
             for piece in self._inflated(file) if gzipped else self._plain(file):
                 if not self._put(piece):
                     return
-        except OSError as error:
+        except BaseException as error:  # noqa: BLE001 - the caller waits for this thread: it raises whatever ended it
             self._failed = error
-        self._put(None)
+        with contextlib.suppress(MemoryError):  # then the caller sees that the thread has ended
+            self._put(None)
 
     def _put(self, piece: bytes | None) -> bool:
         while not self._abandoned.is_set():
             try:
-                self._pieces.put(piece, timeout=0.1)
+                self._pieces.put(piece, timeout=_PATIENCE_S)
                 return True
             except queue.Full:
                 continue
