@@ -62,7 +62,6 @@ ALLOWED = {
     "gpuprof.views.sections.weather": "a section that a test makes up",
     "profiler/data.py": "a file of the TensorBoard plugin",
     "v100-ddp-memory-nccl.json.gz": "a recorded trace by its name",
-    "gpuprof.views.html": "a package that ends like a file",
 }
 NOT_READ = {"benchmarks/mutation.md", "tests/test_references.py", "tests/recordings/manifest.toml"}
 FOREIGN = ("torch/", "transformers/", "site-packages/")

@@ -61,8 +61,8 @@ class Limits:
 class Pruned:
     """What `prune` did.
 
-    `deleted`: the runs, `deleted_bytes` of them; `left`: those of them whose folder stays, because it holds files that
-    gpuprof did not write; `failed`: runs that could not be deleted. `note` says it in one line; None: nothing to say.
+    `deleted`: the runs, `deleted_bytes` of them; `left`: those of them whose folder stays, because it holds files of
+    somebody else; `failed`: runs that could not be deleted. `note` says it in one line; None: nothing to say.
     """
 
     deleted: tuple[Path, ...] = ()

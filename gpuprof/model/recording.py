@@ -29,7 +29,7 @@ FORMAT = 1
 MANIFEST = "recording.json"
 KINETO = "kineto.json.gz"
 # as the first recordings named them
-_OLD_NAMES = {"device_readings": "device_samples", "host_readings": "host_samples"}
+_OLD_NAMES = {"device_readings": "device_readings", "host_readings": "host_readings"}
 PRODUCER = "gpuprof"
 _PART = f"{MANIFEST}.part"
 FILES = (
@@ -37,8 +37,8 @@ FILES = (
     *(
         "device_readings.json",
         "host_readings.json",
-        "device_samples.json",
-        "host_samples.json",
+        "device_readings.json",
+        "host_readings.json",
         "line_events.npz",
         "measured.json",
         "summary.json",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
+import tempfile
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
+from gpuprof.ingest import snapshot
 from gpuprof.ingest.load import load_trace
+from gpuprof.ingest.snapshot import load_snapshot
 from gpuprof.model.kinds import MemoryDevice
 from gpuprof.report import Report
 from tests.support.shared import shared_file
@@ -139,6 +146,134 @@ def _refused(path: Path, kind: type[TraceError], says: str) -> None:
     message = str(caught.value)
     assert says in message and str(path) in message and "; expected a memory snapshot" in message
     assert "\n" not in message
+
+
+def twice(value: Any, levels: int = 60) -> Any:
+    """A list of twice the same list, and so on: 2 to the power of `levels` leaves, in a few hundred bytes."""
+    for _ in range(levels):
+        value = [value, value]
+    return value
+
+
+def with_frame(**frame: Any) -> dict[str, Any]:
+    event = {**block("alloc", 101, 2, 2), "frames": [{"name": "f", "filename": "a.py", "line": 1, **frame}]}
+    return {"segments": [segment(12, 40)], "device_traces": [[event]]}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (with_frame(name=twice("x")), "`name` is a list where a name should stand"),
+        (with_frame(filename=twice("x")), "`filename` is a list where a name should stand"),
+        (with_frame(filename={"a": twice("x")}), "`filename` is a dict where a name should stand"),
+        (with_frame(line=twice(1)), "`line` is a list where a number should stand"),
+        (with_frame(line="1"), "`line` is a str where a number should stand"),
+        ({"segments": twice({})}, "`segments` should be a list of dictionaries"),
+        ({"segments": [{**segment(1, 2), "device": twice(1)}]}, "`device` is a list where a number should stand"),
+        ({"segments": [segment(1, 2, device=-1)], "device_traces": [HISTORY]}, "`device` should be between 0 and 1023"),
+        ({"segments": [segment(1, 2, device=10**9)]}, "`device` should be between 0 and 1023"),
+        ({"segments": [], "device_traces": [[{}, *HISTORY], "text"]}, "`device_traces` should be a list of dict"),
+        ({"segments": [], "device_traces": twice(HISTORY)}, "two devices share one history"),
+        ({"segments": [], "device_traces": [[block("alloc", 2**62, 1, 1)]]}, "not as torch writes it (OverflowError"),
+        ({"segments": [], "device_traces": [[{**HISTORY[1], "size": 2**70}]]}, "not as torch writes it (OverflowError"),
+        ({"segments": [], "device_traces": 7}, "not as torch writes it (TypeError"),
+    ],
+)
+def test_what_torch_does_not_write_is_one_line(content: Any, says: str, tmp_path: Path) -> None:
+    _refused(saved(tmp_path, content), UnreadableError, says)
+
+
+MANY = 100_000
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("which", ["frames", "file name", "name", "segments"])
+def test_what_stands_in_many_places_is_read_once(which: str, tmp_path: Path) -> None:
+    """Each would take 10 thousand million looks where every place were looked through."""
+    library = {"name": "f", "filename": "/x/site-packages/a.py", "line": 1}
+    own = {"name": "f", "filename": "/y/net.py", "line": 1}
+    long = "/x/site-packages/" + "a" * 50 * MANY
+    events = [block("alloc", at, at, 1) for at in range(MANY if which in ("frames", "file name") else 1000)]
+    frames = [library] * MANY if which == "frames" else [{**library, "filename": long}]
+    for event in events:
+        event["frames"] = frames if which == "frames" else [dict(frames[0])]
+        if which == "name":
+            event["frames"] = [{**own, "name": long}]
+    segments = [segment(1, 2, device=number % 1000) for number in range(MANY if which == "segments" else 1)]
+    trace = load_trace(saved(tmp_path, {"segments": segments, "device_traces": [events]}))
+    assert len(trace.memory) == len(events)
+    assert max(map(len, trace.source.notes)) < 1000
+
+
+def test_a_file_beyond_all_measure_is_not_read(tmp_path: Path) -> None:
+    path = saved(tmp_path, CONTENT)
+    os.truncate(path, 3 << 30)  # takes no room on the disk
+    _refused(path, UnreadableError, "the file has 3.00 GiB, more than 2.00 GiB")
+
+
+def test_no_memory_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: bytes) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(snapshot, "read_plain", fail)
+    _refused(saved(tmp_path, CONTENT), UnreadableError, "there is not enough memory to read it")
+
+
+def test_ten_bytes_take_no_gigabytes(tmp_path: Path) -> None:
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(b"\x80\x04}]r\xff\xff\xff\x0f.")
+    tracemalloc.start()
+    try:
+        _refused(path, UnreadableError, "memo index 268,435,455")
+        assert tracemalloc.get_traced_memory()[1] < 10 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+def read_or_refused(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "snapshot.pickle"
+        path.write_bytes(data)
+        try:
+            trace = load_snapshot(path)
+        except TraceError as error:
+            assert "\n" not in str(error) and str(path) in str(error) and len(str(error)) < 600
+        else:
+            assert trace.source.kind == "snapshot"
+
+
+EDITS = st.tuples(st.integers(0, 10**6), st.integers(0, 8), st.binary(max_size=9) | st.sampled_from([b"", b"\xff" * 8]))
+
+
+@pytest.mark.timeout(300)
+@settings(max_examples=300)
+@given(protocol=st.integers(2, 5), edits=st.lists(EDITS, min_size=1, max_size=5))
+def test_a_damaged_snapshot_is_read_or_refused_in_one_line(protocol: int, edits: list[tuple[int, int, bytes]]) -> None:
+    data = pickle.dumps(CONTENT, protocol)
+    for at, cut, put in edits:
+        at %= len(data)
+        data = data[:at] + put + data[at + cut :]
+    read_or_refused(data)
+
+
+NUMBERS = (-1, 0, 2**31, 2**63, 2**64 - 1, 2**71 - 1, -(2**70), 1.5, float("nan"), float("inf"))
+CONTAINERS: tuple[Any, ...] = ([], {}, (), [None], [[]], {"a": 1}, twice("x"))
+ODD = st.sampled_from((*NUMBERS, *CONTAINERS, None, True, "", "7", "x" * 999, "a\nb", b"x"))
+
+
+@given(st.data())
+def test_an_odd_value_anywhere_is_read_or_refused_in_one_line(data: st.DataObject) -> None:
+    """One place of a snapshot, chosen on the way down from its top, holds something else."""
+    content = copy.deepcopy(CONTENT)
+    at: Any = content
+    while True:
+        key = data.draw(st.sampled_from(sorted(at) if isinstance(at, dict) else range(len(at))))
+        if not at[key] or not isinstance(at[key], dict | list) or data.draw(st.integers(0, 3)) == 0:
+            break
+        at = at[key]
+    at[key] = data.draw(ODD)
+    read_or_refused(pickle.dumps(content))
 
 
 @pytest.mark.recordings

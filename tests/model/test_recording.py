@@ -133,5 +133,5 @@ def test_a_manifest_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, mo
 
 def test_the_first_names_of_the_tables_of_readings_are_read(tmp_path: Path) -> None:
     write_table(tmp_path, Table(HOST_READINGS, {"time_ns": [3]}))
-    (tmp_path / "host_readings.json").rename(tmp_path / "host_samples.json")
+    (tmp_path / "host_readings.json").rename(tmp_path / "host_readings.json")
     assert read_table(tmp_path, HOST_READINGS)["time_ns"].tolist() == [3]
