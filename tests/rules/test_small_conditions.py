@@ -139,3 +139,19 @@ def test_where_severities_begin() -> None:
         Severity.LOW, Severity.MEDIUM, Severity.MEDIUM, Severity.HIGH,
     ]  # fmt: skip
     assert graded(0.0, 0.2) == Severity.MEDIUM
+
+
+@pytest.mark.parametrize(("devices", "deferred"), [((), False), (("cpu",), True), (("cpu", "mps:0"), False)])
+def test_reads_on_a_host_are_deferred_where_the_weights_are_there(devices: tuple[str, ...], deferred: bool) -> None:
+    source = (
+        "total = 0.0\nfor x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n"
+        "    opt.step()\n    total += loss.item()\n"
+    )
+    optimizers = tuple(Optimizer(name="SGD", parameters=2, elements=9, device=each) for each in devices)
+    builder = TraceBuilder().context(cell=Cell(source=source, filename="cell"), optimizers=optimizers)
+    for at in range(0, 5000, 1000):
+        builder.step(at, 1000).operator("aten::mm", at + 10, 500)
+        builder.operator("aten::item", at + 600, 50).operator("aten::_local_scalar_dense", at + 610, 30)
+    answer = check("sync_in_step", builder.build())
+    assert answer is not None
+    assert (answer.diff is not None) is deferred
