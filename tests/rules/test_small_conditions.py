@@ -14,10 +14,11 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
 from gpuprof.rules.finding import Finding, Severity
-from gpuprof.rules.registry import rule
+from gpuprof.rules.registry import all_rules, rule
 from gpuprof.rules.scope import Scope, graded, worst
 from gpuprof.rules.unfused_optimizer import _diff
 from gpuprof.rules.unrecorded import without_recording
+from tests.rules.cases.tensor_grown_by_cat import evaluation
 from tests.rules.cases.workers_oversubscribed import crowd, measured
 from tests.rules.test_waits_removed import found, steps
 from tests.support.trace_builder import TraceBuilder
@@ -155,3 +156,20 @@ def test_reads_on_a_host_are_deferred_where_the_weights_are_there(devices: tuple
     answer = check("sync_in_step", builder.build())
     assert answer is not None
     assert (answer.diff is not None) is deferred
+
+
+def test_the_curve_in_figures() -> None:
+    """Each read less spares the host 100 µs of ten steps; without any it runs on while the device works."""
+    curve = "1: 100 µs, 2: 200 µs, 4: 400 µs, all 5: 4.99 ms"
+    assert found(steps(5)).evidence["saving_by_places_removed"] == curve
+
+
+@pytest.mark.parametrize(("turns", "grown"), [(9, False), (10, True)])
+def test_ten_cats_in_a_row_are_growth(turns: int, grown: bool) -> None:
+    assert (check("tensor_grown_by_cat", evaluation(turns).build()) is not None) is grown
+
+
+def test_diffs_that_save_time_outside_the_steps_are_measured_to_the_end_of_the_cell() -> None:
+    """What is before and after the loop: passes, workers, and what a loop without steps grows."""
+    whole = {each.name for each in all_rules() if each.whole_cell}
+    assert whole == {"grad_in_inference", "tensor_grown_by_cat", "workers_oversubscribed", "workers_restarted"}
