@@ -56,10 +56,8 @@ ALLOWED = {
     "gpuprof.lod": "a mistake that a type checker has to see",
     "holoviews/plotting/renderer.py": "a file of HoloViews",
     "notebooks/train.ipynb": "a notebook that a test makes",
-    "gpuprof-report-<number>.html": "the name of an exported report",
     **dict.fromkeys(("gpuprof/rules/a.py", "tests/rules/test_a.py"), "made up by a test"),
     "gpuprof.views.html": "a package, not a page",
-    "gpuprof.views.sections.weather": "a section that a test makes up",
     "profiler/data.py": "a file of the TensorBoard plugin",
     "v100-ddp-memory-nccl.json.gz": "a recorded trace by its name",
 }

@@ -14,10 +14,11 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.loading import Loading
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
-from gpuprof.rules.registry import rule
+from gpuprof.rules.registry import all_rules, rule
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.without_profiling import without_recording
 from gpuprof.rules.training.unfused_optimizer import _diff
+from tests.rules.cases.host.tensor_grown_by_cat import evaluation
 from tests.rules.cases.loading.workers_oversubscribed import crowd, measured
 from tests.rules.saving.test_waits_removed import found, steps
 from tests.support.trace_builder import TraceBuilder
@@ -139,3 +140,36 @@ def test_where_severities_begin() -> None:
         Severity.LOW, Severity.MEDIUM, Severity.MEDIUM, Severity.HIGH,
     ]  # fmt: skip
     assert graded(0.0, 0.2) == Severity.MEDIUM
+
+
+@pytest.mark.parametrize(("devices", "deferred"), [((), False), (("cpu",), True), (("cpu", "mps:0"), False)])
+def test_reads_on_a_host_are_deferred_where_the_weights_are_there(devices: tuple[str, ...], deferred: bool) -> None:
+    source = (
+        "total = 0.0\nfor x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n"
+        "    opt.step()\n    total += loss.item()\n"
+    )
+    optimizers = tuple(Optimizer(name="SGD", parameters=2, elements=9, device=each) for each in devices)
+    builder = TraceBuilder().context(cell=Cell(source=source, filename="cell"), optimizers=optimizers)
+    for at in range(0, 5000, 1000):
+        builder.step(at, 1000).operator("aten::mm", at + 10, 500)
+        builder.operator("aten::item", at + 600, 50).operator("aten::_local_scalar_dense", at + 610, 30)
+    answer = check("sync_in_step", builder.build())
+    assert answer is not None
+    assert (answer.diff is not None) is deferred
+
+
+def test_the_curve_in_figures() -> None:
+    """Each read less spares the host 100 µs of ten steps; without any it runs on while the device works."""
+    curve = "1: 100 µs, 2: 200 µs, 4: 400 µs, all 5: 4.99 ms"
+    assert found(steps(5)).evidence["saving_by_places_removed"] == curve
+
+
+@pytest.mark.parametrize(("turns", "grown"), [(9, False), (10, True)])
+def test_ten_cats_in_a_row_are_growth(turns: int, grown: bool) -> None:
+    assert (check("tensor_grown_by_cat", evaluation(turns).build()) is not None) is grown
+
+
+def test_diffs_that_save_time_outside_the_steps_are_measured_to_the_end_of_the_cell() -> None:
+    """What is before and after the loop: passes, workers, and what a loop without steps grows."""
+    whole = {each.name for each in all_rules() if each.whole_cell}
+    assert whole == {"grad_in_inference", "tensor_grown_by_cat", "workers_oversubscribed", "workers_restarted"}

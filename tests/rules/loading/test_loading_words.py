@@ -124,6 +124,7 @@ def test_without_a_device(known: WorkerPlan, words: str) -> None:
     [
         ("Linux-6.1", "3.11.7", True),
         ("Linux-6.1", "3.13.0", True),
+        ("Linux-6.1", "3.12", True),
         ("Linux-6.1", "3.14.0", False),
         ("Linux-6.1", "3", False),
         ("Linux-6.1", "4.0", False),
