@@ -147,7 +147,7 @@ class Hooks:
     def _wrap_backward(self, run: Any) -> Any:
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             listener = self._told()
-            if listener is None:
+            if listener is None or _is_traced(tensors):
                 return run(tensors, *args, **kwargs)
             listener.backward(tensors)
             result = run(tensors, *args, **kwargs)
@@ -156,6 +156,12 @@ class Hooks:
             return result
 
         return backward
+
+
+def _is_traced(tensors: Any) -> bool:
+    """Whether a compiler looks at what a backward pass would do, with tensors that hold no numbers."""
+    every = tensors if isinstance(tensors, list | tuple) else [tensors]
+    return any(type(each).__module__.startswith("torch._subclasses") for each in every)
 
 
 def _untraced(hook: Any) -> Any:

@@ -33,7 +33,7 @@ class Variant(ABC):
             # its frames hold the cell's iterators, and these their workers
             end.__traceback__ = None
             raised = end
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the cell's own; it is raised again below
             raised = error
         finally:
             if hooks.watch is not None:

@@ -1,4 +1,4 @@
-"""What acts on the world without an audit event: compiled writers, deferred calls, the notebook. Wrapped for a while."""
+"""What acts on the world without an audit event (compiled writers, deferred calls, the notebook)."""
 
 from __future__ import annotations
 
@@ -174,8 +174,10 @@ def _trackers() -> Iterator[tuple[Any, str, Rule]]:
         holder: Any = sys.modules.get(module)
         holder = getattr(holder, kind, None) if kind else holder
         for name in list(vars(holder)) if holder is not None else ():
-            if name.startswith(_SENDING) and callable(getattr(holder, name)) and not isinstance(
-                getattr(holder, name), type
+            if (
+                name.startswith(_SENDING)
+                and callable(getattr(holder, name))
+                and not isinstance(getattr(holder, name), type)
             ):
                 yield holder, name, _TRACKS
 

@@ -9,6 +9,7 @@ import ipaddress
 import os
 import stat
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from gpuprof.verification.effects.effect import Effect, EffectKind
@@ -103,7 +104,7 @@ def _made_folder(path: Any, _mode: int, folder: int = _NO_FOLDER) -> Effect | No
     return None if _exists(path, folder) else _act("makes the folder", path, folder)
 
 
-def _linked(_source: Any, target: Any, *folders: int) -> Effect | None:
+def _linked(_source: Any, target: Any, *folders: int) -> Effect:
     return _act("makes the link", target, folders[-1] if folders else _NO_FOLDER)
 
 
@@ -136,10 +137,10 @@ def _paths(*given: tuple[Any, int]) -> tuple[str, ...]:
     for path, folder in given:
         try:
             if isinstance(path, int):
-                found.append(os.readlink(f"/proc/self/fd/{path}"))
+                found.append(str(Path(f"/proc/self/fd/{path}").readlink()))
                 continue
-            inside = os.readlink(f"/proc/self/fd/{folder}") if folder != _NO_FOLDER else os.getcwd()  # noqa: PTH109
-            found.append(os.path.normpath(os.path.join(inside, os.fsdecode(path))))  # noqa: PTH118
+            inside = Path(f"/proc/self/fd/{folder}").readlink() if folder != _NO_FOLDER else Path.cwd()
+            found.append(str(inside / os.fsdecode(path)))
         except (OSError, ValueError, TypeError):
             return ()
     return tuple(found)
@@ -154,7 +155,7 @@ def _process(verb: str) -> Judge:
     return judge
 
 
-def _popen(executable: Any, args: Any, *_: Any) -> Effect:
+def _popen(executable: Any, args: Any, *_: Any) -> Effect | None:
     return _process("runs a program")(args or executable)
 
 

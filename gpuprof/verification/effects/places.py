@@ -41,13 +41,17 @@ _HARMLESS = (
     # a DataLoader starts its workers and ends them; these hand their batches over through the sockets below
     _Machinery(("torch.utils.data.dataloader", "torch.utils.data._utils"), (_PROCESSES,)),
     _Machinery(
-        ("multiprocessing.resource_sharer", "multiprocessing.util", "multiprocessing.heap"), (_FILES, _NETWORK)
+        (
+            "multiprocessing.resource_sharer",
+            "multiprocessing.util",
+            "multiprocessing.heap",
+            "multiprocessing.forkserver",
+        ),
+        (_FILES, _NETWORK),
     ),
     # compiling again gives the same: kernels in the compilers' own folders
     _Machinery(("torch._inductor", "triton", "torch.utils._triton"), (_PROCESSES,), near=False),
-    _Machinery(
-        ("torch._inductor", "torch._dynamo", "torch._functorch", "triton"), (_FILES,), near=False, cached=True
-    ),
+    _Machinery(("torch._inductor", "torch._dynamo", "torch._functorch", "triton"), (_FILES,), near=False, cached=True),
     _Machinery(("numba.core.caching", "matplotlib.font_manager"), (_FILES,), near=False),
 )
 

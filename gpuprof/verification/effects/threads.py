@@ -63,7 +63,7 @@ def _thread(ident: int) -> threading.Thread | None:
 
 
 def _is_of_pool(thread: threading.Thread) -> bool:
-    return getattr(thread, "_target", None) is concurrent.futures.thread._worker  # type: ignore[attr-defined]
+    return getattr(thread, "_target", None) is concurrent.futures.thread._worker
 
 
 def _end(thread: threading.Thread) -> None:

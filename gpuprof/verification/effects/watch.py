@@ -166,7 +166,7 @@ def _workers_watched(report: Path) -> Iterator[None]:
     from torch.utils.data._utils import worker
 
     loop = worker._worker_loop
-    worker._worker_loop = _WatchedLoop(loop, str(report))
+    worker._worker_loop = _WatchedLoop(loop, str(report))  # type: ignore[assignment]
     try:
         yield
     finally:
@@ -185,12 +185,15 @@ class _WatchedLoop:
         return _watched_loop, (self.report,)
 
     def __call__(self, *args: Any) -> None:
-        if _awake is not None:
-            self.loop(*args)
-            return
-        watch = EffectWatch([], Path(self.report), in_worker=True)
-        with doors_guarded(watch), _hook_awake(watch):
-            self.loop(*args)
+        try:
+            if _awake is not None:
+                self.loop(*args)
+                return
+            watch = EffectWatch([], Path(self.report), in_worker=True)
+            with doors_guarded(watch), _hook_awake(watch):
+                self.loop(*args)
+        except StoppedEffect:
+            raise SystemExit(1) from None  # without a traceback: the report says it
 
 
 def _watched_loop(report: str) -> _WatchedLoop:

@@ -14,7 +14,7 @@ READING = {
     "memmap_read": "import numpy as np\nnp.memmap('kept.bin', mode='r').sum()",
     "memmap_copy": "import numpy as np\nnp.memmap('kept.bin', mode='c')[0] = 1",
     "torch_load": "import torch\ntorch.save({'a': torch.ones(3)}, 'kept.pt')\n# ---\ntorch.load('kept.pt')",
-    "torch_load_mapped": "import torch\ntorch.save({'a': torch.ones(3)}, 'kept.pt')\n# ---\ntorch.load('kept.pt', mmap=True)",
+    "torch_load_mapped": "import torch\ntorch.save({}, 'kept.pt')\n# ---\ntorch.load('kept.pt', mmap=True)",
     "read_csv": "import pandas as pd\npd.read_csv('kept.txt')",
     "sqlite_memory": "import sqlite3\nsqlite3.connect(':memory:').execute('create table t (a)')",
     "sqlite_read_only": "import sqlite3\nsqlite3.connect('file:kept.db?mode=ro', uri=True)",
@@ -44,7 +44,7 @@ NOTHING = {
     "socket_pair": "import socket\none, two = socket.socketpair()\none.send(b'x')\ntwo.recv(1)",
     "pipe": "import os\nr, w = os.pipe()\nos.fdopen(w, 'wb').write(b'x')\nos.close(r)",
     "thread": "import threading\none = threading.Thread(target=print)\none.start()\none.join()",
-    "thread_pool": "from concurrent.futures import ThreadPoolExecutor\nassert [*ThreadPoolExecutor(2).map(abs, [1])] == [1]",
+    "thread_pool": "from concurrent.futures import ThreadPoolExecutor as Pool\nassert [*Pool(2).map(abs, [1])] == [1]",
     "own_event_loop": (
         "import threading, asyncio\nasync def work(): await asyncio.create_task(asyncio.sleep(0))\n"
         "one = threading.Thread(target=lambda: asyncio.run(work()))\none.start()\none.join()"
@@ -54,11 +54,13 @@ NOTHING = {
     "ctypes_number": "import ctypes\nctypes.c_int64(0).value += 1",
 }
 NEVER_RUN = {
-    "tracker_off": "import types\nargs = types.SimpleNamespace(track=False)\nif args.track:\n    wandb.init()\n    wandb.log({})",
+    "tracker_off": (
+        "import types\nargs = types.SimpleNamespace(track=False)\nif args.track:\n    wandb.init()\n    wandb.log({})"
+    ),
     "checkpoint_off": "import torch\nfor at in range(3):\n    if at == 100: torch.save({}, 'new.pt')",
     "branch": "import os, shutil\nif len('a') > 1:\n    os.remove('kept.txt'); shutil.rmtree('kept'); os.system('ls')",
     "function_not_called": "def clean():\n    import subprocess\n    subprocess.run(['ls'])\n    open('new.txt', 'w')",
-    "shell_command_off": "if False:\n    get_ipython().system('touch new.txt')\n    get_ipython().run_line_magic('cd', '/')",
+    "shell_command_off": "if False:\n    get_ipython().system('ls')\n    get_ipython().run_line_magic('cd', '/')",
     "magic": "names = globals()\nif 'get_ipython' in names: get_ipython().run_line_magic('matplotlib', 'inline')",
     "other_branch": "try:\n    1 / 0\nexcept ZeroDivisionError:\n    pass\nelse:\n    open('new.txt', 'w')",
 }

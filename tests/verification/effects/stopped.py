@@ -50,7 +50,7 @@ FILES = {
     "pickle": "import pickle\npickle.dump({}, open('new.pkl', 'wb'))",
     "shelve": "import shelve\nshelve.open('new')['a'] = 1",
     "dbm": "import dbm.dumb\ndbm.dumb.open('new', 'c')",
-    "sqlite_alias": "from sqlite3 import connect\n# ---\nconnect('kept.db').execute('create table t (a)').connection.commit()",
+    "sqlite_alias": "from sqlite3 import connect\n# ---\nconnect('kept.db').execute('create table t (a)')",
     "log_file": "import logging\nlogging.getLogger('x').addHandler(logging.FileHandler('new.log'))",
     "temporary_folder": "import tempfile\ntempfile.mkdtemp(dir='.')",
     "temporary_file": "import tempfile\ntempfile.NamedTemporaryFile(dir='.', delete=False).write(b'x')",
@@ -144,7 +144,9 @@ HIDDEN = {
     "in_del_of_a_cycle": (
         "class Late:\n    def __del__(self): open('new.txt', 'w')\n# ---\nlate = Late()\nlate.itself = late\ndel late"
     ),
-    "in_finalize": "import weakref, os\nclass Late: pass\n# ---\nlate = Late()\nweakref.finalize(late, os.remove, 'kept.txt')",
+    "in_finalize": (
+        "import weakref, os\nclass Late: pass\n# ---\nlate = Late()\nweakref.finalize(late, os.remove, 'kept.txt')"
+    ),
     "at_exit": "import atexit, os\natexit.register(os.remove, 'kept.txt')",
     "in_a_hook": (
         "import torch\nm = torch.nn.Linear(2, 2)\nm.register_forward_hook(lambda *_: open('new.txt', 'w'))\n# ---\n"
@@ -176,6 +178,6 @@ WORKERS = {
 STOPPED = {**FILES, **LIBRARIES, **PROCESSES, **NETWORK, **HIDDEN, **WORKERS}
 # told by another line than the cell's own
 ELSEWHERE = {
-    **{name: "" for name in ("in_a_timer", "in_a_thread_later", "in_del_at_the_end", "in_del_of_a_cycle")},
+    **dict.fromkeys(("in_a_timer", "in_a_thread_later", "in_del_at_the_end", "in_del_of_a_cycle"), ""),
     "in_finalize": "",
 }
