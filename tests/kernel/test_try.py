@@ -100,7 +100,7 @@ def test_an_interrupt_stops_it_and_leaves_all_as_it_was(kernel: LiveKernel, numb
     kernel.run("def schedule_of(o):\n    board.clear()\n    raise_flag()\n    time.sleep(60)")
     before = kernel.value("fingerprint()")
     kernel.interrupt_when(flag)
-    ran = kernel.run(f"%gputry {number} {QUICK}")
+    ran = kernel.run(f"%gputry {number} {QUICK} --allow-effects")
     assert ran.failed and ran.errors[-1].ename == "KeyboardInterrupt"
     assert kernel.value("fingerprint()") == before
     kernel.run("schedule_of = schedule_before")

@@ -27,12 +27,14 @@ class Variant(ABC):
         """
         raised: BaseException | None = None
         try:
-            with quiet(), hooks.listening(listener):
-                self._execute(listener)
-        except (BlockEnd, StoppedEffect) as end:
-            # its frames hold the cell's iterators, and these their workers
-            end.__traceback__ = None
-            raised = end
+            with quiet():
+                try:
+                    with hooks.listening(listener):
+                        self._execute(listener)
+                except (BlockEnd, StoppedEffect) as end:
+                    # its frames hold the cell's iterators, and these their workers
+                    end.__traceback__ = None
+                    raised = end
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the cell's own; it is raised again below
             raised = error
         finally:

@@ -19,7 +19,7 @@ READING = {
     "sqlite_memory": "import sqlite3\nsqlite3.connect(':memory:').execute('create table t (a)')",
     "sqlite_read_only": "import sqlite3\nsqlite3.connect('file:kept.db?mode=ro', uri=True)",
     "import": "import sys\nsys.modules.pop('colorsys', None)\nimport colorsys",
-    "git_config": "import os\nos.path.exists('.git') or os.stat('kept.txt')",
+    "stat": "import os\nos.path.exists('.git') or os.stat('kept.txt')",
 }
 NOTHING = {
     "print": "import sys\nprint('x')\nprint('y', file=sys.stderr)\nsys.stdout.flush()",
