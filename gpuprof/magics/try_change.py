@@ -27,6 +27,11 @@ _ARGUMENTS = (
     argument("number", nargs="?", default="", help="the number of the finding in the last run's report"),
     argument("--budget", type=float, default=60.0, metavar="S", help="measure for at most S seconds (default 60)"),
     argument("--pairs", type=int, default=60, metavar="N", help="measure at most N pairs of blocks (default 60)"),
+    argument(
+        "--allow-effects",
+        action="store_true",
+        help="run the cell even where it writes files, starts programs or uses the network: once in every run",
+    ),
 )
 
 
@@ -119,6 +124,7 @@ def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given:
         whole_cell=kind.whole_cell,
         budget_s=given.budget,
         most_pairs=given.pairs,
+        allow_effects=given.allow_effects,
         predicted=_predicted(finding.saving),
     )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from gpuprof.capture.base import exclusive_session
@@ -14,7 +15,8 @@ from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.verification.cells.hooks import Hooks
 from gpuprof.verification.cells.variable_reads import read_names
 from gpuprof.verification.cells.variants import CallVariant, CellVariant, Variant
-from gpuprof.verification.effects import refuse_effects
+from gpuprof.verification.effects.unseen import refuse_awaiting, refuse_resets
+from gpuprof.verification.effects.watch import EffectWatch, watched
 from gpuprof.verification.measurement import Measurement
 from gpuprof.verification.state.snapshot import Snapshot
 from gpuprof.verification.trial import BUDGET_S, MOST_PAIRS, Settings, Trial
@@ -35,13 +37,15 @@ def measure_cells(
     whole_cell: bool = False,
     predicted: tuple[float, float, float] | None = None,
     seed: int | None = None,
+    allow_effects: bool = False,
     on_progress: Callable[[str], None] = lambda text: None,
 ) -> Measurement:
     """Measure the cell `after` against the cell `before`, both plain Python run in `namespace`.
 
     Steps are timed, or with `whole_cell` the cell from its first line to its last. Whatever the cells change, in the
-    namespace, in what it reaches and in the process, is put back, however this ends. VerificationError, before
-    anything ran, where that cannot be done; VariantError where one of the two raised.
+    namespace, in what it reaches and in the process, is put back, however this ends. VerificationError where that
+    cannot be done; what would act on the world (files, processes, network) is stopped before it happens, but for
+    `allow_effects`. VariantError where one of the two raised.
     """
     names, variants = _read(before, after, namespace)
     roots = [(name, namespace[name]) for name in sorted(namespace if names is None else names) if name in namespace]
@@ -57,7 +61,10 @@ def measure_cells(
         seed=seed,
         on_progress=on_progress,
     )
-    return _compare(variants, roots, [namespace], settings, sources=(before, after))
+    sources = () if allow_effects else (before, after)
+    for source in sources:
+        refuse_resets(source)
+    return _compare(variants, roots, [namespace], settings, allow_effects=allow_effects)
 
 
 def verify(
@@ -69,14 +76,16 @@ def verify(
     tolerance: float = EXACT_TOLERANCE,
     budget_s: float = BUDGET_S,
     pairs: int = MOST_PAIRS,
+    allow_effects: bool = False,
 ) -> Measurement:
     """Measure function `b` against function `a`: each call is one step, and what it returns its loss.
 
     The loss of a call that runs `backward()` is what it was called on. What the two functions reach (through their
     closures, the globals they use, bound objects) and `state` are put back before every block and at the end.
     `guard` says how far `b` may compute something else: "exact" (losses within `tolerance`, relative), "numeric" (other
-    arithmetic: TF32, autocast, compile) or "semantic" (another training). UsageError where an argument is wrong,
-    VerificationError where the two cannot be measured, VariantError where one of them raised.
+    arithmetic: TF32, autocast, compile) or "semantic" (another training). A function that would write a file, start a
+    program or use the network is stopped before it does, unless `allow_effects`. UsageError where an argument is
+    wrong, VerificationError where the two cannot be measured, VariantError where one of them raised.
     """
     if guard not in _GUARDS:
         raise UsageError(f"verify(guard={guard!r}): expected one of {', '.join(_GUARDS)}")
@@ -87,7 +96,7 @@ def verify(
     settings = Settings(_GUARDS[guard], tolerance, half=True, budget_s=budget_s, most_pairs=pairs)
     roots = [(_name(a, "a"), a), (_name(b, "b"), b), *((f"state[{at}]", each) for at, each in enumerate(state))]
     variants = CallVariant("the first function", a), CallVariant("the second function", b)
-    return _compare(variants, roots, [], settings)
+    return _compare(variants, roots, [], settings, allow_effects=allow_effects)
 
 
 def _compare(
@@ -95,21 +104,33 @@ def _compare(
     roots: list[tuple[str, Any]],
     namespaces: list[dict[str, Any]],
     settings: Settings,
-    sources: Iterable[str] = (),
+    *,
+    allow_effects: bool,
 ) -> Measurement:
     _refuse_ranks()
     owner = object()
     exclusive_session.claim(owner)
     try:
         snapshot = Snapshot(roots, namespaces)
-        functions = list(snapshot.heap.functions.values())
-        for source in sources:
-            refuse_effects(source, functions)
-        hooks = Hooks()
-        with _put_back(snapshot), hooks.installed():
-            return Trial(*variants, snapshot, hooks, settings).run()
+        with nullcontext() if allow_effects else watched(namespaces) as watch:
+            hooks = Hooks(watch)
+            try:
+                with _put_back(snapshot), hooks.installed():
+                    verdict = Trial(*variants, snapshot, hooks, settings).run()
+            finally:
+                _let_go(watch)
+            if watch is not None and watch.stopped is not None:
+                raise VerificationError(watch.stopped)
+            return verdict
     finally:
         exclusive_session.release(owner)
+
+
+def _let_go(watch: EffectWatch | None) -> None:
+    """What the last run has left is deleted, and its threads are ended, while effects are still stopped."""
+    if watch is not None:
+        gc.collect()
+        watch.run_ended(pools=True)
 
 
 @contextmanager
@@ -127,7 +148,7 @@ def _read(before: str, after: str, namespace: dict[str, Any]) -> tuple[set[str] 
     try:
         found = [read_names(source) for source in (before, after)]
         for source in (before, after):
-            refuse_effects(source)  # `await` at the top level does not compile, and deserves a better reason
+            refuse_awaiting(source)  # it does not compile, and deserves a better reason
         variants = CellVariant("the cell", before, namespace), CellVariant("the changed cell", after, namespace)
     except SyntaxError as error:
         raise VerificationError(f"the cell is not plain Python (line {error.lineno}: {error.msg})") from error

@@ -100,7 +100,7 @@ def test_an_interrupt_stops_it_and_leaves_all_as_it_was(kernel: LiveKernel, numb
     kernel.run("def schedule_of(o):\n    board.clear()\n    raise_flag()\n    time.sleep(60)")
     before = kernel.value("fingerprint()")
     kernel.interrupt_when(flag)
-    ran = kernel.run(f"%gputry {number} {QUICK}")
+    ran = kernel.run(f"%gputry {number} {QUICK} --allow-effects")
     assert ran.failed and ran.errors[-1].ename == "KeyboardInterrupt"
     assert kernel.value("fingerprint()") == before
     kernel.run("schedule_of = schedule_before")
@@ -120,3 +120,41 @@ def test_a_cell_that_cannot_be_repeated_is_refused_in_one_line(kernel: LiveKerne
     said = ran.stream("stderr")
     assert not ran.failed and said.count("\n") == 1
     assert "`batches` cannot be put back as it was" in said and "gpuprof.verify(a, b)" in said
+
+
+EFFECTS = {
+    "shell": ("!touch {folder}/new.txt", "line 16 of the cell runs a shell command, 'touch "),
+    "magic": ("%alias_magic t timeit", "line 16 of the cell runs a magic, %alias_magic"),
+    "file": ("torch.save(model.state_dict(), '{folder}/new.txt')", "line 16 of the cell writes the file '"),
+    "task": ("asyncio.ensure_future(asyncio.sleep(0))", "line 16 of the cell leaves work to the event loop"),
+    "input": ("input('?')", "line 16 of the cell waits for the user"),
+    "swallowed": ("try: open('{folder}/new.txt', 'w')\nexcept: pass", "line 16 of the cell opens a file to write"),
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_an_effect_is_stopped_in_one_line(kernel: LiveKernel, number: str, tmp_path: Path, name: str) -> None:
+    line, said = EFFECTS[name]
+    line = line.format(folder=tmp_path)
+    # profiled without it: a question would wait here, and a file would be made
+    off = "if not measuring: pass\nelse:\n    " + line.replace("\n", "\n    ")
+    kernel.run("measuring = False")
+    ran = kernel.run(CELL + off + "\n")
+    assert not ran.failed, ran.traceback
+    kernel.run("measuring = True")
+    before = kernel.value("fingerprint()")
+    ran = kernel.run(f"%gputry {kernel.value(NUMBER)} {QUICK}")
+    stderr = ran.stream("stderr")
+    assert not ran.failed and stderr.count("\n") == 1, stderr
+    assert said in stderr and "--allow-effects" in stderr, stderr
+    assert kernel.value("fingerprint()") == before and not [*tmp_path.iterdir()]
+
+
+def test_an_effect_can_be_allowed(kernel: LiveKernel, number: str, tmp_path: Path) -> None:
+    kernel.run(f"import pathlib\nlog = pathlib.Path({str(tmp_path / 'log.txt')!r})")
+    assert not kernel.run(CELL + "log.write_text('x')\n").failed
+    asked = f"%gputry {kernel.value(NUMBER)} {QUICK}"
+    ran = kernel.run(f"log.unlink()\n{asked}")
+    assert "opens a file to write" in ran.stream("stderr") and not (tmp_path / "log.txt").exists()
+    ran = kernel.run(f"{asked} --allow-effects")
+    assert ran.stream("stderr") == "" and ran.displays and (tmp_path / "log.txt").exists()

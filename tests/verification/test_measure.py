@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -198,15 +199,38 @@ def test_wrong_arguments_are_one_line() -> None:
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [("await later()", "it awaits"), ("[x async for x in y]", "not plain Python"), ("return", "not plain")],
+    [
+        ("await later()", "line 1 of the cell awaits"),
+        ("[x async for x in y]", "not plain Python"),
+        ("return", "not plain"),
+    ],
 )
 def test_what_runs_in_a_notebook_only_is_refused(namespace: dict[str, Any], line: str, reason: str) -> None:
     with pytest.raises(VerificationError, match=reason):
         measured(f"{line}\n{CELL}", CELL, namespace)
 
 
-def test_a_cell_with_a_shell_command_is_refused_before_anything_runs(namespace: dict[str, Any]) -> None:
+def test_what_acts_on_the_world_is_stopped_where_it_happens(namespace: dict[str, Any], tmp_path: Path) -> None:
+    namespace["path"] = tmp_path / "model.pt"
     before = state_of(namespace)
-    with pytest.raises(VerificationError, match="a shell command"):
-        measured(CELL, "get_ipython().system('ls')\n" + CELL, namespace)
-    assert state_of(namespace) == before
+    saving = CELL + "    if epoch == 1:\n        torch.save(model.state_dict(), path)\n"
+    with pytest.raises(VerificationError, match=r"line 12 of the changed cell writes the file '.*model\.pt'") as caught:
+        measured(CELL, saving, namespace)
+    assert not isinstance(caught.value, VariantError)
+    assert state_of(namespace) == before and not namespace["path"].exists()
+
+
+def test_effects_can_be_allowed(namespace: dict[str, Any], tmp_path: Path) -> None:
+    namespace["path"] = tmp_path / "model.pt"
+    saving = CELL + "torch.save(model.state_dict(), path)\n"
+    assert measured(saving, saving + "\n", namespace, allow_effects=True).pairs == 1
+    assert namespace["path"].exists()
+
+
+def test_functions_are_stopped_too(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    with pytest.raises(VerificationError, match=r"<lambda>\(\), line \d+, opens a file to write"):
+        verify(lambda: 1.0, lambda: path.write_text("x"), budget_s=1)
+    assert not path.exists()
+    assert verify(lambda: 1.0, lambda: path.write_text("x"), budget_s=1, pairs=1, allow_effects=True).pairs == 1
+    assert path.read_text() == "x"

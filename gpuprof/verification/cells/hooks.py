@@ -7,7 +7,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from gpuprof.verification.effects.effect import StoppedEffect
+
+if TYPE_CHECKING:
+    from gpuprof.verification.effects.watch import EffectWatch
 
 
 class BlockEnd(BaseException):
@@ -47,10 +52,14 @@ class Listener:
 
 
 class Hooks:
-    """In force inside `installed()`; `listener` is whom they tell, None for nobody."""
+    """In force inside `installed()`; `listener` is whom they tell, None for nobody.
 
-    def __init__(self) -> None:
+    `watch` stops effects; None where they are allowed.
+    """
+
+    def __init__(self, watch: EffectWatch | None = None) -> None:
         self.listener: Listener | None = None
+        self.watch = watch
         self._thread = threading.get_ident()
         self._steps: dict[int, int] = {}
         self._made = 0
@@ -98,6 +107,8 @@ class Hooks:
                 handle.remove()
 
     def _told(self) -> Listener | None:
+        if self.watch is not None and self.watch.stopped is not None:  # and swallowed by the cell
+            raise StoppedEffect(self.watch.stopped)
         return self.listener if threading.get_ident() == self._thread else None
 
     def _before_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
@@ -136,7 +147,7 @@ class Hooks:
     def _wrap_backward(self, run: Any) -> Any:
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             listener = self._told()
-            if listener is None:
+            if listener is None or _is_traced(tensors):
                 return run(tensors, *args, **kwargs)
             listener.backward(tensors)
             result = run(tensors, *args, **kwargs)
@@ -145,6 +156,12 @@ class Hooks:
             return result
 
         return backward
+
+
+def _is_traced(tensors: Any) -> bool:
+    """Whether a compiler looks at what a backward pass would do, with tensors that hold no numbers."""
+    every = tensors if isinstance(tensors, list | tuple) else [tensors]
+    return any(type(each).__module__.startswith("torch._subclasses") for each in every)
 
 
 def _untraced(hook: Any) -> Any:

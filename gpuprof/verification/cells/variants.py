@@ -11,6 +11,7 @@ from typing import Any
 from gpuprof.errors import VariantError, VerificationError
 from gpuprof.verification.cells.hooks import BlockEnd, Counted, Hooks, Listener
 from gpuprof.verification.cells.quiet import quiet
+from gpuprof.verification.effects.effect import StoppedEffect
 
 
 class Variant(ABC):
@@ -21,20 +22,31 @@ class Variant(ABC):
     def run(self, hooks: Hooks, listener: Listener) -> bool:
         """True where it came to its own end, False where the listener ended it.
 
-        VariantError, with the user's exception as its cause, where it raised; KeyboardInterrupt passes on.
+        VariantError, with the user's exception as its cause, where it raised; VerificationError where it would have
+        acted on the world; KeyboardInterrupt passes on.
         """
+        raised: BaseException | None = None
         try:
-            with quiet(), hooks.listening(listener):
-                self._execute(listener)
-        except BlockEnd as end:
-            # its frames hold the cell's iterators, and these their workers
-            end.__traceback__ = None
-            return False
-        except VerificationError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise VariantError(f"{self.name} raised {type(error).__name__}: {error}") from error
-        return True
+            with quiet():
+                try:
+                    with hooks.listening(listener):
+                        self._execute(listener)
+                except (BlockEnd, StoppedEffect) as end:
+                    # its frames hold the cell's iterators, and these their workers
+                    end.__traceback__ = None
+                    raised = end
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the cell's own; it is raised again below
+            raised = error
+        finally:
+            if hooks.watch is not None:
+                hooks.watch.run_ended()
+        if hooks.watch is not None and hooks.watch.stopped is not None:
+            raise VerificationError(hooks.watch.stopped) from None
+        if raised is None or isinstance(raised, BlockEnd):
+            return raised is None
+        if isinstance(raised, VerificationError):
+            raise raised
+        raise VariantError(f"{self.name} raised {type(raised).__name__}: {raised}") from raised
 
     @abstractmethod
     def _execute(self, listener: Listener) -> None: ...
