@@ -25,7 +25,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import NodeKind
+from gpuprof.whatif.graph.nodes import NodeKind
 from gpuprof.whatif.predict import Replay, predict
 from gpuprof.whatif.retime import retime
 

@@ -22,7 +22,8 @@ from gpuprof.model.trace import Trace
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import Fidelity
 from gpuprof.whatif.grade import grade
-from gpuprof.whatif.graph.graph import HOST_WAITS, Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import HOST_WAITS, NodeKind
 from gpuprof.whatif.predict import Replay
 from gpuprof.whatif.retime import span_ns
 

@@ -17,6 +17,7 @@ from gpuprof.model.kinds import VOCABULARIES
 from gpuprof.model.measured import Measured, read_measured, write_measured
 from gpuprof.model.trace import Trace
 from gpuprof.report import Comparison, Report, Summary
+from gpuprof.report.contract import to_dict
 from gpuprof.report.summary import read_summary, write_summary
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.views.text import render_text
@@ -116,7 +117,7 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `gpuprof findings --json`."""
-        return self.report_data.to_dict()
+        return to_dict(self.report_data)
 
     def text(self) -> str:
         """The whole verdict as plain text."""

@@ -26,7 +26,7 @@ from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
 from gpuprof.whatif.grade import grade
 from gpuprof.whatif.graph.build import build as build_graph
-from gpuprof.whatif.graph.graph import HOST_WAITS, NodeKind
+from gpuprof.whatif.graph.nodes import HOST_WAITS, NodeKind
 from gpuprof.whatif.predict import busy_bound_ns
 from gpuprof.whatif.retime import frozen, retime, span_ns
 from tests.support.built_runs import BUILT

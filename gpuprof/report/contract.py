@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.model.measured import Measured
+from gpuprof.report.report import Report
 from gpuprof.report.source_place import SourcePlace
 from gpuprof.rules.base.finding import Abstention, Finding, Saving
 from gpuprof.units import NS_PER_S, milliseconds
-
-if TYPE_CHECKING:
-    from gpuprof.report.report import Report
 
 SCHEMA = 2
 MOST_ROWS = 10  # of operators and of lines

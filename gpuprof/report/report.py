@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.measured import Measured
 from gpuprof.model.trace import Trace
-from gpuprof.report import contract
 from gpuprof.report.trust import Trust
 from gpuprof.report.verdict import Verdict
 from gpuprof.rules.base.finding import Abstention, Finding
@@ -87,7 +86,3 @@ class Report:
     def step_ns(self) -> float | None:
         """Median duration of a step; None where no steps were found."""
         return self.results.get(StepTime).median_ns
-
-    def to_dict(self) -> dict[str, Any]:
-        """The stable object of `gpuprof findings --json` (its `schema` is 2)."""
-        return contract.to_dict(self)

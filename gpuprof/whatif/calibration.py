@@ -19,7 +19,8 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import replayed
-from gpuprof.whatif.graph.graph import Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import NodeKind
 from gpuprof.whatif.retime import retime
 
 # Less is the spread of steps, not the recording's cost.

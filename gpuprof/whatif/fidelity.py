@@ -11,7 +11,8 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.graph.graph import EdgeKind, Edges, Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import EdgeKind, Edges, NodeKind
 from gpuprof.whatif.graph.unexplained import unexplained
 from gpuprof.whatif.retime import retime
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, Graph
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import HOST_WAITS, EdgeKind
 from gpuprof.whatif.predict import Replay
 from gpuprof.whatif.retime import span_ns
 

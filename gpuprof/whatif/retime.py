@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import EdgeKind, Graph
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import EdgeKind
 from gpuprof.whatif.graph.traversal import Traversal
 
 _NEVER = -(2**62)

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from gpuprof.model.context import Cell, FollowedLines, SourceFile
 from gpuprof.model.measured import Measured
 from gpuprof.report import Report
-from gpuprof.report.contract import json_schema
+from gpuprof.report.contract import json_schema, to_dict
 from gpuprof.run import Run
 from tests.support.reports import device_report, empty_report, host_report, nasty_report, with_findings
 from tests.support.shared import shared_file
@@ -54,7 +54,7 @@ def test_the_schema_is_one_and_leaves_nothing_open():
 
 
 def test_what_drifts_from_the_schema_is_noticed():
-    told = Report.of(TraceBuilder().build()).to_dict()
+    told = to_dict(Report.of(TraceBuilder().build()))
     for drifted in ({**told, "more": 1}, {key: told[key] for key in told if key != "trust"}, {**told, "schema": 3}):
         assert not VALIDATOR.is_valid(drifted)
 
@@ -69,7 +69,7 @@ def test_every_key_is_documented():
 @pytest.mark.parametrize("make", [device_report, host_report, empty_report, nasty_report])
 def test_every_make_of_report_fits_the_schema(make):
     for report in (make(), with_findings(make())):
-        check_shape(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
+        check_shape(json.loads(json.dumps(to_dict(report), allow_nan=False)))
 
 
 def test_a_finding_is_told_whole():
@@ -78,7 +78,7 @@ def test_a_finding_is_told_whole():
         number=1, rule="input_stall", text="measured 1.2×", verdict={"schema": 1}, created_ns=1_500_000_000
     )
     again = msgspec.structs.replace(tried, text="measured 1.27×")
-    told = dataclasses.replace(report, measured=(tried, again)).to_dict()
+    told = to_dict(dataclasses.replace(report, measured=(tried, again)))
     check_shape(told)
     first, second = told["findings"]
     finding = report.findings[0]
@@ -95,7 +95,7 @@ def test_the_operators_and_lines_that_cost_most_are_told():
     files = (SourceFile(filename="cell.py"),)
     lines = FollowedLines(how="monitoring", start_ns=0, end_ns=200_000, files=files)
     builder.context(cell=Cell(source="a\nb", execution_count=7), lines=lines).source(kind="recording")
-    told = Report.of(builder.build()).to_dict()
+    told = to_dict(Report.of(builder.build()))
     check_shape(told)
     assert told["top_operators"] == [
         {"name": "aten::mm", "count": 1, "self_ms": 0.03, "share": 0.75},
@@ -133,7 +133,7 @@ def test_a_small_device_run_is_told_whole():
     )
 
     # WHEN it is told
-    told = Report.of(trace).to_dict()
+    told = to_dict(Report.of(trace))
 
     # THEN the figures are in milliseconds and add up
     check_shape(told)
@@ -145,7 +145,7 @@ def test_a_small_device_run_is_told_whole():
 
 
 def test_a_host_only_run_has_no_device():
-    told = Report.of(TraceBuilder().operator("aten::mm", 0, 100).build()).to_dict()
+    told = to_dict(Report.of(TraceBuilder().operator("aten::mm", 0, 100).build()))
     check_shape(told)
     assert told["devices"] == []
     assert {entry["category"] for entry in told["time_budget"]} <= {
@@ -154,7 +154,7 @@ def test_a_host_only_run_has_no_device():
 
 
 def test_an_empty_trace_is_told_without_failing():
-    told = Report.of(TraceBuilder().build()).to_dict()
+    told = to_dict(Report.of(TraceBuilder().build()))
     check_shape(told)
     assert told["source"]["steps"] == 0
     assert told["source"]["step_ms"] is None
@@ -162,7 +162,7 @@ def test_an_empty_trace_is_told_without_failing():
 
 def test_every_shared_trace_is_plain_json_and_adds_up(any_shared_trace):
     report = Report.of(any_shared_trace)
-    told = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    told = json.loads(json.dumps(to_dict(report), allow_nan=False))
     check_shape(told)
     total = math.fsum(entry["ms"] for entry in told["time_budget"])
     assert total == pytest.approx(sum(entry.ns for entry in report.budget.entries) / 1e6, rel=1e-6)
@@ -172,7 +172,7 @@ def test_every_shared_trace_is_plain_json_and_adds_up(any_shared_trace):
 
 def test_no_shared_trace_without_a_device_is_called_idle(any_shared_trace):
     report = Report.of(any_shared_trace)
-    if not report.to_dict()["devices"]:
+    if not to_dict(report)["devices"]:
         words = f"{report.verdict} {' '.join(report.trust.notes)}".lower()
         assert "0 % busy" not in words
         assert "computes" not in words

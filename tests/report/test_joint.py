@@ -10,7 +10,8 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.report.joint import Joint
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.whatif.changes import graph_edits
-from gpuprof.whatif.graph.graph import Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import NodeKind
 from gpuprof.whatif.predict import Range
 from tests.whatif.programs import Program, run
 

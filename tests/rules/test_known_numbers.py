@@ -21,7 +21,7 @@ from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.run_variation import spread_of_the_rest
 from gpuprof.rules.training.unfused_optimizer import _Case
 from gpuprof.whatif.changes.graph_edits import GraphEdit, scale
-from gpuprof.whatif.graph.graph import NodeKind
+from gpuprof.whatif.graph.nodes import NodeKind
 from tests.analyses.kernels.test_step_likeness import steps
 from tests.rules.compiler.test_compilability import LINUX, results
 from tests.rules.kernels.test_float64_on_cpu import found as on_cpu

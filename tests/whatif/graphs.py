@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from gpuprof.whatif.graph.graph import ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import ORIGIN, EdgeKind, Edges, NodeKind, Nodes
 
 
 @st.composite

@@ -18,7 +18,8 @@ from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.changes.graph_edits import GraphEdit
-from gpuprof.whatif.graph.graph import Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import NodeKind
 from gpuprof.whatif.predict import Replay, predict
 from tests.whatif.programs import Program, run
 

@@ -9,7 +9,7 @@ from gpuprof.whatif.changes import graph_edits, restructure
 from gpuprof.whatif.fidelity import Fidelity, fidelity
 from gpuprof.whatif.grade import Nature, grade, nature
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
+from gpuprof.whatif.graph.nodes import EdgeKind, NodeKind
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
 

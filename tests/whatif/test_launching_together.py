@@ -9,7 +9,7 @@ from gpuprof.model import intervals
 from gpuprof.whatif.changes.restructure import GRAPH_LAUNCH_NS, stretches
 from gpuprof.whatif.changes.trace_changes import launched_as_graphs, launching_scaled
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import HOST_WAITS
+from gpuprof.whatif.graph.nodes import HOST_WAITS
 from gpuprof.whatif.retime import span_ns
 from tests.whatif.programs import LAUNCH_LAG_US, RETURN_LAG_US, run
 

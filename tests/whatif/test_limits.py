@@ -14,9 +14,9 @@ from gpuprof.whatif.changes.batch_waits import waits_with_workers
 from gpuprof.whatif.fidelity import Fidelity, fidelity, replayed
 from gpuprof.whatif.grade import Nature, grade
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
 from gpuprof.whatif.graph.host import host_chains, outer_calls
 from gpuprof.whatif.graph.layout import lay_out
+from gpuprof.whatif.graph.nodes import EdgeKind, NodeKind
 from gpuprof.whatif.graph.streams import operations
 from gpuprof.whatif.graph.waits import last_enqueued
 from gpuprof.whatif.predict import Replay, predict

@@ -5,7 +5,7 @@ from dataclasses import replace as with_fields
 import pytest
 
 from gpuprof.whatif.changes import graph_edits
-from gpuprof.whatif.graph.graph import NodeKind
+from gpuprof.whatif.graph.nodes import NodeKind
 from gpuprof.whatif.predict import Range, Replay, busy_bound_ns, predict
 from tests.whatif.programs import run
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import HOST_WAITS, NodeKind
+from gpuprof.whatif.graph.nodes import HOST_WAITS, NodeKind
 from gpuprof.whatif.retime import span_ns
 from tests.whatif.programs import Program, programs, run, span_us
 

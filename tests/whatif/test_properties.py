@@ -10,7 +10,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
+from gpuprof.whatif.graph.nodes import EdgeKind, NodeKind
 from gpuprof.whatif.predict import busy_bound_ns, predict
 from gpuprof.whatif.retime import frozen, retime, span_ns
 from tests.analyses.random_runs import runs

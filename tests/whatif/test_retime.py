@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from gpuprof.errors import UsageError
-from gpuprof.whatif.graph.graph import EdgeKind, Edges, NodeKind, Nodes
+from gpuprof.whatif.graph.nodes import EdgeKind, Edges, NodeKind, Nodes
 from gpuprof.whatif.graph.traversal import make_traversal
 from gpuprof.whatif.retime import frozen, retime, span_ns
 from tests.whatif.graphs import by_definition, graphs

@@ -11,7 +11,7 @@ from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity, replayed
 from gpuprof.whatif.grade import grade
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import HOST_WAITS, NodeKind
+from gpuprof.whatif.graph.nodes import HOST_WAITS, NodeKind
 from gpuprof.whatif.predict import Replay, busy_bound_ns, predict
 from gpuprof.whatif.retime import frozen, retime, span_ns
 

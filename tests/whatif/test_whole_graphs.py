@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import EdgeKind, Graph
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import EdgeKind
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.told import edges, lasting, unexplained
 

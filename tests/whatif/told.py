@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.graph.graph import ORIGIN, EdgeKind, Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import ORIGIN, EdgeKind, NodeKind
 
 BEFORE = {NodeKind.HOST_GAP: NodeKind.CALL, NodeKind.STREAM_GAP: NodeKind.DEVICE_OP}
 

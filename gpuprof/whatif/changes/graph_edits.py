@@ -14,7 +14,8 @@ import numpy as np
 from gpuprof.errors import UsageError
 from gpuprof.model.intervals import Intervals, covered_until
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import HOST_WAITS, EdgeKind, NodeKind
 from gpuprof.whatif.graph.streams import USUAL_LAUNCH_LAG_NS, USUAL_STREAM_GAP_NS
 
 GraphEdit = Callable[[Graph], Graph]

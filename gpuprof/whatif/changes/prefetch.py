@@ -7,7 +7,8 @@ import numpy as np
 from gpuprof.model.table import Array
 from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.restructure import move_stream
-from gpuprof.whatif.graph.graph import EdgeKind, Graph
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import EdgeKind
 from gpuprof.whatif.predict import Range
 
 

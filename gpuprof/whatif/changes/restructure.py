@@ -9,7 +9,8 @@ import numpy as np
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import HOST_WAITS, ORIGIN, EdgeKind, Edges, Graph, NodeKind, Nodes
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import HOST_WAITS, ORIGIN, EdgeKind, Edges, NodeKind, Nodes
 
 # Between the kernels of one graph, and to launch it (docs/design/whatif.md, formula 4).
 GRAPH_KERNEL_GAP_NS = 1_000

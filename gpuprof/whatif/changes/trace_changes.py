@@ -11,7 +11,8 @@ from gpuprof.whatif.changes.batch_waits import waits_with_workers
 from gpuprof.whatif.changes.graph_edits import GraphEdit
 from gpuprof.whatif.changes.restructure import launch_together, stretches
 from gpuprof.whatif.fidelity import replayed
-from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, Graph
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import HOST_WAITS, EdgeKind
 from gpuprof.whatif.retime import retime
 
 # Longer than this no staging takes before the device begins to copy: the first copy of a run waits for the driver.

@@ -7,10 +7,11 @@ import numpy as np
 from gpuprof.analyses.transfers.sync_waits import blocking_copies
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.graph.cross_thread_edges import cross_thread_edges
-from gpuprof.whatif.graph.graph import ORIGIN, EdgeKind, Edges, Graph
+from gpuprof.whatif.graph.graph import Graph
 from gpuprof.whatif.graph.host import host_chains, outer_calls
 from gpuprof.whatif.graph.launching import launch_edges, queue_edges, staged_copies
 from gpuprof.whatif.graph.layout import Layout, lay_out
+from gpuprof.whatif.graph.nodes import ORIGIN, EdgeKind, Edges
 from gpuprof.whatif.graph.stream_waits import event_wait_edges, inferred_edges
 from gpuprof.whatif.graph.streams import operations
 from gpuprof.whatif.graph.traversal import follows, recorded_keys

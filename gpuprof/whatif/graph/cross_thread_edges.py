@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import EdgeKind, Edges
 from gpuprof.whatif.graph.layout import Layout
+from gpuprof.whatif.graph.nodes import EdgeKind, Edges
 
 # A pause of a thread this long, which the other's calls fill to this share, is a wait for the other.
 LEAST_PAUSE_NS = 50_000

@@ -6,8 +6,8 @@ import numpy as np
 
 from gpuprof.model.kinds import CallKind, CopyKind, HostMemory
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import EdgeKind, Edges
 from gpuprof.whatif.graph.layout import Layout
+from gpuprof.whatif.graph.nodes import EdgeKind, Edges
 from gpuprof.whatif.graph.streams import launch_lags, stream_gaps
 
 # Launches a stream takes before the next one blocks, as observed (docs/design/whatif.md).

@@ -10,8 +10,8 @@ import numpy as np
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-from gpuprof.whatif.graph.graph import NodeKind, Nodes
 from gpuprof.whatif.graph.host import HostChain
+from gpuprof.whatif.graph.nodes import NodeKind, Nodes
 from gpuprof.whatif.graph.streams import Operations
 
 

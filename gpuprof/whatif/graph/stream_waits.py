@@ -6,8 +6,8 @@ import numpy as np
 
 from gpuprof.model.kinds import CallKind, DeviceEventKind
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import EdgeKind, Edges
 from gpuprof.whatif.graph.layout import Layout
+from gpuprof.whatif.graph.nodes import EdgeKind, Edges
 from gpuprof.whatif.graph.streams import Operations
 from gpuprof.whatif.graph.waits import last_enqueued
 

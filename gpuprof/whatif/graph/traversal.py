@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuprof.errors import UsageError
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import ORIGIN, Edges, NodeKind, Nodes
+from gpuprof.whatif.graph.nodes import ORIGIN, Edges, NodeKind, Nodes
 
 BEFORE_ALL = 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import Edges, Nodes
+from gpuprof.whatif.graph.nodes import Edges, Nodes
 
 
 def unexplained(nodes: Nodes, edges: Edges, duration_ns: Array) -> Array:

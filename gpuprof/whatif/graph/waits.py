@@ -9,9 +9,9 @@ import numpy as np
 from gpuprof.analyses.basics.host_marks import named
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array
-from gpuprof.whatif.graph.graph import EdgeKind, Edges
 from gpuprof.whatif.graph.launching import STOOD_FACTOR
 from gpuprof.whatif.graph.layout import Layout
+from gpuprof.whatif.graph.nodes import EdgeKind, Edges
 
 _ASYNC_CALL_NS = 10_000
 # Host and device clocks may disagree by that much: 16 µs is the most seen in a recorded run.

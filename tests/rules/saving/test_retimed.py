@@ -6,7 +6,8 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.whatif.changes import graph_edits
-from gpuprof.whatif.graph.graph import Graph, NodeKind
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import NodeKind
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import Program, run
 

@@ -8,7 +8,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.whatif.changes import graph_edits, restructure
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import HOST_WAITS, EdgeKind, NodeKind
+from gpuprof.whatif.graph.nodes import HOST_WAITS, EdgeKind, NodeKind
 from gpuprof.whatif.retime import retime, span_ns
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run

@@ -9,7 +9,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.changes.trace_changes import batches_from_workers, copies_from_pinned
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import NodeKind
+from gpuprof.whatif.graph.nodes import NodeKind
 from gpuprof.whatif.retime import span_ns
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run

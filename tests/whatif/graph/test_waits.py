@@ -11,8 +11,8 @@ from gpuprof.model.table import Table
 from gpuprof.whatif.changes import graph_edits
 from gpuprof.whatif.fidelity import fidelity
 from gpuprof.whatif.graph.build import build
-from gpuprof.whatif.graph.graph import EdgeKind, NodeKind
 from gpuprof.whatif.graph.launching import QUEUE_LENGTH
+from gpuprof.whatif.graph.nodes import EdgeKind, NodeKind
 from gpuprof.whatif.retime import retime, span_ns
 from tests.support.trace_builder import TraceBuilder
 
