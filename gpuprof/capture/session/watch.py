@@ -16,6 +16,7 @@ from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
 from gpuprof.capture.loading.loaders import LoaderWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
+from gpuprof.capture.process.descriptors import DescriptorReserve
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
 from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
@@ -41,6 +42,7 @@ class Watch:
         filename = None if cell is None else cell.filename
         self._options = options
         self._signals = Signals(WatchedCell(namespace, None if cell is None else cell.source))
+        self._descriptors = DescriptorReserve()
         self._steps = StepCount()
         self._clock = ClockMarks()
         self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
@@ -63,6 +65,7 @@ class Watch:
         # the cell may change the working directory, or the variable; where that one is gone, saving says so
         with contextlib.suppress(OSError):
             self._runs = runs_folder(self._options.folder)
+        self._descriptors.take()
         self._host_start = host_start()
         self._optimizers.install()
         self._loaders.install()
@@ -80,6 +83,7 @@ class Watch:
 
     def abandon(self) -> None:
         """End everything and keep nothing; never raises."""
+        self._descriptors.release()
         ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._signals.abandon)
         for end in (*ends, self._host.stop, self._lines.remove):
             with contextlib.suppress(Exception):
@@ -90,6 +94,7 @@ class Watch:
     def finish(self, context: RunContext, cell_start_ns: int, cell_end_ns: int) -> Captured:
         """End everything, save it, and return it, with `context` completed."""
         began = time.perf_counter_ns()
+        self._descriptors.release()
         self._signals.end(first=True)
         failed = context.outcome is not None and context.outcome.error is not None
         self._window.close(failed=failed)
@@ -179,8 +184,10 @@ class Watch:
         self._clock.mark()
 
     def _begin_limit(self) -> None:
-        memory = psutil.virtual_memory()
-        self._limit.begin(psutil.Process().memory_info().rss, memory.available)
+        # without a free descriptor /proc cannot be read; an earlier limit then stays
+        with contextlib.suppress(OSError, psutil.Error):
+            memory = psutil.virtual_memory()
+            self._limit.begin(psutil.Process().memory_info().rss, memory.available)
 
     def _tick(self, resident_bytes: int) -> None:
         self._window.check("bytes" if self._limit.passed(resident_bytes) else None)

@@ -307,3 +307,18 @@ def test_the_recording_is_not_held_after_it_was_saved(new_session: NewSession) -
     session.stop()
     # the watch is part of cycles: what it holds would stay until the next garbage collection
     assert watch._window.recording.results is None
+
+
+def test_a_limit_that_cannot_be_read_costs_the_cell_nothing(
+    new_session: NewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = new_session()
+    session.start()
+
+    def unreadable() -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("psutil.virtual_memory", unreadable)
+    session._watch._recording_began()  # type: ignore[union-attr]
+    monkeypatch.undo()
+    assert session.stop().folder is not None
