@@ -27,6 +27,7 @@ _ENDED = {
     "bytes": "until the memory limit of the recording",
     "events": "until the event limit of the recording",
     "error": "until the cell raised",
+    "profiler": "until another profiler started",
 }
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.profiler.other_profilers import OURS
 from gpuprof.capture.profiler.stderr_capture import Heard, stderr_captured
 
 _TAKEN = "the kernel recording is lost: another profiler was started and stopped in this cell"
@@ -63,6 +64,7 @@ class KinetoRecording:
         with stderr_captured(self._heard), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             profiler = self._make()
+            setattr(profiler, OURS, True)
             profiler._prepare_trace()
             profiler._start_trace()
             _add_metadata(self._options)

@@ -22,6 +22,7 @@ from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
 from gpuprof.capture.profiler.optimizers import OptimizerWatch
+from gpuprof.capture.profiler.other_profilers import OtherProfilers
 from gpuprof.capture.profiler.other_threads import OtherThreads
 from gpuprof.capture.profiler.trace_file import SavedTrace, save_trace
 from gpuprof.capture.session.captured import Captured, Live
@@ -47,6 +48,7 @@ class Watch:
         self._clock = ClockMarks()
         self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
         self._window = RecordingWindow(options, self._steps, self._recording_began, self._recording_ends)
+        self._other_profilers = OtherProfilers(self._window.give_way)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
@@ -68,6 +70,7 @@ class Watch:
         self._descriptors.take()
         self._host_start = host_start()
         self._optimizers.install()
+        self._other_profilers.install()
         self._loaders.install()
         self._signals.begin()
         self._lines.install()
@@ -84,7 +87,13 @@ class Watch:
     def abandon(self) -> None:
         """End everything and keep nothing; never raises."""
         self._descriptors.release()
-        ends = (self._window_close, self._optimizers.remove, self._loaders.remove, self._signals.abandon)
+        ends = (
+            self._window_close,
+            self._other_profilers.remove,
+            self._optimizers.remove,
+            self._loaders.remove,
+            self._signals.abandon,
+        )
         for end in (*ends, self._host.stop, self._lines.remove):
             with contextlib.suppress(Exception):
                 end()
@@ -98,6 +107,7 @@ class Watch:
         self._signals.end(first=True)
         failed = context.outcome is not None and context.outcome.error is not None
         self._window.close(failed=failed)
+        self._other_profilers.remove()
         self._optimizers.remove()
         self._loaders.remove()
         self._signals.end(first=False)

@@ -64,6 +64,7 @@ class RecordingWindow:
         self.recording = KinetoRecording(options)
         self.ended_by = "cell"
         self.started_late = False
+        self._gave_way = False
         self.notes: list[str] = []
 
     @property
@@ -113,6 +114,18 @@ class RecordingWindow:
             self._start_over()
         elif self._wanted is not None or self._enough():
             self._end(self._wanted or "steps")
+
+    def give_way(self, who: str) -> None:
+        """Another profiler is about to start: end this recording, and leave the rest of the cell to that one."""
+        if threading.get_ident() != self._main or self._busy or self._closed:
+            return
+        if not self._gave_way:
+            self._gave_way = True
+            self.notes.append(
+                f"{who} starts a profiler of its own, which is left alone: the kernel recording ends there; turn that "
+                "profiler off to have the whole cell recorded"
+            )
+        self._end("profiler")
 
     def check(self, over: str | None) -> None:
         """From the watching thread, about ten times a second. `over` is the cap that was reached, if one was."""
@@ -228,7 +241,7 @@ class RecordingWindow:
 
     def _start_over(self) -> None:
         """Record once more, where the ended recording has no steps or worse ones than are seen now."""
-        if self._closed or self._steps.source <= self._source or self._busy or _in_backward():
+        if self._closed or self._gave_way or self._steps.source <= self._source or self._busy or _in_backward():
             return
         self._source = self._steps.source
         with self._inside_the_cell(from_interpreter=False):

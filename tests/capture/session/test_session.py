@@ -98,19 +98,45 @@ def test_another_thread_may_not_start(new_session: NewSession) -> None:
     session.stop()
 
 
-def test_a_profiler_inside_the_cell_costs_only_the_kernel_recording(new_session: NewSession) -> None:
+def profiled_by_the_user() -> list[str]:
+    with torch.profiler.profile() as profiler:
+        train(3)
+    return sorted(event.name for event in profiler.events())
+
+
+def test_a_profiler_inside_the_cell_keeps_its_events_and_ours_keeps_those_before(new_session: NewSession) -> None:
+    plain = profiled_by_the_user()
     session = new_session()
     session.start()
-    with torch.profiler.profile():
-        train(3)
+    train(2)
+    inside = profiled_by_the_user()
+    train(4)
     captured = session.stop()
-    assert captured.context.window is not None
-    assert captured.context.window.steps_seen == 3
-    assert any("another profiler" in note for note in captured.context.notes)
+    # THEN the user's profiler has all that it has without us, and ours what ran until then
+    assert inside == plain
+    assert len(named(events(captured.kineto), "Optimizer.step#SGD.step")) == 2
+    window = captured.context.window
+    assert window is not None
+    assert (window.ended_by, window.steps_recorded) == ("profiler", 2)
+    assert any("starts a profiler of its own" in note for note in captured.context.notes)
+    # AND the next cell is recorded as ever
     again = new_session()
     again.start()
     train(3)
     assert len(named(events(again.stop().kineto), "Optimizer.step#SGD.step")) == 3
+
+
+def test_a_profiler_that_goes_on_after_the_cell_is_left_running(new_session: NewSession) -> None:
+    session = new_session()
+    session.start()
+    train(2)
+    profiler = torch.profiler.profile()
+    profiler.start()
+    train(1)
+    session.stop()
+    train(1)
+    profiler.stop()
+    assert len([event for event in profiler.events() if event.name == "Optimizer.step#SGD.step"]) == 2
 
 
 @pytest.mark.parametrize("error", [ValueError("no such thing"), KeyboardInterrupt(), SystemExit(1)])
