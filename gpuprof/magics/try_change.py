@@ -69,7 +69,7 @@ def try_change(shell: Any, line: str) -> None:
     sys.stdout.write(f"gpuprof: measuring the change of {name} against the original, for about {budget} at most\n")
     sys.stdout.flush()
     try:
-        verdict = _measure(shell, run, number, sources, given)
+        measurement = _measure(shell, run, number, sources, given)
     except VariantError as error:
         notice(f"not measured: {error}; your variables are as they were")
         _show_users_traceback(error.__cause__)
@@ -77,8 +77,8 @@ def try_change(shell: Any, line: str) -> None:
     except VerificationError as error:
         notice(f"not measured: {error}")
         return
-    _keep(run, number, verdict)
-    _show(verdict)
+    _keep(run, number, measurement)
+    _show(measurement)
 
 
 def _parse(line: str) -> Namespace:
@@ -138,20 +138,22 @@ def _predicted(saving: Saving | None) -> tuple[float, float, float] | None:
     return low, central, high
 
 
-def _keep(run: Run, number: int, verdict: Measurement) -> None:
+def _keep(run: Run, number: int, measurement: Measurement) -> None:
     from gpuprof.model.measured import Measured
 
     rule = run.findings[number - 1].rule
-    made = Measured(number=number, rule=rule, text=str(verdict), verdict=verdict.to_dict(), created_ns=time.time_ns())
+    made = Measured(
+        number=number, rule=rule, text=str(measurement), measurement=measurement.to_dict(), created_ns=time.time_ns()
+    )
     if (problem := run._add_measured(made)) is not None:
         notice(problem)
 
 
-def _show(verdict: Measurement) -> None:
+def _show(measurement: Measurement) -> None:
     from IPython.display import display
 
-    text = "\n".join(verdict.lines())
-    display({"text/plain": text, "text/html": verdict._repr_html_()}, raw=True)
+    text = "\n".join(measurement.lines())
+    display({"text/plain": text, "text/html": measurement._repr_html_()}, raw=True)
 
 
 def _show_users_traceback(error: BaseException | None) -> None:

@@ -13,12 +13,12 @@ MEASURED = "measured.json"
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """One `%gputry`: the finding by its number (from 1) and rule, the verdict in one line and as an object."""
+    """One `%gputry`: the finding by its number (from 1) and rule, the measurement in one line and as an object."""
 
     number: int
     rule: str
     text: str
-    verdict: dict[str, Any]
+    measurement: dict[str, Any] = msgspec.field(name="verdict")  # the name that saved runs have
     created_ns: int
 
 

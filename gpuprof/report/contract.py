@@ -129,7 +129,7 @@ def _saving(saving: Saving) -> dict[str, Any]:
 def _measured(made: Measured | None) -> dict[str, Any] | None:
     if made is None:
         return None
-    return {"text": made.text, "created_s": round(made.created_ns / NS_PER_S, 3), "verdict": made.verdict}
+    return {"text": made.text, "created_s": round(made.created_ns / NS_PER_S, 3), "measurement": made.measurement}
 
 
 def _top_operators(report: Report) -> list[dict[str, Any]]:

@@ -116,12 +116,12 @@ def _compare(
             hooks = Hooks(watch)
             try:
                 with _put_back(snapshot), hooks.installed():
-                    verdict = Trial(*variants, snapshot, hooks, settings).run()
+                    measurement = Trial(*variants, snapshot, hooks, settings).run()
             finally:
                 _let_go(watch)
             if watch is not None and watch.stopped is not None:
                 raise VerificationError(watch.stopped)
-            return verdict
+            return measurement
     finally:
         exclusive_session.release(owner)
 

@@ -98,7 +98,7 @@ class Measurement:
         return ", ".join(part for part in parts if part)
 
     def lines(self) -> list[str]:
-        """The whole verdict: the one line, then what else is worth knowing."""
+        """The whole measurement: the one line, then what else is worth knowing."""
         found = [str(self)]
         if self.guard.status is Status.FAILED:
             found.insert(0, "the change does not compute the same; its time means nothing until it does")

@@ -127,7 +127,7 @@ def _commands(number: int, finding: Finding) -> tuple[str, ...]:
 
 
 def _measured(report: Report, number: int, finding: Finding) -> str:
-    """The newest verdict of `%gputry` on this finding; empty where it was not tried."""
+    """The newest measurement by `%gputry` on this finding; empty where it was not tried."""
     newest = report.measured_of(number, finding)
     return newest.text if newest else ""
 

@@ -49,6 +49,12 @@ NUMBER = "[f.rule for f in gpuprof.last().findings].index('unfused_optimizer') +
 QUICK = "--budget 4 --pairs 2"
 
 
+def beginning_with(code: str) -> str:
+    """The cell, with this below its magic line."""
+    magic, rest = CELL.split("\n", 1)
+    return f"{magic}\n{code}\n{rest}"
+
+
 @pytest.fixture(scope="module")
 def number(kernel: LiveKernel) -> str:
     ran = kernel.run(SETUP)
@@ -77,7 +83,7 @@ def test_it_measures_and_harms_nothing(kernel: LiveKernel, number: str) -> None:
 def test_the_report_of_that_run_shows_it_also_when_loaded_again(kernel: LiveKernel, number: str) -> None:
     assert "Measured: " in kernel.run("print(gpuprof.last().text())").stream("stdout")
     loaded = kernel.run(
-        "again = gpuprof.load(gpuprof.last().folder)\nprint(again.text(), again.measured[-1].verdict['pairs'])"
+        "again = gpuprof.load(gpuprof.last().folder)\nprint(again.text(), again.measured[-1].measurement['pairs'])"
     )
     assert "Measured: " in loaded.stream("stdout"), loaded.traceback
 
@@ -123,12 +129,12 @@ def test_a_cell_that_cannot_be_repeated_is_refused_in_one_line(kernel: LiveKerne
 
 
 EFFECTS = {
-    "shell": ("!touch {folder}/new.txt", "line 16 of the cell runs a shell command, 'touch "),
-    "magic": ("%alias_magic t timeit", "line 16 of the cell runs a magic, %alias_magic"),
-    "file": ("torch.save(model.state_dict(), '{folder}/new.txt')", "line 16 of the cell writes the file '"),
-    "task": ("asyncio.ensure_future(asyncio.sleep(0))", "line 16 of the cell leaves work to the event loop"),
-    "input": ("input('?')", "line 16 of the cell waits for the user"),
-    "swallowed": ("try: open('{folder}/new.txt', 'w')\nexcept: pass", "line 16 of the cell opens a file to write"),
+    "shell": ("!touch {folder}/new.txt", "line 4 of the cell runs a shell command, 'touch "),
+    "magic": ("%alias_magic t timeit", "line 4 of the cell runs a magic, %alias_magic"),
+    "file": ("torch.save(model.state_dict(), '{folder}/new.txt')", "line 4 of the cell writes the file '"),
+    "task": ("asyncio.ensure_future(asyncio.sleep(0))", "line 4 of the cell leaves work to the event loop"),
+    "input": ("input('?')", "line 4 of the cell waits for the user"),
+    "swallowed": ("try: open('{folder}/new.txt', 'w')\nexcept: pass", "line 4 of the cell opens a file to write"),
 }
 
 
@@ -136,10 +142,11 @@ EFFECTS = {
 def test_an_effect_is_stopped_in_one_line(kernel: LiveKernel, number: str, tmp_path: Path, name: str) -> None:
     line, said = EFFECTS[name]
     line = line.format(folder=tmp_path)
-    # profiled without it: a question would wait here, and a file would be made
+    # profiled without it: a question would wait here, and a file would be made. Before the loop, since a measurement may
+    # end before the cell does
     off = "if not measuring: pass\nelse:\n    " + line.replace("\n", "\n    ")
     kernel.run("measuring = False")
-    ran = kernel.run(CELL + off + "\n")
+    ran = kernel.run(beginning_with(off))
     assert not ran.failed, ran.traceback
     kernel.run("measuring = True")
     before = kernel.value("fingerprint()")
@@ -152,7 +159,7 @@ def test_an_effect_is_stopped_in_one_line(kernel: LiveKernel, number: str, tmp_p
 
 def test_an_effect_can_be_allowed(kernel: LiveKernel, number: str, tmp_path: Path) -> None:
     kernel.run(f"import pathlib\nlog = pathlib.Path({str(tmp_path / 'log.txt')!r})")
-    assert not kernel.run(CELL + "log.write_text('x')\n").failed
+    assert not kernel.run(beginning_with("log.write_text('x')")).failed
     asked = f"%gputry {kernel.value(NUMBER)} {QUICK}"
     ran = kernel.run(f"log.unlink()\n{asked}")
     assert "opens a file to write" in ran.stream("stderr") and not (tmp_path / "log.txt").exists()

@@ -9,7 +9,7 @@ import pytest
 from gpuprof.errors import RecordingError
 from gpuprof.model.measured import MEASURED, Measured, read_measured, write_measured
 
-MADE = Measured(number=1, rule="input_stall", text="measured 1.27×", verdict={"pairs": 14}, created_ns=1)
+MADE = Measured(number=1, rule="input_stall", text="measured 1.27×", measurement={"pairs": 14}, created_ns=1)
 
 
 def test_it_is_read_as_written(tmp_path: Path) -> None:

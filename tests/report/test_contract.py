@@ -75,7 +75,7 @@ def test_every_make_of_report_fits_the_schema(make):
 def test_a_finding_is_told_whole():
     report = with_findings(device_report())
     tried = Measured(
-        number=1, rule="input_stall", text="measured 1.2×", verdict={"schema": 1}, created_ns=1_500_000_000
+        number=1, rule="input_stall", text="measured 1.2×", measurement={"schema": 1}, created_ns=1_500_000_000
     )
     again = msgspec.structs.replace(tried, text="measured 1.27×")
     told = to_dict(dataclasses.replace(report, measured=(tried, again)))
@@ -84,7 +84,7 @@ def test_a_finding_is_told_whole():
     finding = report.findings[0]
     assert (first["explanation"], first["leave_it"]) == (finding.explanation, finding.leave_it)
     assert (first["saving"]["basis"], first["saving"]["calibrated"]) == ("upper bound: all of the wait", False)
-    assert first["measured"] == {"text": "measured 1.27×", "created_s": 1.5, "verdict": {"schema": 1}}
+    assert first["measured"] == {"text": "measured 1.27×", "created_s": 1.5, "measurement": {"schema": 1}}
     assert (second["measured"], second["leave_it"], second["saving"]) == (None, None, None)
     assert told["verdict"] == {"headline": report.verdict.headline, "advice": report.verdict.advice}
 

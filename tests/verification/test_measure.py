@@ -59,10 +59,10 @@ def state_of(names: dict[str, Any]) -> tuple[Any, ...]:
 
 def test_the_namespace_and_all_it_reaches_is_as_it_was(namespace: dict[str, Any], capsys: Any) -> None:
     before = state_of(namespace)
-    verdict = measured(CELL, CELL + "\nnew_name = 1", namespace)
+    measurement = measured(CELL, CELL + "\nnew_name = 1", namespace)
     assert state_of(namespace) == before and capsys.readouterr().out == ""
-    assert verdict.guard.status is Status.PASSED and verdict.guard.loss_difference == 0
-    assert "loss identical over" in str(verdict) and verdict.pairs >= 1
+    assert measurement.guard.status is Status.PASSED and measurement.guard.loss_difference == 0
+    assert "loss identical over" in str(measurement) and measurement.pairs >= 1
 
 
 @pytest.mark.parametrize("error", ["ValueError('mine')", "SystemExit(3)"])
@@ -99,24 +99,24 @@ def test_an_interrupt_passes_on_and_changes_nothing(namespace: dict[str, Any]) -
     ],
 )
 def test_a_change_that_does_less_or_other_work_is_caught(namespace: dict[str, Any], change: Any, text: str) -> None:
-    verdict = measured(CELL, CELL.replace(*change), namespace)
-    assert verdict.guard.status is Status.FAILED and text in verdict.guard.text
-    assert "the change does not compute the same" in verdict.lines()[0]
+    measurement = measured(CELL, CELL.replace(*change), namespace)
+    assert measurement.guard.status is Status.FAILED and text in measurement.guard.text
+    assert "the change does not compute the same" in measurement.lines()[0]
 
 
 @pytest.mark.parametrize(("epochs", "steps"), [(2, 32), (9, 50)])
 def test_a_change_that_ends_elsewhere_is_caught_after_the_steps_compared(
     namespace: dict[str, Any], epochs: int, steps: int
 ) -> None:
-    verdict = measured(CELL, CELL.replace("range(3)", f"range({epochs})"), namespace, budget_s=40.0)
+    measurement = measured(CELL, CELL.replace("range(3)", f"range({epochs})"), namespace, budget_s=40.0)
     text = f"the change makes {steps} steps where the original makes 48"
-    assert verdict.guard.status is Status.FAILED and text in verdict.guard.text
+    assert measurement.guard.status is Status.FAILED and text in measurement.guard.text
 
 
 def test_other_numerics_may_round_but_not_wander(namespace: dict[str, Any]) -> None:
     rounded = CELL.replace("model(x)", "model(x * (1 + 1e-4))")
-    verdict = measured(CELL, rounded, namespace, guard=Guard.NUMERIC)
-    assert verdict.guard.status is Status.PASSED and verdict.guard.loss_difference
+    measurement = measured(CELL, rounded, namespace, guard=Guard.NUMERIC)
+    assert measurement.guard.status is Status.PASSED and measurement.guard.loss_difference
     assert measured(CELL, rounded, namespace).guard.status is Status.FAILED
     wandering = CELL.replace("model(x)", "model(x * 1.1)")
     assert measured(CELL, wandering, namespace, guard=Guard.NUMERIC).guard.status is Status.FAILED
@@ -125,10 +125,10 @@ def test_other_numerics_may_round_but_not_wander(namespace: dict[str, Any]) -> N
 
 
 def test_another_training_is_labelled_and_compared_by_sample(namespace: dict[str, Any]) -> None:
-    verdict = measured(CELL, CELL.replace("batch_size=4", "batch_size=16"), namespace, guard=Guard.SEMANTIC)
-    assert verdict.guard.status is Status.NOT_COMPARABLE and str(verdict).startswith("training dynamics change")
-    assert "compared by sample: a step takes 4 of them before and 16 after" in verdict.notes
-    assert verdict.ratio == pytest.approx(verdict.before.step_ns * 4 / verdict.after.step_ns)
+    measurement = measured(CELL, CELL.replace("batch_size=4", "batch_size=16"), namespace, guard=Guard.SEMANTIC)
+    assert measurement.guard.status is Status.NOT_COMPARABLE and str(measurement).startswith("training dynamics change")
+    assert "compared by sample: a step takes 4 of them before and 16 after" in measurement.notes
+    assert measurement.ratio == pytest.approx(measurement.before.step_ns * 4 / measurement.after.step_ns)
 
 
 def test_a_graph_of_an_earlier_cell_is_not_used_up(namespace: dict[str, Any]) -> None:
@@ -162,10 +162,14 @@ def test_what_the_budget_cannot_decide_is_not_begun(
 
 def test_a_faster_cell_is_called_that() -> None:
     names: dict[str, Any] = {"time": time}
-    verdict = measure_cells("time.sleep(0.02)", "time.sleep(0.004)", names, budget_s=30, predicted=(2, 4, 6))
-    assert verdict.outcome is Outcome.FASTER and verdict.whole_cell and 1.5 < verdict.low < verdict.high < 12
-    assert str(verdict).startswith("predicted 4.00× (2.00–6.00), measured ")
-    assert verdict.to_dict()["guard"]["status"] == "not comparable"
+    measurement = measure_cells("time.sleep(0.02)", "time.sleep(0.004)", names, budget_s=30, predicted=(2, 4, 6))
+    assert (
+        measurement.outcome is Outcome.FASTER
+        and measurement.whole_cell
+        and 1.5 < measurement.low < measurement.high < 12
+    )
+    assert str(measurement).startswith("predicted 4.00× (2.00–6.00), measured ")
+    assert measurement.to_dict()["guard"]["status"] == "not comparable"
 
 
 def test_functions_are_measured_call_by_call() -> None:
@@ -185,8 +189,8 @@ def test_functions_are_measured_call_by_call() -> None:
         weight.grad = None
         return loss
 
-    verdict = verify(slow, quick, budget_s=20)
-    assert verdict.outcome is Outcome.FASTER and verdict.low > 2 and verdict.guard.loss_difference == 0
+    measurement = verify(slow, quick, budget_s=20)
+    assert measurement.outcome is Outcome.FASTER and measurement.low > 2 and measurement.guard.loss_difference == 0
     assert calls == [] and weight.tolist() == [1.0, 1.0, 1.0] and weight.grad is None
 
 

@@ -45,7 +45,7 @@ def test_a_page_without_source_names_no_command_on_it(report: Report) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_what_was_measured_of_a_finding_stands_with_it(view: str, report: Report) -> None:
-    tried = Measured(number=2, rule=report.findings[1].rule, text="no effect: 1.00×", verdict={}, created_ns=1)
+    tried = Measured(number=2, rule=report.findings[1].rule, text="no effect: 1.00×", measurement={}, created_ns=1)
     again = msgspec.structs.replace(tried, text="measured 1.27× (1.24–1.30)")
     other = msgspec.structs.replace(tried, rule="another_rule", text="of another version")
     shown = VIEWS[view](dataclasses.replace(report, measured=(tried, again, other)))

@@ -88,7 +88,7 @@ def test_findings_show_what_was_measured_later():
     closed.close()
     left = len(alive())
     text = "measured 1.27× (1.24–1.30) in 14 pairs, guard passed"
-    run._add_measured(Measured(number=1, rule="input_stall", text=text, verdict={}, created_ns=1))
+    run._add_measured(Measured(number=1, rule="input_stall", text=text, measurement={}, created_ns=1))
     assert html(opened(dashboard, "Findings")).count(f"<strong>Measured:</strong> {text}") == 1
     assert len(alive()) == left  # the sheet of before is gone
     dashboard.close()
