@@ -39,9 +39,14 @@ class Choice:
         return sorted(tests, key=lambda test: (not _names(test, stem), self.seconds[test], test))
 
     def batches(self, mutant: Mutant) -> list[list[str]]:
-        """The few that are likeliest to catch it, then the rest."""
+        """The few that are likeliest to catch it, then the rest.
+
+        What an import sets may be read without running a line of the module: then those of the package are asked, too.
+        """
         tests = self.of(mutant)
-        return [batch for batch in (tests[:FIRST], tests[FIRST:]) if batch]
+        known = set(tests)
+        readers = [] if mutant.body else [test for test in self.seconds if _is_of(test, mutant) and test not in known]
+        return [batch for batch in (tests[:FIRST], tests[FIRST:], sorted(readers)) if batch]
 
     def most_s(self, tests: list[str]) -> float:
         """Longer than this they run only where the fault keeps them from ending."""
@@ -50,6 +55,10 @@ class Choice:
 
 def _within(lines: dict[int, set[str]], first: int, last: int) -> set[str]:
     return {test for line in range(first, last + 1) for test in lines.get(line, ())}
+
+
+def _is_of(test: str, mutant: Mutant) -> bool:
+    return test.startswith(f"tests/{mutant.package}/")
 
 
 def _names(test: str, stem: str) -> bool:

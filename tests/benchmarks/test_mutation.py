@@ -92,6 +92,10 @@ def test_the_tests_that_run_a_line_are_asked_the_likely_and_quick_ones_first() -
     assert choice.of(mutant(4)) == ["tests/rules/test_a.py::own", "t::quick", "t::slow"]  # by its statement
     assert choice.of(mutant(7)) == [] and choice.batches(mutant(7)) == []
     assert len(choice.of(mutant(1, body=False))) == 5
+    seconds["tests/rules/test_b.py::reads"] = 0.1
+    reading = Choice([FileRecord(seconds, {"gpuprof/rules/a.py": lines})], ROOT)
+    assert reading.batches(mutant(1, body=False))[1:] == [["tests/rules/test_b.py::reads"]]
+    assert len(reading.batches(mutant(5))) == 1
 
 
 def test_the_report_counts_what_is_equivalent_apart(tmp_path: Path) -> None:
