@@ -142,8 +142,8 @@ EFFECTS = {
 def test_an_effect_is_stopped_in_one_line(kernel: LiveKernel, number: str, tmp_path: Path, name: str) -> None:
     line, said = EFFECTS[name]
     line = line.format(folder=tmp_path)
-    # profiled without it: a question would wait here, and a file would be made. Before the loop, since a measurement may
-    # end before the cell does
+    # profiled without it: a question would wait here, and a file would be made. It stands before the loop, since a
+    # measurement may end before the cell does
     off = "if not measuring: pass\nelse:\n    " + line.replace("\n", "\n    ")
     kernel.run("measuring = False")
     ran = kernel.run(beginning_with(off))
