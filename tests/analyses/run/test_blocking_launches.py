@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.run.blocking_launches import BlockingLaunches
+from gpuprof.model.intervals import EMPTY
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 
@@ -23,3 +26,10 @@ def test_copies_are_left_out() -> None:
 
 def test_nothing_recorded_is_unknown(empty_trace: Trace) -> None:
     assert Results(empty_trace).get(BlockingLaunches).blocking_share is None
+
+
+@pytest.mark.parametrize(
+    ("launches", "share", "mostly"), [(40, 0.9, True), (39, 0.9, False), (40, 0.89, False), (40, None, False)]
+)
+def test_nearly_all_of_enough_launches_have_to_block(launches: int, share: float | None, mostly: bool) -> None:
+    assert BlockingLaunches(launches, share, EMPTY).mostly is mostly
