@@ -162,7 +162,7 @@ def test_without_torch_the_cell_runs_and_one_line_says_why(kernel: LiveKernel) -
 
 def test_a_cuda_error_at_the_end_leaves_a_partial_report(kernel: LiveKernel) -> None:
     kernel.run(
-        "from gpuprof.capture import kineto\n"
+        "from gpuprof.capture.profiler import kineto\n"
         "kept = kineto.device_available, torch.cuda.synchronize, torch.cuda.is_initialized\n"
         "def poisoned(*_):\n    raise RuntimeError('CUDA error: device-side assert triggered')\n"
         "kineto.device_available = lambda: True"
