@@ -13,6 +13,7 @@ from PIL import Image
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
+from gpuprof.report.contract import to_dict
 from gpuprof.rules.registry import judge
 from gpuprof.views import text
 from gpuprof.views.charts.frame import bokeh_item
@@ -93,7 +94,7 @@ def test_every_rule_stands_every_run(built: Trace) -> None:
 
 
 def test_every_run_is_plain_json_and_adds_up(built: Trace) -> None:
-    told = json.loads(json.dumps(Report.of(built).to_dict(), allow_nan=False))
+    told = json.loads(json.dumps(to_dict(Report.of(built)), allow_nan=False))
     total = math.fsum(entry["ms"] for entry in told["time_budget"])
     if told["devices"]:
         assert total == pytest.approx(told["source"]["span_ms"], rel=1e-3)

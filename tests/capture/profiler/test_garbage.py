@@ -29,12 +29,14 @@ def test_a_full_collection_is_noted_with_its_time() -> None:
 def test_collections_in_the_steps_of_a_cell_are_found(new_session: Callable[..., Session]) -> None:
     """GIVEN a loop that collects in every step."""
     gc.freeze()  # what other tests have left would make each collection a second long
+    visited: list[list[int]] = [[] for _ in range(50_000)]  # and without any it would be too short to be listed
     session = new_session()
     session.start()
     for _ in range(4):
         train(1)
         gc.collect()
     captured = session.stop()
+    visited.clear()
     gc.unfreeze()
     assert captured.folder is not None and captured.context.garbage is not None
     assert captured.context.garbage.generation.count(2) >= 4
