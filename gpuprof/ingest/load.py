@@ -17,7 +17,7 @@ from gpuprof.model.context import RunContext
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.recording import KINETO as RECORDED
 from gpuprof.model.recording import is_recording, read_context, read_large_table, read_table
-from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
+from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS, STACKS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace, empty_tables
 
@@ -43,6 +43,10 @@ class CapturedFiles(Protocol):
     @property
     def device_readings(self) -> ReadingLog:
         """NVML readings."""
+
+    @property
+    def stacks(self) -> tuple[Table, ...]:
+        """The tables of the sampled stacks, or none."""
 
     @property
     def host_readings(self) -> Table:
@@ -92,6 +96,7 @@ def load_captured(captured: CapturedFiles) -> Trace:
         "device_readings": captured.device_readings.table,
         "host_readings": captured.host_readings,
         "line_events": captured.line_events,
+        **{table.schema.name: table for table in captured.stacks},
     }
     return _recorded(folder, captured.kineto, captured.context, samples)
 
@@ -124,7 +129,7 @@ def _load_one(path: Path) -> Trace:
     if path.is_dir():
         kineto = path / RECORDED
         samples = {schema.name: read_table(path, schema) for schema in (DEVICE_READINGS, HOST_READINGS)}
-        samples["line_events"] = read_large_table(path, LINE_EVENTS)
+        samples |= {schema.name: read_large_table(path, schema) for schema in (LINE_EVENTS, *STACKS)}
         return _recorded(path, kineto if kineto.exists() else None, read_context(path), samples)
     return load_snapshot(path) if is_pickle(path) else read_trace_file(path)
 

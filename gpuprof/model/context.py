@@ -254,8 +254,9 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
 class FollowedLines(msgspec.Struct, frozen=True, kw_only=True):
     """How lines were followed from `start_ns` to `end_ns` (Unix times); the table `line_events` has what was seen.
 
-    `how` is `monitoring` (every line of the notebook's code, Python 3.12 and newer) or `calls` (only the lines of
-    certain calls, for as long as the call takes). `files[0]` is the profiled cell. `cost_share`: about what the
+    `how` is `monitoring` (every line of the notebook's code, Python 3.12 and newer), `samples` (the lines of operators,
+    learned from looks at the stack) or, in recordings of older versions, `calls` (the lines of certain calls only, for
+    as long as the call takes). `files[0]` is the profiled cell. `cost_share`: about what the
     following took of that time, 0..1.
     """
 
@@ -264,6 +265,33 @@ class FollowedLines(msgspec.Struct, frozen=True, kw_only=True):
     end_ns: int
     files: tuple[SourceFile, ...] = ()
     cost_share: float | None = None
+
+
+class SampledFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file seen on the sampled stacks. `kind` is `cell`, `notebook` (another cell, with its `source`), `module` (the
+    user's own) or `library`, named from its package on."""
+
+    filename: str
+    kind: str
+    source: str = ""
+    execution_count: int | None = None
+
+
+class SampledStacks(msgspec.Struct, frozen=True, kw_only=True):
+    """How the stack of the cell's thread was sampled from `start_ns` to `end_ns` (Unix times), the whole cell.
+
+    The tables `stack_nodes`, `stack_samples` and `stack_instants` have what was seen. `how` is `py-spy` (from a process
+    of its own) or `thread` (from this one, blind to code that holds the GIL). `cost_share`: processor time of the
+    sampling, as a share of one core over that time.
+    """
+
+    how: str
+    start_ns: int
+    end_ns: int
+    rate_hz: float
+    cost_share: float | None = None
+    files: tuple[SampledFile, ...] = ()
+    functions: tuple[str, ...] = ()
 
 
 class CellOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -303,6 +331,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     garbage: Garbage | None = None
     compiling: Compiling | None = None
     lines: FollowedLines | None = None
+    stacks: SampledStacks | None = None
     outcome: CellOutcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}

@@ -227,6 +227,38 @@ LINE_EVENTS = TableSchema(
     ),
 )
 
+STACK_NODES = TableSchema(
+    "stack_nodes",
+    "one frame below its caller, in the tree of all stacks that were sampled",
+    (
+        Column("parent", "int32", "row of stack_nodes", "the frame that called it; -1: the first of the user's code"),
+        Column("sampled_file", "int32", "row of the sampled files", "0: the profiled cell"),
+        Column("function", "int32", "row of the sampled functions", "its function, with the class it belongs to"),
+        Column("line", "int32", "line", "the line in it, from 1; -1: not known"),
+    ),
+)
+
+STACK_SAMPLES = TableSchema(
+    "stack_samples",
+    "one stretch of the whole cell in which its thread was seen with one stack",
+    (
+        Column("start_ns", "int64", "ns", "when it was first seen so, Unix time"),
+        Column("duration_ns", "int64", "ns", "until it was first seen otherwise"),
+        Column("node", "int32", "row of stack_nodes", "the innermost frame; -1: no code of the user was on the stack"),
+    ),
+)
+
+STACK_INSTANTS = TableSchema(
+    "stack_instants",
+    "one look of a thread of gpuprof at the stack, while the kernels were recorded",
+    (
+        Column("time_ns", "int64", "ns", "when, Unix time"),
+        Column("node", "int32", "row of stack_nodes", "the innermost frame; -1: no code of the user was on the stack"),
+    ),
+)
+
+STACKS = (STACK_NODES, STACK_SAMPLES, STACK_INSTANTS)
+
 TABLES: dict[str, TableSchema] = {
     schema.name: schema
     for schema in (
@@ -242,5 +274,6 @@ TABLES: dict[str, TableSchema] = {
         DEVICE_READINGS,
         HOST_READINGS,
         LINE_EVENTS,
+        *STACKS,
     )
 }

@@ -121,6 +121,21 @@ class Trace:
         return self.tables["line_events"]
 
     @property
+    def stack_nodes(self) -> Table:
+        """The tree of the sampled stacks."""
+        return self.tables["stack_nodes"]
+
+    @property
+    def stack_samples(self) -> Table:
+        """Which stack the cell's thread had when, over the whole cell."""
+        return self.tables["stack_samples"]
+
+    @property
+    def stack_instants(self) -> Table:
+        """Looks at the stack in the recorded part, exact in time."""
+        return self.tables["stack_instants"]
+
+    @property
     def span_ns(self) -> int:
         """Length of the trace in ns."""
         return self.span_end_ns - self.span_start_ns

@@ -21,6 +21,10 @@ _CALLS_ONLY = (
     "Before Python 3.12 a line is only known while it asks for a batch, runs backward(), steps an optimizer or makes a "
     "call that waits for the device (.item(), .to(), .cpu(), …): all other time is on no line here."
 )
+_FROM_SAMPLES = (
+    "Before Python 3.12 the line of an operator is learned from looks at the stack, in all iterations together: time "
+    "between operators, and operators that nobody looked at, are on no line here."
+)
 _ALWAYS_WHOLE = 60
 _AROUND = 3
 
@@ -68,7 +72,7 @@ def listings(results: Results, findings: tuple[Finding, ...]) -> tuple[SourceLis
 
 def meaning(lines: LineCosts) -> str:
     """What the figures of a listing mean, in sentences."""
-    partly = (_CALLS_ONLY,) if lines.how == "calls" else ()
+    partly = {"calls": (_CALLS_ONLY,), "samples": (_FROM_SAMPLES,)}.get(lines.how or "", ())
     return " ".join((_HOST, *((_DEVICE,) if lines.device_ns else ()), *partly))
 
 

@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Self
 
+from gpuprof.capture.stacks.folding import StackTree
 from gpuprof.ingest.linking import link
 from gpuprof.ingest.vocabulary import call_kind, is_collective
-from gpuprof.model.context import FollowedLines, RunContext
+from gpuprof.model.context import FollowedLines, RunContext, SampledStacks
 from gpuprof.model.device import Device
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
 from gpuprof.model.schema import TABLES
@@ -33,6 +34,10 @@ WORKERS_NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
 def _ns(us: float) -> int:
     return round(us * 1000)
+
+
+# the profiled cell's own file, for stacks
+CELL_FILE = "ipykernel_1/100.py"
 
 
 class TraceBuilder:
@@ -50,6 +55,7 @@ class TraceBuilder:
         self._context: dict[str, Any] = {}
         self._trace: dict[str, Any] = {}
         self._source: dict[str, Any] = {"path": "built.json"}
+        self.stacks = StackTree(CELL_FILE)
 
     def thread(self, name: str = "main", *, main: bool = False) -> Self:
         """Go on with that thread. `main=True` makes it the main thread (otherwise the first one is)."""
@@ -215,6 +221,15 @@ class TraceBuilder:
         cell = line if cell_line is None else cell_line
         return self._add("line_events", {"time_ns": self._at(at_us), "tid": tid, "cell_line": cell, **place})
 
+    def stack(self, at_us: float, for_us: float, *frames: tuple[str, str, int]) -> Self:
+        """The cell's thread is seen with these frames, outermost first: file, function, line."""
+        node = self.stacks.node(frames)
+        return self._add("stack_samples", {"start_ns": self._at(at_us), "duration_ns": _ns(for_us), "node": node})
+
+    def look(self, at_us: float, *frames: tuple[str, str, int]) -> Self:
+        """One exact look at it."""
+        return self._add("stack_instants", {"time_ns": self._at(at_us), "node": self.stacks.node(frames)})
+
     def device(self, id: int = 0, name: str = "Test GPU", **facts: Any) -> Self:
         """What is known of a device; `facts` as in model.device.Device."""
         self._devices.append(Device(id=id, name=name, **facts))
@@ -238,6 +253,8 @@ class TraceBuilder:
     def build(self) -> Trace:
         """The Trace, linked."""
         tables = {name: self._table(name) for name in TABLES}
+        if len(self.stacks.table()):
+            self._add_stacks(tables)
         linked = link(tables)
         timed = [row for name in ("operators", "calls", "device_events") for row in self._rows[name]]
         if self._rows["line_events"]:
@@ -251,6 +268,18 @@ class TraceBuilder:
             "context": RunContext(**self._context),
         }
         return Trace(source=Source(**self._source), names=tuple(self._names), tables=linked, **(fields | self._trace))
+
+    def _add_stacks(self, tables: dict[str, Table]) -> None:
+        tables["stack_nodes"] = self.stacks.table()
+        stacks = SampledStacks(
+            how="py-spy",
+            start_ns=0,
+            end_ns=1 << 62,
+            rate_hz=100.0,
+            files=tuple(self.stacks.files),
+            functions=tuple(self.stacks.functions),
+        )
+        self._context.setdefault("stacks", stacks)
 
     def _device_recorded(self) -> bool | None:
         if self._rows["device_events"]:

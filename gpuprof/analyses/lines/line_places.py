@@ -10,6 +10,8 @@ import numpy as np
 from gpuprof.analyses.basics.phases import backward_mask
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.inferred_line_events import with_spans
+from gpuprof.analyses.lines.learned_line_events import learned_events
+from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array, Table
@@ -42,10 +44,12 @@ class LinePlaces(Result):
         """From the line events, on the trace's clock."""
         followed, events = trace.context.lines, trace.line_events
         ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
+        if followed is not None and followed.how == "samples":
+            events = learned_events(trace, results.get(StackLines), ahead_ns)
         events = events.replace(time_ns=events["time_ns"] + ahead_ns)
         if followed is None:
             events = events.take(np.zeros(len(events), bool))
-        elif followed.how == "calls":
+        elif followed.how != "monitoring":
             events = with_spans(trace, events)
         threads = _thread_rows(trace, events)
         order = np.lexsort((events["time_ns"], threads))

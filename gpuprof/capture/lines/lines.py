@@ -1,4 +1,4 @@
-"""Which line of the notebook runs when: every line on Python 3.12 and newer, before that the lines of certain calls."""
+"""Which line of the notebook runs when: every line, on Python 3.12 and newer. Before that the sampled stacks tell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.notebook_files import is_users, source_file, user_frames
-from gpuprof.capture.lines.line_calls import LineCalls
 from gpuprof.capture.lines.line_log import LineLog, ThreadLog
 from gpuprof.capture.lines.line_monitor import LineMonitor
 from gpuprof.model.context import FollowedLines, SourceFile
@@ -21,15 +20,15 @@ from gpuprof.model.table import Table
 class LineWatch:
     """From `install` to `finish` or `remove`; follows from each `begin` to the next `pause`, the last time counts.
 
-    Nothing here raises: where following fails the run goes without, and `notes` says why. Where it is not `wanted`
-    nothing happens.
+    Nothing here raises: where following fails the run goes without, and `notes` says why. Where it is not `wanted`, and
+    before Python 3.12, nothing happens.
     """
 
     def __init__(self, cell_filename: str | None, namespace: Mapping[str, Any] | None, *, wanted: bool = True):
-        self._wanted = wanted
+        self._wanted = wanted and sys.version_info >= (3, 12)
         self._namespace = namespace
         self._log = LineLog(cell_filename)
-        self._follower = LineMonitor(self._log) if sys.version_info >= (3, 12) else LineCalls(self._log)
+        self._follower = LineMonitor(self._log)
         self._start_ns = self._end_ns = 0
         self._failures: list[str] = []
 

@@ -16,8 +16,9 @@ class Captured:
     """One run, from which the caller makes a Trace.
 
     `folder` is the saved Recording (None where it could not be saved), `kineto` the packed trace, in that folder or in
-    a temporary one that lasts as long as the process (None where no kernel recording came about). `unsaved` is one
-    line that says what was not saved and why; None where everything was.
+    a temporary one that lasts as long as the process (None where no kernel recording came about). `stacks` are the
+    tables of `schema.STACKS`, or none. `unsaved` is one line that says what was not saved and why; None where
+    everything was.
     """
 
     context: RunContext
@@ -26,6 +27,7 @@ class Captured:
     device_readings: ReadingLog = field(default_factory=ReadingLog)
     host_readings: Table = field(default_factory=lambda: Table(HOST_READINGS))
     line_events: Table = field(default_factory=lambda: Table(LINE_EVENTS))
+    stacks: tuple[Table, ...] = ()
     unsaved: str | None = None
 
 

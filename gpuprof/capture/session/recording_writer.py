@@ -51,7 +51,7 @@ class RunFolder:
         at = f" ({error.filename})" if error.filename else ""
         self.unsaved = self.unsaved or f"{what}: {reason}{at}; set GPUPROF_FOLDER to a folder with room"
 
-    def write(self, context: RunContext, tables: tuple[Table, ...], lines: Table | None = None) -> RunContext:
+    def write(self, context: RunContext, tables: tuple[Table, ...], large: tuple[Table, ...] = ()) -> RunContext:
         """Write everything but the trace, the manifest last; where that fails `path` is None afterwards.
 
         The context, with a note where older runs were deleted.
@@ -61,8 +61,9 @@ class RunFolder:
         try:
             for table in tables:
                 write_table(self.path, table)
-            if lines:
-                write_large_table(self.path, lines)
+            for table in large:
+                if table:
+                    write_large_table(self.path, table)
             write_context(self.path, context)
         except OSError as error:
             self.path = self.unsaved = None

@@ -31,6 +31,7 @@ from gpuprof.capture.session.recording_writer import RunFolder
 from gpuprof.capture.session.signals import Signals
 from gpuprof.capture.session.steps import StepCount
 from gpuprof.capture.session.window import RecordingWindow
+from gpuprof.capture.stacks.stacks import StackWatch, learned_lines
 from gpuprof.model.context import Cell, Cost, Environment, RunContext
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
@@ -47,6 +48,7 @@ class Watch:
         self._steps = StepCount()
         self._clock = ClockMarks()
         self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
+        self._stacks = StackWatch(filename, namespace, wanted=not options.no_lines)
         self._window = RecordingWindow(options, self._steps, self._recording_began, self._recording_ends)
         self._other_profilers = OtherProfilers(self._window.give_way)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
@@ -78,6 +80,7 @@ class Watch:
             self._devices.start()
         self._begin_limit()
         self._host.start()
+        self._stacks.start()
         try:
             self._window.start()
         except RuntimeError as error:
@@ -94,7 +97,7 @@ class Watch:
             self._loaders.remove,
             self._signals.abandon,
         )
-        for end in (*ends, self._host.stop, self._lines.remove):
+        for end in (*ends, self._host.stop, self._lines.remove, self._stacks.abandon):
             with contextlib.suppress(Exception):
                 end()
         if self._devices is not None:
@@ -111,6 +114,7 @@ class Watch:
         self._optimizers.remove()
         self._loaders.remove()
         self._signals.end(first=False)
+        stacks, stack_tables = self._stacks.finish()
         followed, line_events = self._lines.finish()
         facts = self._signals.facts()
         log = ReadingLog() if self._devices is None else self._devices.stop()
@@ -126,10 +130,11 @@ class Watch:
             loaders=self._loaders.facts(),
             optimizers=self._optimizers.facts(),
             window=self._window.describe(cell_start_ns, cell_end_ns),
-            lines=followed,
+            lines=followed or learned_lines(stacks, self._window.recording.start_ns, self._window.recording.end_ns),
+            stacks=stacks,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
-            notes=(*self._notes, *self._signals.notes, *log.notes, *self._lines.notes),
+            notes=(*self._notes, *self._signals.notes, *log.notes, *self._lines.notes, *self._stacks.notes),
             cost=Cost(
                 start_ns=self._start_cost_ns,
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
@@ -137,9 +142,9 @@ class Watch:
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
             ),
         )
-        context = folder.write(context, (log.table, host), line_events)
+        context = folder.write(context, (log.table, host), (line_events, *stack_tables))
         kineto = folder.keep(None if trace is None else trace.path)
-        return Captured(context, folder.path, kineto, log, host, line_events, folder.unsaved)
+        return Captured(context, folder.path, kineto, log, host, line_events, stack_tables, folder.unsaved)
 
     def live(self, elapsed_ns: int) -> Live:
         """The status, from any thread."""
@@ -188,9 +193,11 @@ class Watch:
         self._clock.mark()
         self._begin_limit()
         self._lines.begin()
+        self._stacks.begin()
 
     def _recording_ends(self) -> None:
         self._lines.pause()
+        self._stacks.pause()
         self._clock.mark()
 
     def _begin_limit(self) -> None:
@@ -200,6 +207,7 @@ class Watch:
             self._limit.begin(psutil.Process().memory_info().rss, memory.available)
 
     def _tick(self, resident_bytes: int) -> None:
+        self._stacks.tick()
         self._window.check("bytes" if self._limit.passed(resident_bytes) else None)
 
     def _environment(self, log: ReadingLog) -> Environment:

@@ -8,11 +8,13 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.cell_time import CellTime
 from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.model.table import Array
 from gpuprof.report import Report
 from gpuprof.views import line_gains
 from gpuprof.views.blocks import Block, Meter, Sentence, SourceBlock, SourceLine, TableBlock, TableCell
+from gpuprof.views.cell_lines import cell_lines
 from gpuprof.views.sections.section import Section
 from gpuprof.views.source_rows import SourceListing, SourceRow, file_title, listings, meaning
 from gpuprof.whatif.line_profile import FASTER_SHARES, HALVED, LineGain, LineProfile
@@ -22,17 +24,24 @@ MOST_ROWS = 100
 
 def _known(report: Report) -> bool:
     # a recording could have lines: where it has none, the tab says why
-    return bool(report.results.get(LineCosts).table) or report.trace.source.kind == "recording"
+    results = report.results
+    return (
+        bool(results.get(LineCosts).table)
+        or bool(results.get(CellTime).table)
+        or report.trace.source.kind == "recording"
+    )
 
 
 def _blocks(report: Report) -> list[Block]:
     """The annotated source, then the figures of each line."""
     results = report.results
     lines, profile = results.get(LineCosts), results.get(LineProfile)
+    whole = cell_lines(results)
     if not lines.table:
-        return [Sentence(_why_none(results))]
+        return [*whole, Sentence(_why_none(results))]
     hidden, gains = line_gains.hidden_sentence(results), line_gains.meaning(profile)
     return [
+        *whole,
         Sentence(f"{_summary(lines)} {hidden}".strip()),
         *(_annotated(listing, lines, profile) for listing in listings(results, report.findings)),
         Sentence(f"{meaning(lines)} {gains}".strip()),

@@ -11,8 +11,6 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from gpuprof.capture.lines.line_calls import LineCalls
-from gpuprof.capture.lines.line_log import LineLog
 from gpuprof.capture.loading.loaders import LoaderWatch
 from gpuprof.capture.profiler.kineto import KinetoRecording
 from gpuprof.capture.session.session import Session
@@ -68,21 +66,6 @@ def test_a_failing_dataset_has_the_frames_of_the_plain_loop(data: DataLoader[Any
     finally:
         watch.remove()
     assert watched == plain
-
-
-def test_a_failing_tensor_method_has_the_frames_of_the_plain_call() -> None:
-    def read() -> object:
-        return torch.ones(2).item()
-
-    plain = frames_of(read, RuntimeError)
-    calls = LineCalls(LineLog(__file__))
-    calls.install()
-    try:
-        calls.begin()
-        watched = frames_of(read, RuntimeError)
-    finally:
-        calls.remove()
-    assert watched == plain and calls.log.entries
 
 
 @pytest.mark.parametrize("cell", [train, lambda: train_from(loader(10))], ids=["optimizer", "loader"])

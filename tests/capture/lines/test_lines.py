@@ -31,10 +31,14 @@ def test_lines_are_recorded_saved_and_read_back(new_session: Callable[..., Sessi
     captured = run(new_session(cell=CELL))
 
     trace = load_trace(captured.folder)
-    assert {5, 6} <= set(trace.line_events["line"])
     followed = trace.context.lines
+    if sys.version_info < (3, 12):
+        assert followed is None or followed.how == "samples"
+        assert not trace.line_events
+        return
+    assert {5, 6} <= set(trace.line_events["line"])
     assert followed is not None and followed.files[0].filename == CELL
-    assert followed.how == ("monitoring" if sys.version_info >= (3, 12) else "calls")
+    assert followed.how == "monitoring"
     assert followed.cost_share is not None and 0 <= followed.cost_share < 1
     assert set(trace.line_events["tid"]) == {trace.threads["tid"][trace.main_thread]}
     assert (load_captured(captured).line_events["time_ns"] == trace.line_events["time_ns"]).all()
@@ -45,7 +49,8 @@ def test_without_lines_nothing_is_followed(new_session: Callable[..., Session]) 
 
     assert captured.context.lines is None
     assert len(load_trace(captured.folder).line_events) == 0
-    assert not (captured.folder / "line_events.npz").exists()
+    assert captured.context.stacks is None
+    assert not list(captured.folder.glob("*.npz"))
 
 
 def test_compiled_functions_are_compiled_as_they_would_be(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""Line events learned from looks at the stack: the operator that ran at that instant was called from that line.
+
+A loop calls the same operators in the same order again and again. So the looks that fell on one of them, in whatever
+iteration, tell the line of all its repetitions, where they agree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+
+from gpuprof.analyses.lines.stack_lines import StackLines
+from gpuprof.model.schema import LINE_EVENTS
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+# an operator is known by its name and those of so many before and after it; the fewer only where the more says nothing
+_NEIGHBORS = (3, 1)
+_AGREE = 0.75
+_Place = tuple[int, int, int]  # source file, line, line of the cell
+
+
+def learned_events(trace: Trace, lines: StackLines, ahead_ns: int) -> Table:
+    """Rows of `line_events` for the main thread, in order of time, still on the clock of Unix (`ahead_ns` behind)."""
+    tids = trace.threads["tid"]
+    if not 0 <= trace.main_thread < len(tids) or not len(trace.stack_instants):
+        return Table(LINE_EVENTS)
+    operators = trace.operators
+    rows = np.flatnonzero((operators["parent"] < 0) & (operators["thread"] == trace.main_thread))
+    rows = rows[np.argsort(operators["start_ns"][rows], kind="stable")]
+    starts = operators["start_ns"][rows]
+    ends = starts + operators["duration_ns"][rows]
+    seen = _seen(trace, lines, starts, ends, ahead_ns)
+    places = _learned(operators["name"][rows], seen)
+    return _as_events(int(tids[trace.main_thread]), starts - ahead_ns, ends - ahead_ns, places)
+
+
+def _seen(trace: Trace, lines: StackLines, starts: Array, ends: Array, ahead_ns: int) -> list[tuple[int, _Place]]:
+    """The operators that were looked at, by their position, with the place."""
+    times, nodes = trace.stack_instants["time_ns"] + ahead_ns, trace.stack_instants["node"]
+    at = np.searchsorted(starts, times, side="right") - 1
+    inside = (at >= 0) & (nodes >= 0)
+    inside &= times < np.where(at >= 0, ends[np.maximum(at, 0)] if len(ends) else 0, 0)
+    found = []
+    for position, node in zip(at[inside], nodes[inside], strict=True):
+        if lines.line[node] > 0:
+            place = (int(lines.source_file[node]), int(lines.line[node]), int(lines.cell_line[node]))
+            found.append((int(position), place))
+    return found
+
+
+def _learned(names: Array, seen: list[tuple[int, _Place]]) -> list[_Place | None]:
+    """The place of each operator; None where nobody looked at it or its like, or the looks disagree."""
+    places: list[_Place | None] = [None] * len(names)
+    for reach in _NEIGHBORS:
+        alike = _alike(names, reach)
+        votes: dict[int, Counter[_Place]] = defaultdict(Counter)
+        for position, place in seen:
+            votes[int(alike[position])][place] += 1
+        known = {kind: agreed for kind, count in votes.items() if (agreed := _agreed(count)) is not None}
+        for position, kind in enumerate(alike.tolist()):
+            if places[position] is None and kind in known:
+                places[position] = known[kind]
+    return places
+
+
+def _alike(names: Array, reach: int) -> Array:
+    """A number for each operator: the same where the names around it are the same, `reach` to both sides."""
+    padded = np.concatenate((np.full(reach, -1), names, np.full(reach, -1)))
+    around = np.stack([padded[shift : shift + len(names)] for shift in range(2 * reach + 1)], axis=1)
+    return np.unique(around, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _agreed(votes: Counter[_Place]) -> _Place | None:
+    place, most = votes.most_common(1)[0]
+    return place if most >= _AGREE * votes.total() else None
+
+
+def _as_events(tid: int, starts: Array, ends: Array, places: list[_Place | None]) -> Table:
+    """Operators in a row on one line are one stay there, with the time between them."""
+    events: list[tuple[int, int, int, int, bool]] = []
+    for position, place in enumerate(places):
+        before = places[position - 1] if position else None
+        if place is not None and place != before:
+            events.append((starts[position], *place, True))
+        after = places[position + 1] if position + 1 < len(places) else None
+        if place is not None and place != after:
+            events.append((ends[position], -1, -1, -1, False))
+    columns = np.array(events, np.int64).reshape(-1, 5).T
+    named = dict(zip(("time_ns", "source_file", "line", "cell_line", "begins"), columns, strict=True))
+    return Table(LINE_EVENTS, {**named, "tid": np.full(len(events), tid)})

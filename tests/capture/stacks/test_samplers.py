@@ -1,0 +1,200 @@
+"""Both samplers look at real code: the shares have to be those of a stopwatch."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from gpuprof.capture.stacks import spy
+from gpuprof.capture.stacks.folding import StackTree
+from gpuprof.capture.stacks.spy import SpySampler
+from gpuprof.capture.stacks.stacks import StackWatch
+from gpuprof.capture.stacks.thread_sampler import UNKNOWN_LINE, ThreadSampler
+from gpuprof.errors import CaptureError
+
+HERE = str(Path(__file__))
+LONG = set(range(1_000_000))
+
+
+def holds_the_gil(until: float) -> None:
+    while time.monotonic() < until:
+        LONG - {1}
+        torch.ones(4).sum()
+
+
+def gives_up_the_gil(until: float) -> None:
+    left = torch.ones(400, 400)
+    while time.monotonic() < until:
+        left @ left
+        _ = sorted([2, 1])
+
+
+def lines_of(rows: list[tuple[int, int, int]], tree: StackTree) -> dict[tuple[str, int], float]:
+    """Seconds by function and line of this file."""
+    table, spent = tree.table(), dict[tuple[str, int], float]()
+    for begin, end, node in rows:
+        while node >= 0 and tree.files[table["sampled_file"][node]].filename != HERE:
+            node = int(table["parent"][node])
+        if node >= 0:
+            key = (tree.functions[table["function"][node]], int(table["line"][node]))
+            spent[key] = spent.get(key, 0.0) + (end - begin) / 1e9
+    return spent
+
+
+def line(function: object, text: str) -> int:
+    source = Path(HERE).read_text().splitlines()
+    start = function.__code__.co_firstlineno  # type: ignore[attr-defined]
+    return next(number for number in range(start, start + 9) if text in source[number - 1])
+
+
+@pytest.fixture
+def by_spy() -> Iterator[SpySampler]:
+    sampler = SpySampler()
+    try:
+        sampler.start()
+    except CaptureError as error:  # pragma: no cover  - a machine that forbids it
+        pytest.skip(str(error))
+    yield sampler
+    sampler.abandon()
+
+
+@pytest.mark.parametrize(("function", "text"), [(holds_the_gil, "LONG - {1}"), (gives_up_the_gil, "left @ left")])
+def test_the_time_is_given_to_the_line_that_takes_it(by_spy: SpySampler, function: object, text: str) -> None:
+    time.sleep(0.3)
+    began = time.time_ns()
+    function(time.monotonic() + 1.5)  # type: ignore[operator]
+    ended = time.time_ns()
+    tree = StackTree(HERE)
+    rows = by_spy.finish(tree)
+
+    spent = lines_of([row for row in rows if began - 50_000_000 < row[0] < ended], tree)
+    name = function.__name__  # type: ignore[attr-defined]
+    assert spent[name, line(function, text)] > 0.75 * sum(each for (of, _), each in spent.items() if of == name)
+    assert by_spy.cpu_ns > 0
+
+
+def test_the_times_are_those_of_the_clock(by_spy: SpySampler) -> None:
+    time.sleep(0.5)
+    began = time.time_ns()
+    holds_the_gil(time.monotonic() + 0.6)
+    ended = time.time_ns()
+    time.sleep(0.3)
+    tree = StackTree(HERE)
+    rows = by_spy.finish(tree)
+
+    inside = [(begin, end) for begin, end, node in rows if lines_of([(begin, end, node)], tree) and begin < end]
+    held = [each for each in inside if each[1] - each[0] < 10**9]
+    names = {at: node for at, _, node in rows}
+    table = tree.table()
+    own = [at for at, node in names.items() if node >= 0 and "holds_the_gil" in path_of(node, tree, table)]
+    slack = 250_000_000
+    assert held and own
+    assert began - slack < min(own) < began + slack
+    assert max(own) < ended + slack
+
+
+def path_of(node: int, tree: StackTree, table: object) -> set[str]:
+    found = set()
+    while node >= 0:
+        found.add(tree.functions[table["function"][node]])  # type: ignore[index]
+        node = int(table["parent"][node])  # type: ignore[index]
+    return found
+
+
+def test_nothing_is_left_behind(by_spy: SpySampler) -> None:
+    folders = [part.folder for part in by_spy._parts]
+    pids = [part.process.pid for part in by_spy._parts]
+    time.sleep(0.3)
+    by_spy.finish(StackTree(HERE))
+
+    assert not any(folder.exists() for folder in folders)
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_a_long_cell_is_sampled_in_parts(by_spy: SpySampler, monkeypatch: pytest.MonkeyPatch) -> None:
+    time.sleep(0.3)
+    monkeypatch.setattr(spy, "_PART_NS", 0)
+    by_spy.tick()
+    monkeypatch.undo()
+    time.sleep(0.4)
+    tree = StackTree(HERE)
+    rows = by_spy.finish(tree)
+
+    assert rows == sorted(rows)
+    assert rows[-1][1] - rows[0][0] > 300_000_000
+
+
+def test_a_thread_tells_the_line_of_the_operator_that_runs() -> None:
+    sampler = ThreadSampler()
+    sampler.start()
+    gives_up_the_gil(time.monotonic() + 1.0)
+    sampler.stop()
+    tree = StackTree(HERE)
+    nodes = sampler.instants(tree)
+    seen = lines_of([(0, 1_000_000_000, node) for _, node in nodes], tree)
+
+    product = line(gives_up_the_gil, "left @ left")
+    assert seen["gives_up_the_gil", product] > 0.7 * sum(seen.values())
+    assert sampler.cpu_ns > 0 and sampler.samples == len(nodes)
+
+
+def test_a_thread_does_not_guess_who_held_the_gil() -> None:
+    sampler = ThreadSampler()
+    sampler.start()
+    holds_the_gil(time.monotonic() + 1.0)
+    sampler.stop()
+    tree = StackTree(HERE)
+    spent = lines_of(sampler.stretches(tree), tree)
+
+    wrong = line(holds_the_gil, "torch.ones(4)")
+    assert spent.get(("holds_the_gil", wrong), 0.0) < 0.5 * sum(spent.values())
+    assert any(at == UNKNOWN_LINE or at == line(holds_the_gil, "LONG - {1}") for _, at in spent)
+
+
+def test_where_py_spy_cannot_be_had_a_thread_samples_and_a_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise CaptureError("py-spy is not installed")
+
+    monkeypatch.setattr(spy, "_binary", missing)
+    watch = StackWatch(HERE, None)
+    watch.start()
+    gives_up_the_gil(time.monotonic() + 0.3)
+    stacks, (nodes, samples, _) = watch.finish()
+
+    assert stacks is not None and stacks.how == "thread"
+    assert len(nodes) and len(samples)
+    assert "py-spy is not installed" in watch.notes[0]
+
+
+def test_a_py_spy_that_may_not_read_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "py-spy"
+    script.write_text("#!/bin/sh\necho 'Error: Permission Denied' >&2\nexit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(spy, "_binary", lambda: str(script))
+    watch = StackWatch(HERE, None)
+    watch.start()
+    gives_up_the_gil(time.monotonic() + 0.2)
+    stacks, _ = watch.finish()
+
+    assert stacks is None or stacks.how == "thread"
+    assert "Permission Denied" in watch.notes[0]
+
+
+def test_unwanted_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SpySampler, "start", lambda self: pytest.fail("started"))
+    before = threading.active_count()
+    watch = StackWatch(HERE, None, wanted=False)
+    watch.start()
+    watch.begin()
+    watch.tick()
+    assert threading.active_count() == before
+    assert watch.finish()[0] is None
+    watch.abandon()
