@@ -17,7 +17,7 @@ from gpuprof.model.context import RunContext
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.recording import KINETO as RECORDED
 from gpuprof.model.recording import is_recording, read_context, read_large_table, read_table
-from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS, STACKS
+from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LARGE_TABLES
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace, empty_tables
 
@@ -45,16 +45,12 @@ class CapturedFiles(Protocol):
         """NVML readings."""
 
     @property
-    def stacks(self) -> tuple[Table, ...]:
-        """The tables of the sampled stacks, or none."""
+    def large(self) -> tuple[Table, ...]:
+        """What else was noted over the whole cell: tables of `schema.LARGE_TABLES`."""
 
     @property
     def host_readings(self) -> Table:
         """Readings of the process."""
-
-    @property
-    def line_events(self) -> Table:
-        """Which line ran when."""
 
 
 def load_trace(path: Path | str, *, rank: int | None = None) -> Trace:
@@ -95,8 +91,7 @@ def load_captured(captured: CapturedFiles) -> Trace:
     samples = {
         "device_readings": captured.device_readings.table,
         "host_readings": captured.host_readings,
-        "line_events": captured.line_events,
-        **{table.schema.name: table for table in captured.stacks},
+        **{table.schema.name: table for table in captured.large},
     }
     return _recorded(folder, captured.kineto, captured.context, samples)
 
@@ -129,7 +124,7 @@ def _load_one(path: Path) -> Trace:
     if path.is_dir():
         kineto = path / RECORDED
         samples = {schema.name: read_table(path, schema) for schema in (DEVICE_READINGS, HOST_READINGS)}
-        samples |= {schema.name: read_large_table(path, schema) for schema in (LINE_EVENTS, *STACKS)}
+        samples |= {schema.name: read_large_table(path, schema) for schema in LARGE_TABLES}
         return _recorded(path, kineto if kineto.exists() else None, read_context(path), samples)
     return load_snapshot(path) if is_pickle(path) else read_trace_file(path)
 

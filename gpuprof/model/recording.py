@@ -6,6 +6,7 @@
       device_readings.json  NVML readings, by column
       host_readings.json    readings of the process, by column
       line_events.npz      which line ran when, by column; absent where no line was followed
+      iterations.npz       every iteration of the cell; absent where there were none
       stack_nodes.npz, stack_samples.npz, stack_instants.npz   the sampled stacks; absent where none were
 
 A folder without `kineto.json.gz` is a run whose kernel recording failed; the rest still counts.
@@ -24,7 +25,7 @@ import numpy as np
 
 from gpuprof.errors import RecordingError
 from gpuprof.model.context import RunContext
-from gpuprof.model.schema import STACKS
+from gpuprof.model.schema import LARGE_TABLES
 from gpuprof.model.table import Table, TableSchema
 
 FORMAT = 1
@@ -41,8 +42,7 @@ FILES = (
         "host_readings.json",
         "device_readings.json",
         "host_readings.json",
-        "line_events.npz",
-        *(f"{each.name}.npz" for each in STACKS),
+        *(f"{each.name}.npz" for each in LARGE_TABLES),
         "measured.json",
         "summary.json",
     ),

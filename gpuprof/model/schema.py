@@ -227,6 +227,16 @@ LINE_EVENTS = TableSchema(
     ),
 )
 
+ITERATIONS = TableSchema(
+    "iterations",
+    "one iteration of the whole cell, by light hooks: from the end of one optimizer step, or batch, to the next",
+    (
+        Column("start_ns", "int64", "ns", "when it began, Unix time"),
+        Column("duration_ns", "int64", "ns", "how long it took"),
+        Column("plain", "bool", "", "whether nothing of it was recorded: it ran as it does without gpuprof"),
+    ),
+)
+
 STACK_NODES = TableSchema(
     "stack_nodes",
     "one frame below its caller, in the tree of all stacks that were sampled",
@@ -258,6 +268,8 @@ STACK_INSTANTS = TableSchema(
 )
 
 STACKS = (STACK_NODES, STACK_SAMPLES, STACK_INSTANTS)
+# of a Recording, each in a file of its own
+LARGE_TABLES = (LINE_EVENTS, ITERATIONS, *STACKS)
 
 TABLES: dict[str, TableSchema] = {
     schema.name: schema
@@ -273,7 +285,6 @@ TABLES: dict[str, TableSchema] = {
         THREADS,
         DEVICE_READINGS,
         HOST_READINGS,
-        LINE_EVENTS,
-        *STACKS,
+        *LARGE_TABLES,
     )
 }

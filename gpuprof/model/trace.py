@@ -121,6 +121,11 @@ class Trace:
         return self.tables["line_events"]
 
     @property
+    def iterations(self) -> Table:
+        """Every iteration of the whole cell, recorded or not, by light hooks."""
+        return self.tables["iterations"]
+
+    @property
     def stack_nodes(self) -> Table:
         """The tree of the sampled stacks."""
         return self.tables["stack_nodes"]

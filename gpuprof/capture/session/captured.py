@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuprof.model.context import RunContext
 from gpuprof.model.readings import DeviceFacts, DeviceReading, ReadingLog
-from gpuprof.model.schema import HOST_READINGS, LINE_EVENTS
+from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
 
 
@@ -16,8 +16,8 @@ class Captured:
     """One run, from which the caller makes a Trace.
 
     `folder` is the saved Recording (None where it could not be saved), `kineto` the packed trace, in that folder or in
-    a temporary one that lasts as long as the process (None where no kernel recording came about). `stacks` are the
-    tables of `schema.STACKS`, or none. `unsaved` is one line that says what was not saved and why; None where
+    a temporary one that lasts as long as the process (None where no kernel recording came about). `large` are
+    tables of `schema.LARGE_TABLES`. `unsaved` is one line that says what was not saved and why; None where
     everything was.
     """
 
@@ -26,8 +26,7 @@ class Captured:
     kineto: Path | None = None
     device_readings: ReadingLog = field(default_factory=ReadingLog)
     host_readings: Table = field(default_factory=lambda: Table(HOST_READINGS))
-    line_events: Table = field(default_factory=lambda: Table(LINE_EVENTS))
-    stacks: tuple[Table, ...] = ()
+    large: tuple[Table, ...] = ()
     unsaved: str | None = None
 
 

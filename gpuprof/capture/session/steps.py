@@ -9,6 +9,10 @@ from array import array
 from collections.abc import Callable
 from enum import IntEnum
 
+import numpy as np
+
+from gpuprof.model.schema import ITERATIONS
+from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
 _MOST_ENDS = 100_000
@@ -69,6 +73,13 @@ class StepCount:
         if len(chosen) <= _FEWEST_STEPS:
             return None
         return statistics.median(after - before for before, after in itertools.pairwise(chosen))
+
+    def iterations(self, plain_from: int) -> Table:
+        """Steps 1 and later (where step 0 began is not known), those from `plain_from` on as plain."""
+        ends = np.array(self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns, np.int64)
+        ends += time.time_ns() - self._clock_ns()
+        plain = np.arange(1, len(ends)) >= plain_from
+        return Table(ITERATIONS, {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "plain": plain})
 
     def rate_hz(self) -> float | None:
         """Steps a second over the last seconds, the time since the last step included; None before the second step."""

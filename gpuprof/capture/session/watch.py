@@ -142,9 +142,10 @@ class Watch:
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
             ),
         )
-        context = folder.write(context, (log.table, host), (line_events, *stack_tables))
+        large = (line_events, self._window.iterations(), *stack_tables)
+        context = folder.write(context, (log.table, host), large)
         kineto = folder.keep(None if trace is None else trace.path)
-        return Captured(context, folder.path, kineto, log, host, line_events, stack_tables, folder.unsaved)
+        return Captured(context, folder.path, kineto, log, host, large, folder.unsaved)
 
     def live(self, elapsed_ns: int) -> Live:
         """The status, from any thread."""

@@ -23,6 +23,7 @@ from gpuprof.capture.profiler.trace_file import discard, has_open_events
 from gpuprof.capture.session.interrupts import interrupts_held
 from gpuprof.capture.session.steps import StepCount, StepSource
 from gpuprof.model.context import Window
+from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
 # how long a wanted end waits for the end of a step
@@ -163,6 +164,12 @@ class RecordingWindow:
             # the step in which the recording ended holds its saving
             plain_step_ns=self._steps.median_ns(last + 2) if self.ended_by != "cell" else None,
         )
+
+    def iterations(self) -> Table:
+        """Every iteration that was timed (schema.ITERATIONS); those after the one in which the recording ended are
+        plain."""
+        plain_from = self._last_step + 1 if self.ended_by != "cell" else sys.maxsize
+        return self._steps.iterations(plain_from)
 
     @property
     def _target(self) -> int:
