@@ -122,6 +122,11 @@ class ColumnMaker:
             "awaited_correlation": integers([a.awaited_correlation for a in args]),
         }
 
+    def ends_ns(self, events: Sequence[Event]) -> Array:
+        """When each event ends, ns, int64 of shape `(len(events),)`. EventTimeError where one has no usable `ts`."""
+        ends: Array = self._starts(events) + durations_ns([e.dur for e in events])[0]
+        return ends
+
     def memory(self, events: Sequence[Event]) -> Columns:
         """Rows of `memory`."""
         args = _args(events)

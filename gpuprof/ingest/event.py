@@ -64,6 +64,9 @@ class EventTime(msgspec.Struct, gc=False):
 
 NO_ARGS = Args()
 
+# The range of the whole recording: it ends when the profiler stopped, before it prepared its results.
+RECORDED_CATEGORY, RECORDED_NAME = "Trace", "PyTorch Profiler"
+
 KERNEL = ("kernel", "Kernel")
 COPY = ("gpu_memcpy", "Memcpy")
 MEMSET = ("gpu_memset", "Memset")
