@@ -70,6 +70,7 @@ class ColumnMaker:
         return columns | {
             "external_id": _external_ids(args),
             "sequence": integers([a.sequence for a in args]),
+            "forward_thread": integers([a.forward_thread for a in args]),
             "input_dims": self._texts([a.input_dims or a.input_dims_2021 for a in args]),
             "input_types": self._texts([a.input_types for a in args]),
             "input_values": self._texts(

@@ -21,6 +21,7 @@ class Args(msgspec.Struct, gc=False):
     external_id_2021: Any = msgspec.field(default=-1, name="external id")
     correlation: Any = -1
     sequence: Any = msgspec.field(default=-1, name="Sequence number")
+    forward_thread: Any = msgspec.field(default=-1, name="Fwd thread id")
     input_dims: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input Dims")
     input_dims_2021: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input dims")
     input_types: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input type")
