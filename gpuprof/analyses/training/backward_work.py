@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuprof.analyses.basics.graph_joins import makers
 from gpuprof.analyses.basics.phases import backward_mask
-from gpuprof.analyses.training.graph_joins import makers
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array

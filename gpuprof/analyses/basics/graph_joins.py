@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuprof.analyses.basics.phases import backward_mask
+from gpuprof.analyses.basics.autograd_nodes import backward_mask
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -36,6 +36,15 @@ def makers(trace: Trace) -> Array:
             default=(found[mine], -1),
         )[0]
     return found
+
+
+def at_top(trace: Trace, rows: Array) -> Array:
+    """The operator at the top of the stack of each of these rows of operators."""
+    parents = trace.operators["parent"]
+    while len(inner := np.flatnonzero(parents[rows] >= 0)):
+        rows = rows.copy()
+        rows[inner] = parents[rows[inner]]
+    return rows
 
 
 def _by_thread(operators: Table, rows: Array) -> dict[int, Array]:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.checkpoint import checkpoint
 
-from gpuprof.analyses.training.graph_joins import makers
+from gpuprof.analyses.basics.graph_joins import makers
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.trace import Trace
 from tests.support.shared import shared_file
