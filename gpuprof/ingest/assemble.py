@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gpuprof.ingest.cut import cut
 from gpuprof.ingest.linking import link
 from gpuprof.ingest.steps import find_steps
 from gpuprof.model.context import RunContext, Window
@@ -30,6 +31,8 @@ def assemble(
     """A Trace of raw tables in any order: finds the steps and sets every link. See `linking.link`."""
     context = context or RunContext()
     window = context.window
+    if window is not None and window.end_ns > window.start_ns:
+        tables = cut(tables, window.end_ns)
     # A recording that was started over began at the end of a step; one that began with the cell holds its set-up too.
     between_steps = window.start_ns if window and (window.started_late or window.first_step > 0) else None
     steps = find_steps(tables["user_ranges"], tables["operators"], names, window_start_ns=between_steps)

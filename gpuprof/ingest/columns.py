@@ -70,6 +70,7 @@ class ColumnMaker:
         return columns | {
             "external_id": _external_ids(args),
             "sequence": integers([a.sequence for a in args]),
+            "forward_thread": integers([a.forward_thread for a in args]),
             "input_dims": self._texts([a.input_dims or a.input_dims_2021 for a in args]),
             "input_types": self._texts([a.input_types for a in args]),
             "input_values": self._texts(
@@ -121,6 +122,11 @@ class ColumnMaker:
             "correlation": integers([a.correlation for a in args]),
             "awaited_correlation": integers([a.awaited_correlation for a in args]),
         }
+
+    def ends_ns(self, events: Sequence[Event]) -> Array:
+        """When each event ends, ns, int64 of shape `(len(events),)`. EventTimeError where one has no usable `ts`."""
+        ends: Array = self._starts(events) + durations_ns([e.dur for e in events])[0]
+        return ends
 
     def memory(self, events: Sequence[Event]) -> Columns:
         """Rows of `memory`."""

@@ -21,6 +21,7 @@ class Args(msgspec.Struct, gc=False):
     external_id_2021: Any = msgspec.field(default=-1, name="external id")
     correlation: Any = -1
     sequence: Any = msgspec.field(default=-1, name="Sequence number")
+    forward_thread: Any = msgspec.field(default=-1, name="Fwd thread id")
     input_dims: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input Dims")
     input_dims_2021: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input dims")
     input_types: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input type")
@@ -63,6 +64,9 @@ class EventTime(msgspec.Struct, gc=False):
 
 
 NO_ARGS = Args()
+
+# The range of the whole recording: it ends when the profiler stopped, before it prepared its results.
+RECORDED_CATEGORY, RECORDED_NAME = "Trace", "PyTorch Profiler"
 
 KERNEL = ("kernel", "Kernel")
 COPY = ("gpu_memcpy", "Memcpy")

@@ -16,6 +16,7 @@ from gpuprof import units
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest import head
 from gpuprof.ingest.columns import EventTimeError
+from gpuprof.ingest.cut import cut
 from gpuprof.ingest.document import Batch, Document
 from gpuprof.ingest.rows import EventRows
 from gpuprof.ingest.stream import KINETO, ByteStream
@@ -65,6 +66,8 @@ def _read(path: Path, chunk_bytes: int) -> KinetoFile:
         _check(document, rows)
         tables, names, external_ids = rows.tables()
     notes = list(document.notes)
+    if rows.stopped_ns is not None:
+        tables = cut(tables, rows.stopped_ns)
     tables, external_ids = _without_unset_times(tables, external_ids, notes)
     tables = _shifted(tables, document.fields)
     if rows.columns.odd_durations:

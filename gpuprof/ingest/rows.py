@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.ingest.columns import ColumnMaker, Columns
 from gpuprof.ingest.document import Batch
-from gpuprof.ingest.event import TABLE_OF, Event
+from gpuprof.ingest.event import RECORDED_CATEGORY, RECORDED_NAME, TABLE_OF, Event
 from gpuprof.ingest.numbering import thread_key
 from gpuprof.ingest.numbers import InexactTimeError, text_ns
 from gpuprof.model.recording import CLOCK_MARK
@@ -23,13 +23,15 @@ _NAMED = ("name", "input_dims", "input_types", "input_values")
 class EventRows:
     """The raw rows of one file, in file order.
 
-    `events` counts all of its events, `known` those that make a row.
+    `events` counts all of its events, `known` those that make a row. `stopped_ns` is when the profiler stopped, on the
+    clock of the rows; None where the file does not say.
     """
 
     def __init__(self) -> None:
         self.columns = ColumnMaker()
         self.events = 0
         self.known = 0
+        self.stopped_ns: int | None = None
         self._thread_names: dict[tuple[int, int], str] = {}
         self._parts: dict[str, list[Columns]] = defaultdict(list)
 
@@ -42,6 +44,8 @@ class EventRows:
                 self._take_instant(event, groups)
             elif table is not None and event.ph == "X":
                 groups[table].append(event)
+            elif event.cat == RECORDED_CATEGORY and event.ph == "X" and str(event.name).startswith(RECORDED_NAME):
+                groups[RECORDED_CATEGORY].append(event)
         self.events += len(batch.events)
         odd_durations = self.columns.odd_durations
         try:
@@ -93,6 +97,8 @@ class EventRows:
             "syncs": make.syncs,
             "memory": make.memory,
         }
+        if RECORDED_CATEGORY in groups:
+            self.stopped_ns = max(int(make.ends_ns(groups[RECORDED_CATEGORY]).max()), self.stopped_ns or 0)
         made = [(table, makers[table](rows)) for table, rows in groups.items() if table in makers]
         return made + (_apart(make.operators(groups["operators"])) if "operators" in groups else [])
 

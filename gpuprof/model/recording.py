@@ -48,6 +48,7 @@ FILES = (
     ),
 )  # all that gpuprof writes into a run's folder, and all that it deletes from there
 CLOCK_MARK = "gpuprof.clock"  # capture's own user range, to compare clocks; no part of the run
+CLOSURE = "gpuprof.closure"  # capture's range around a closure that `Optimizer.step` is given
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,6 +161,7 @@ def read_large_table(folder: Path, table_schema: TableSchema) -> Table:
 
 __all__ = [
     "CLOCK_MARK",
+    "CLOSURE",
     "FILES",
     "FORMAT",
     "KINETO",

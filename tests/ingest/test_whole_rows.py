@@ -56,8 +56,8 @@ BARE = [
         event("cpu_op", "aten::mm"),
         "operators",
         HOST | {
-            "name": "aten::mm", "external_id": -1, "sequence": -1, "parent": -1, "depth": 0, "step": -1,
-            "input_dims": -1, "input_types": -1, "input_values": -1,
+            "name": "aten::mm", "external_id": -1, "sequence": -1, "forward_thread": -1, "parent": -1,
+            "depth": 0, "step": -1, "input_dims": -1, "input_types": -1, "input_values": -1,
         },
     ),
     (event("user_annotation", "loop"), "user_ranges", HOST | {"name": "loop", "step": -1}),
@@ -102,14 +102,14 @@ FULL = [
     (
         event(
             "cpu_op", "aten::mm", **{
-                "External id": 7, "Sequence number": 3, "Input Dims": [[2, 3], []], "Input type": ["float", ""],
-                "Concrete Inputs": ["", "1"],
+                "External id": 7, "Sequence number": 3, "Fwd thread id": 2,
+                "Input Dims": [[2, 3], []], "Input type": ["float", ""], "Concrete Inputs": ["", "1"],
             },
         ),
         "operators",
         {
-            "external_id": 7, "sequence": 3, "input_dims": "[[2, 3], []]", "input_types": '["float", ""]',
-            "input_values": -1,
+            "external_id": 7, "sequence": 3, "forward_thread": 2, "input_dims": "[[2, 3], []]",
+            "input_types": '["float", ""]', "input_values": -1,
         },
     ),
     (

@@ -77,11 +77,13 @@ class TraceBuilder:
         types: str | None = None,
         values: str | None = None,
         sequence: int = -1,
+        forward_thread: int = -1,
     ) -> Self:
-        """A framework call; `sequence` is autograd's number."""
+        """A framework call; `sequence` is autograd's number, `forward_thread` torch's number of a node's thread."""
         row = self._host_row(name, at_us, for_us)
         row["external_id"] = len(self._rows["operators"]) + 1
         row["sequence"] = sequence
+        row["forward_thread"] = forward_thread
         row["input_dims"] = -1 if dims is None else self._name(dims)
         row["input_types"] = -1 if types is None else self._name(types)
         row["input_values"] = -1 if values is None else self._name(values)

@@ -105,12 +105,6 @@ def _device_parts(trace: Trace, device: DeviceTotals, results: Results) -> dict[
     return {category: parts[category] for category in DEVICE_CATEGORIES}
 
 
-def _without_closures(steps: Intervals, backward: Intervals) -> Intervals:
-    """The optimizer steps in which no backward pass runs: one that is given a closure (LBFGS) holds the whole step."""
-    plain = intervals.covered(backward, steps.starts, steps.ends) == 0
-    return Intervals(steps.starts[plain], steps.ends[plain])
-
-
 def _join(left: Intervals, right: Intervals) -> Intervals:
     """Both sets of intervals in one."""
     return Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
@@ -128,9 +122,7 @@ def _host_parts(trace: Trace, results: Results) -> tuple[dict[str, Intervals], d
     ]
     parts = intervals.partition(whole, claims)
     parts["host_other"] = parts.pop("")
-    phases = intervals.partition(
-        parts["operators"], [("backward_ns", backward), ("optimizer_ns", _without_closures(at.optimizer, backward))]
-    )
+    phases = intervals.partition(parts["operators"], [("backward_ns", backward), ("optimizer_ns", at.optimizer)])
     phases["forward_ns"] = phases.pop("")
     detail = {phase: phases[phase].total_ns for phase in ("forward_ns", "backward_ns", "optimizer_ns")}
     return {category: parts[category] for category in HOST_CATEGORIES}, detail

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuprof.analyses.basics.graph_joins import makers
 from gpuprof.analyses.basics.phases import backward_mask
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -17,14 +18,16 @@ _BEGINS = "aten::ones_like"
 def backward_of(trace: Trace, forward: Intervals) -> Intervals:
     """Union of host time, on any thread, in which autograd runs what the operators begun in `forward` left it.
 
-    Joined by the sequence numbers that torch gives to both; what sums up gradients for a parameter has none. The time
-    from one such node to the next belongs to it, and so does its share of the walk over the graph before the first.
+    Each node is joined to the operator of the main thread that made it (see `makers`); what sums up gradients for a
+    parameter has none. The time from one such node to the next belongs to it, and so does its share of the walk over
+    the graph before the first.
     """
     operators, nodes = trace.operators, backward_mask(trace)
-    made = (operators["thread"] == trace.main_thread) & ~nodes & (operators["sequence"] >= 0)
-    rows = np.flatnonzero(made)
-    numbers = np.unique(operators["sequence"][rows[intervals.contains(forward, operators["start_ns"][rows])]])
-    chosen = nodes & np.isin(operators["sequence"], numbers)
+    maker = makers(trace)
+    rows = np.flatnonzero(maker >= 0)
+    rows = rows[operators["thread"][maker[rows]] == trace.main_thread]
+    chosen = np.zeros(len(operators), bool)
+    chosen[rows] = intervals.contains(forward, operators["start_ns"][maker[rows]])
     own = intervals.of(operators.take(chosen))
     between, before = _around(trace, nodes, chosen)
     return intervals.union(Intervals(*(np.concatenate(each) for each in zip(own, between, before, strict=True))))

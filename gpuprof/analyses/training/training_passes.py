@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.compile_events import CompileEvents
 from gpuprof.analyses.basics.gc_pauses import CollectorPauses
+from gpuprof.analyses.basics.graph_joins import at_top, makers
 from gpuprof.analyses.basics.host_marks import autograd_threads, main_operators
 from gpuprof.analyses.basics.phases import Phases, backward_mask, matching
 from gpuprof.analyses.basics.result import Result, Results
@@ -88,39 +89,21 @@ class TrainingPasses(Result):
 
 
 def _passes(trace: Trace) -> Intervals:
-    """An operator that makes no node shows the number of the next one that does: only the last with a number made it.
-
-    On the stack of that operator the outermost counts: `aten::linear` around the product whose gradient is needed.
-    """
-    operators, nodes = trace.operators, backward_mask(trace)
-    made = np.flatnonzero((operators["thread"] == trace.main_thread) & ~nodes & (operators["sequence"] >= 0))
-    run = np.flatnonzero(nodes & (operators["sequence"] >= 0))
-    if not len(made) or not len(run):
-        return intervals.EMPTY
-    order = np.lexsort((operators["start_ns"][made], operators["sequence"][made]))
-    made = made[order]
-    numbers = operators["sequence"][made]
-    last = np.append(numbers[1:] != numbers[:-1], True)
-    made, numbers = made[last], numbers[last]
-    place = np.minimum(np.searchsorted(numbers, operators["sequence"][run]), len(numbers) - 1)
-    known = numbers[place] == operators["sequence"][run]
-    maker, node = _outermost(trace, made[place[known]]), operators.take(run[known])
-    return intervals.union(Intervals(operators["start_ns"][maker], node["start_ns"] + node["duration_ns"]))
-
-
-def _outermost(trace: Trace, rows: Array) -> Array:
-    parents = trace.operators["parent"]
-    while len(inner := np.flatnonzero(parents[rows] >= 0)):
-        rows = rows.copy()
-        rows[inner] = parents[rows[inner]]
-    return rows
+    """On the stack of a node's maker the outermost counts: `aten::linear` around the product that needs a gradient."""
+    operators, maker = trace.operators, makers(trace)
+    run = np.flatnonzero(maker >= 0)
+    run = run[operators["thread"][maker[run]] == trace.main_thread]
+    node = operators.take(run)
+    return intervals.union(
+        Intervals(operators["start_ns"][at_top(trace, maker[run])], node["start_ns"] + node["duration_ns"])
+    )
 
 
 def _without_gradients(trace: Trace, beside: Intervals) -> Intervals:
     """In each piece of `beside` the stretch from the first to the last operator that models are made of."""
     operators = trace.operators
     chosen = matching(trace, operators, _OF_A_MODEL) & (operators["thread"] == trace.main_thread)
-    rows = _outermost(trace, np.flatnonzero(chosen))
+    rows = at_top(trace, np.flatnonzero(chosen))
     starts, ends = intervals.of(operators.take(rows))
     piece = np.searchsorted(beside.starts, starts, side="right") - 1
     inside = intervals.contains(beside, starts)

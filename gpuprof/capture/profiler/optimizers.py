@@ -1,15 +1,17 @@
-"""Watches every torch.optim optimizer through torch's global step hook, and keeps the facts of each."""
+"""Watches every torch.optim optimizer through torch's global step hooks, and keeps the facts of each."""
 
 from __future__ import annotations
 
+import functools
 import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 from gpuprof.capture.base.call_site import calling_line
-from gpuprof.capture.base.tracebacks import leave_out
+from gpuprof.capture.base.tracebacks import leave_out, leave_out_everywhere
 from gpuprof.model.context import Optimizer
+from gpuprof.model.recording import CLOSURE
 
 _MOST_OPTIMIZERS = 1000
 
@@ -32,7 +34,8 @@ class _WatchedOptimizer:
 
 
 class OptimizerWatch:
-    """From `install` to `remove` every `Optimizer.step()` of the process is counted.
+    """From `install` to `remove` every `Optimizer.step()` of the process is counted, and the closure that it is given,
+    if it is given one, gets a range of its own in the recording.
 
     `on_step(optimizer, times)` is called after each, still inside `step()`, on the thread that stepped, with the number
     of times that this optimizer has stepped. `filename` is the cell's, to find its line.
@@ -43,25 +46,24 @@ class OptimizerWatch:
         self._on_step = on_step
         self._watched: dict[int, _WatchedOptimizer] = {}
         self._gone: list[_WatchedOptimizer] = []
-        self._handle: Any = None
+        self._handles: list[Any] = []
 
     def install(self) -> None:
-        """Register the hook; torch is imported here."""
-        from torch.optim.optimizer import register_optimizer_step_post_hook
+        """Register the hooks; torch is imported here."""
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-        hook = self._after_step
+        before, after = _before_step, self._after_step
         if "torch._dynamo" in sys.modules:
             # a compiled step would trace our code, warn of it in the user's cell, and compile it
             import torch._dynamo
 
-            hook = torch._dynamo.disable(hook)  # type: ignore[no-untyped-call]
-        self._handle = register_optimizer_step_post_hook(hook)
+            before, after = (torch._dynamo.disable(hook) for hook in (before, after))  # type: ignore[no-untyped-call]
+        self._handles = [register_optimizer_step_pre_hook(before), register_optimizer_step_post_hook(after)]
 
     def remove(self) -> None:
-        """Take the hook out; does nothing a second time."""
-        if self._handle is not None:
-            self._handle.remove()
-            self._handle = None
+        """Take the hooks out; does nothing a second time."""
+        while self._handles:
+            self._handles.pop().remove()
 
     def facts(self) -> tuple[Optimizer, ...]:
         """Every optimizer that stepped, in the order of its first step."""
@@ -92,6 +94,37 @@ class OptimizerWatch:
             return None
         self._watched[id(optimizer)] = watched = _WatchedOptimizer(optimizer, self._filename)
         return watched
+
+
+def _before_step(_optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+    """The same arguments with a closure that marks itself in the recording; None where there is none to mark.
+
+    `args` begins with the optimizer itself.
+    """
+    if callable(kwargs.get("closure")):
+        return args, {**kwargs, "closure": _marked(kwargs["closure"])}
+    if len(args) > 1 and callable(args[1]):
+        return (args[0], _marked(args[1]), *args[2:]), kwargs
+    return None
+
+
+def _marked(closure: Callable[[], Any]) -> Callable[[], Any]:
+    import torch
+
+    autograd: Any = torch.autograd
+
+    @functools.wraps(closure, updated=())
+    def marked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if not autograd._profiler_enabled():
+                return closure(*args, **kwargs)
+            with autograd.profiler.record_function(CLOSURE):
+                return closure(*args, **kwargs)
+        except BaseException as error:
+            leave_out_everywhere(error)
+            raise
+
+    return marked
 
 
 def _parameters(optimizer: Any) -> list[Any]:

@@ -49,7 +49,7 @@ class MemoryUnused(Rule):
         device, use = results.get(DeviceActivity).primary, results.get(OptimizerSteps).primary
         if device is None:
             return without_device(self.name, results, "the device’s kernels")
-        if use is None or use.device is None or use.closure_seen:
+        if use is None or use.device is None or use.closure_untold:
             return None
         scope = Scope.of(results)
         if scope.share(intervals.intersect(device.compute, scope.within).total_ns) < self.compute_share:

@@ -24,8 +24,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
@@ -87,7 +85,7 @@ class UnfusedOptimizer(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the costliest optimizer."""
         use, activity = results.get(OptimizerSteps).primary, results.get(DeviceActivity)
-        if use is None or use.fused_seen or use.closure_seen or (use.known and use.known.fused):
+        if use is None or use.fused_seen or use.closure_untold or (use.known and use.known.fused):
             return None
         passes = use.foreach_seen or bool(use.known and use.known.foreach)
         if use.name in _NEITHER or use.sparse_seen or (passes and use.name not in _MANY_PASSES):
@@ -99,7 +97,7 @@ class UnfusedOptimizer(Rule):
         scope = Scope.of(results)
         on_device = use.device is not None and activity.primary is not None and (use.kernels_per_step or 0) > 0
         pieces = use.kernels_per_step if on_device and use.kernels_per_step else use.operators_per_step
-        whole = use.device if on_device and use.device is not None else _host(use)
+        whole = use.device if on_device and use.device is not None else use.own
         cost = intervals.intersect(intervals.union(whole), scope.within)
         parameters = use.known.parameters if use.known else None
         if not passes and (pieces < self.operators or (parameters and pieces <= self.per_parameter * parameters)):
@@ -160,7 +158,7 @@ class UnfusedOptimizer(Rule):
         return retimed(
             results,
             found,
-            Range(*(optimizer_steps_taking(results, intervals.union(_host(use)), left) for left in case.left)),
+            Range(*(optimizer_steps_taking(results, use.own, left) for left in case.left)),
             f"re-timed with optimizer steps that take {units.percent(most)}, {units.percent(middle)} and "
             f"{units.percent(least)} of their time, on host and device",
             assumed="how fast a fused step is is assumed, not recorded",
@@ -195,11 +193,7 @@ class _Case:
 
 def _lines(results: Results, use: OptimizerUse) -> tuple[int, ...]:
     known = use.known.line if use.known else None
-    return (known,) if known else results.get(LinePlaces).cell_lines(_host(use))
-
-
-def _host(use: OptimizerUse) -> Intervals:
-    return Intervals(use.start_ns, use.start_ns + np.maximum(use.duration_ns, 0))
+    return (known,) if known else results.get(LinePlaces).cell_lines(use.own)
 
 
 def _diff(results: Results, use: OptimizerUse) -> str | None:

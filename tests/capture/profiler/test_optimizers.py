@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import traceback
 import warnings
 import weakref
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from gpuprof.capture.profiler.optimizers import OptimizerWatch
+from gpuprof.model.recording import CLOSURE
 from tests.capture.cells import model
 
 
@@ -101,3 +103,34 @@ def test_a_compiled_step_is_counted_and_none_of_our_code_is_traced() -> None:
             compiled()
     watch.remove()
     assert [found.steps for found in watch.facts()] == [3]
+
+
+def test_a_closure_has_its_own_range(watch: OptimizerWatch) -> None:
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = net(torch.ones(2, 8)).sum()
+        loss.backward()
+        return loss
+
+    with torch.autograd.profiler.profile() as profiler:
+        given = [optimizer.step(closure), optimizer.step(closure=closure), optimizer.step()]
+    assert [loss is None for loss in given] == [False, False, True]
+    assert [event.name for event in profiler.function_events].count(CLOSURE) == 2
+    optimizer.step(closure)
+    assert watch.facts()[0].steps == 4
+
+
+def test_what_a_closure_raises_has_none_of_our_frames(watch: OptimizerWatch) -> None:
+    optimizer = torch.optim.SGD(model().parameters(), lr=0.1)
+
+    def closure() -> float:
+        raise ValueError("the user's")
+
+    with pytest.raises(ValueError, match="the user's") as raised:
+        optimizer.step(closure)
+    files = [entry.filename for entry in traceback.extract_tb(raised.value.__traceback__)]
+    assert files[-1] == __file__
+    assert not any("gpuprof/capture/" in name and "tests" not in name for name in files)
