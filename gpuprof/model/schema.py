@@ -234,6 +234,7 @@ ITERATIONS = TableSchema(
     (
         Column("start_ns", "int64", "ns", "when it began, Unix time"),
         Column("duration_ns", "int64", "ns", "how long it took"),
+        Column("optimizer_ns", "int64", "ns", "in steps of optimizers, their closures apart; -1 where none stepped"),
         Column("plain", "bool", "", "whether nothing of it was recorded: it ran as it does without gpuprof"),
     ),
 )

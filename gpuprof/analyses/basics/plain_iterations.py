@@ -11,21 +11,25 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
-# fewer show no median that would hold
-FEWEST = 8
+# fewer show no mean that would hold; its error tells how far it does
+FEWEST = 5
 # iterations with an evaluation, a checkpoint or a new epoch in them are not like the others
 _UNLIKE = 3.0
 
 
 @dataclass(frozen=True)
 class IterationTime:
-    """Iterations of one kind. `median_ns`; `wait_ns`: the mean wait for batches in one, 0 where none was waited for;
-    `mean_ns` the mean length; `error`: the standard error of that mean, as a share of it."""
+    """Iterations of one kind, each as long as `median_ns` at the median and `mean_ns` on average.
+
+    `wait_ns`: the mean wait for batches in one, 0 where none was waited for; `optimizer_ns`: the mean time in steps of
+    optimizers. `error`: the standard error of `mean_ns`, as a share of it.
+    """
 
     count: int
     median_ns: float
     mean_ns: float
     wait_ns: float
+    optimizer_ns: float
     error: float
 
     @property
@@ -35,8 +39,8 @@ class IterationTime:
 
     @property
     def rest_ns(self) -> float:
-        """The mean time of one without its wait for batches."""
-        return max(self.mean_ns - self.wait_ns, 0.0)
+        """The mean time of one without its wait for batches and its optimizer."""
+        return max(self.mean_ns - self.wait_ns - self.optimizer_ns, 0.0)
 
 
 @dataclass(frozen=True)
@@ -62,18 +66,30 @@ class PlainIterations(Result):
         return cls(_time(rows, waits, rows["plain"]), _time(rows, waits, inside & ~rows["plain"]))
 
     @property
-    def wait_factor(self) -> float | None:
-        """By what a recorded wait for a batch has to be multiplied to be one without the recording."""
-        if self.plain is None or self.recorded is None or not self.recorded.wait_ns:
-            return None
-        return self.plain.wait_ns / self.recorded.wait_ns
+    def known(self) -> bool:
+        """Whether both are known, and a recorded time can be told as one without the recording."""
+        return self.plain is not None and self.recorded is not None
 
     @property
-    def rest_factor(self) -> float | None:
-        """The same of all that is not such a wait."""
-        if self.plain is None or self.recorded is None or not self.recorded.rest_ns:
-            return None
-        return self.plain.rest_ns / self.recorded.rest_ns
+    def wait_factor(self) -> float:
+        """By what a recorded wait for a batch has to be multiplied to be one without the recording; 1 if not known."""
+        return self._factor("wait_ns")
+
+    @property
+    def optimizer_factor(self) -> float:
+        """The same of the steps of optimizers."""
+        return self._factor("optimizer_ns")
+
+    @property
+    def rest_factor(self) -> float:
+        """The same of all else in an iteration."""
+        return self._factor("rest_ns")
+
+    def _factor(self, part: str) -> float:
+        if self.plain is None or self.recorded is None:
+            return 1.0
+        recorded = float(getattr(self.recorded, part))
+        return float(getattr(self.plain, part)) / recorded if recorded else 1.0
 
     @property
     def error(self) -> float:
@@ -103,4 +119,7 @@ def _time(rows: Table, waits: Array, chosen: Array) -> IterationTime | None:
     lengths, waited = lengths[like], np.minimum(waited[like], lengths[like])
     mean = float(lengths.mean())
     error = float(lengths.std() / np.sqrt(len(lengths)) / mean) if mean else 0.0
-    return IterationTime(len(lengths), float(np.median(lengths)), mean, float(waited.mean()), error)
+    spent = np.maximum(rows["optimizer_ns"][chosen][like], 0)
+    return IterationTime(
+        len(lengths), float(np.median(lengths)), mean, float(waited.mean()), float(spent.mean()), error
+    )

@@ -35,6 +35,9 @@ class Signal(ABC):
     def after_step(self, optimizer: Any, times: int) -> None:  # noqa: B027
         """That optimizer has stepped `times` times; called inside `step()`, while the gradients are there."""
 
+    def pause(self) -> None:  # noqa: B027
+        """The kernel recording has ended and the cell runs on: what costs time per iteration ends here."""
+
     def end(self) -> None:  # noqa: B027
         """The cell has ended, or is given up; does nothing where it has not begun."""
 

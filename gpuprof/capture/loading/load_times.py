@@ -62,6 +62,10 @@ class LoadTimes(Signal):
         self._installed = timed_fetch
         fetcher.fetch = timed_fetch
 
+    def pause(self) -> None:
+        """Time no further batch on this thread: iterations after the recording are to run as they do without us."""
+        self._batches = MOST_BATCHES
+
     def end(self) -> None:
         """Put torch's own method back, unless somebody has wrapped ours meanwhile."""
         fetcher = _fetcher()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -38,7 +39,8 @@ class OptimizerWatch:
     if it is given one, gets a range of its own in the recording.
 
     `on_step(optimizer, times)` is called after each, still inside `step()`, on the thread that stepped, with the number
-    of times that this optimizer has stepped. `filename` is the cell's, to find its line.
+    of times that this optimizer has stepped. `filename` is the cell's, to find its line. `last_ns`: what the step that
+    has just ended took, its closure apart.
     """
 
     def __init__(self, filename: str | None, on_step: Callable[[Any, int], None]):
@@ -47,12 +49,15 @@ class OptimizerWatch:
         self._watched: dict[int, _WatchedOptimizer] = {}
         self._gone: list[_WatchedOptimizer] = []
         self._handles: list[Any] = []
+        self._began_ns: dict[int, int] = {}
+        self._closures_ns = 0
+        self.last_ns = 0
 
     def install(self) -> None:
         """Register the hooks; torch is imported here."""
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-        before, after = _before_step, self._after_step
+        before, after = self._before_step, self._after_step
         if "torch._dynamo" in sys.modules:
             # a compiled step would trace our code, warn of it in the user's cell, and compile it
             import torch._dynamo
@@ -72,7 +77,23 @@ class OptimizerWatch:
         all_watched = [*self._gone, *self._watched.values()]
         return tuple(msgspec.structs.replace(watched.facts, **watched.grown()) for watched in all_watched)
 
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+        """The same arguments with a closure that marks itself in the recording; None where there is none to mark.
+
+        `args` begins with the optimizer itself.
+        """
+        self._closures_ns = 0
+        changed = None
+        if callable(kwargs.get("closure")):
+            changed = args, {**kwargs, "closure": self._marked(kwargs["closure"])}
+        elif len(args) > 1 and callable(args[1]):
+            changed = (args[0], self._marked(args[1]), *args[2:]), kwargs
+        self._began_ns[id(optimizer)] = time.perf_counter_ns()
+        return changed
+
     def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        began_ns = self._began_ns.pop(id(optimizer), 0)
+        self.last_ns = max(time.perf_counter_ns() - began_ns - self._closures_ns, 0) if began_ns else 0
         try:
             watched = self._find(optimizer)
             if watched is not None:
@@ -84,6 +105,27 @@ class OptimizerWatch:
             leave_out(error)
             raise
 
+    def _marked(self, closure: Callable[[], Any]) -> Callable[[], Any]:
+        import torch
+
+        autograd: Any = torch.autograd
+
+        @functools.wraps(closure, updated=())
+        def marked(*args: Any, **kwargs: Any) -> Any:
+            began_ns = time.perf_counter_ns()
+            try:
+                if not autograd._profiler_enabled():
+                    return closure(*args, **kwargs)
+                with autograd.profiler.record_function(CLOSURE):
+                    return closure(*args, **kwargs)
+            except BaseException as error:
+                leave_out_everywhere(error)
+                raise
+            finally:
+                self._closures_ns += time.perf_counter_ns() - began_ns
+
+        return marked
+
     def _find(self, optimizer: Any) -> _WatchedOptimizer | None:
         watched = self._watched.get(id(optimizer))
         if watched is not None and watched.reference() is optimizer:
@@ -94,37 +136,6 @@ class OptimizerWatch:
             return None
         self._watched[id(optimizer)] = watched = _WatchedOptimizer(optimizer, self._filename)
         return watched
-
-
-def _before_step(_optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
-    """The same arguments with a closure that marks itself in the recording; None where there is none to mark.
-
-    `args` begins with the optimizer itself.
-    """
-    if callable(kwargs.get("closure")):
-        return args, {**kwargs, "closure": _marked(kwargs["closure"])}
-    if len(args) > 1 and callable(args[1]):
-        return (args[0], _marked(args[1]), *args[2:]), kwargs
-    return None
-
-
-def _marked(closure: Callable[[], Any]) -> Callable[[], Any]:
-    import torch
-
-    autograd: Any = torch.autograd
-
-    @functools.wraps(closure, updated=())
-    def marked(*args: Any, **kwargs: Any) -> Any:
-        try:
-            if not autograd._profiler_enabled():
-                return closure(*args, **kwargs)
-            with autograd.profiler.record_function(CLOSURE):
-                return closure(*args, **kwargs)
-        except BaseException as error:
-            leave_out_everywhere(error)
-            raise
-
-    return marked
 
 
 def _parameters(optimizer: Any) -> list[Any]:

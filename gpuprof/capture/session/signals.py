@@ -43,6 +43,11 @@ class Signals:
         for signal in self._all:
             signal.after_step(optimizer, times)
 
+    def pause(self) -> None:
+        """Tell each that the kernel recording has ended."""
+        for signal in self._all:
+            signal.pause()
+
     def end(self, *, first: bool) -> None:
         """End those that end before the kernel recording is stopped (`first`), or the others."""
         for signal in self._all:

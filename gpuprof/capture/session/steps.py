@@ -43,6 +43,8 @@ class StepCount:
         self._clock_ns = clock_ns
         self._optimizer_ends_ns = array("q")
         self._loader_ends_ns = array("q")
+        self._optimizers_ns = 0
+        self._spent_ns = array("q")
 
     @property
     def source(self) -> StepSource:
@@ -56,10 +58,13 @@ class StepCount:
         """Steps that have ended."""
         return self._by_optimizer or max(self._by_loader, 0)
 
-    def optimizer_stepped(self, times: int) -> None:
-        """One optimizer has now stepped `times` times in this cell."""
+    def optimizer_stepped(self, times: int, took_ns: int = 0) -> None:
+        """One optimizer has now stepped `times` times in this cell; the last one took so long, its closure apart."""
+        self._optimizers_ns += took_ns
         self._by_optimizer = max(self._by_optimizer, times)
-        self._note(self._optimizer_ends_ns, self._by_optimizer)
+        if self._note(self._optimizer_ends_ns, self._by_optimizer):
+            self._spent_ns.extend([0] * (len(self._optimizer_ends_ns) - len(self._spent_ns)))
+            self._spent_ns[-1], self._optimizers_ns = self._optimizers_ns, 0
 
     def batches_used(self, batches: int) -> None:
         """One DataLoader has now given `batches` batches in this cell whose work has ended."""
@@ -79,7 +84,10 @@ class StepCount:
         ends = np.array(self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns, np.int64)
         ends += time.time_ns() - self._clock_ns()
         plain = np.arange(1, len(ends)) >= plain_from
-        return Table(ITERATIONS, {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "plain": plain})
+        columns = {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "plain": plain}
+        if self._by_optimizer:
+            columns["optimizer_ns"] = np.array(self._spent_ns, np.int64)[1 : len(ends)]
+        return Table(ITERATIONS, columns)
 
     def rate_hz(self) -> float | None:
         """Steps a second over the last seconds, the time since the last step included; None before the second step."""
@@ -91,7 +99,10 @@ class StepCount:
         first = next((i for i, end in enumerate(recent[:-1]) if now - end <= _RECENT_NS), len(recent) - 2)
         return (len(recent) - 1 - first) / max(now - recent[first], 1) * NS_PER_S
 
-    def _note(self, ends: array[int], count: int) -> None:
-        if len(ends) < min(count, _MOST_ENDS):
-            now = self._clock_ns()
-            ends.extend([now] * (min(count, _MOST_ENDS) - len(ends)))
+    def _note(self, ends: array[int], count: int) -> bool:
+        """Note the end of a step, and return True, where `count` says that there is a new one."""
+        if len(ends) >= min(count, _MOST_ENDS):
+            return False
+        now = self._clock_ns()
+        ends.extend([now] * (min(count, _MOST_ENDS) - len(ends)))
+        return True

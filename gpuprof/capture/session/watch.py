@@ -49,7 +49,9 @@ class Watch:
         self._clock = ClockMarks()
         self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
         self._stacks = StackWatch(filename, namespace, wanted=not options.no_lines)
-        self._window = RecordingWindow(options, self._steps, self._recording_began, self._recording_ends)
+        self._window = RecordingWindow(
+            options, self._steps, self._recording_began, self._recording_ends, lambda: self._loaders.place()
+        )
         self._other_profilers = OtherProfilers(self._window.give_way)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
@@ -175,7 +177,7 @@ class Watch:
         self._off_main.optimizer_stepped()
         self._first_step()
         self._signals.after_step(optimizer, times)
-        self._steps.optimizer_stepped(times)
+        self._steps.optimizer_stepped(times, self._optimizers.last_ns)
         self._window.optimizer_stepped()
 
     def _batch_asked(self, batches: int) -> None:
@@ -199,6 +201,7 @@ class Watch:
     def _recording_ends(self) -> None:
         self._lines.pause()
         self._stacks.pause()
+        self._signals.pause()
         self._clock.mark()
 
     def _begin_limit(self) -> None:

@@ -29,13 +29,16 @@ from gpuprof.units import NS_PER_S
 # how long a wanted end waits for the end of a step
 _LEAST_GRACE_NS = NS_PER_S
 _MOST_GRACE_NS = 30 * NS_PER_S
+# recorded besides the warm-up, however short the pass
+_FEWEST_STEPS = 4
 _STEP_CODE = "profile_hook_step.<locals>.wrapper"
 
 
 class RecordingWindow:
     """Drives one KinetoRecording after the other over a cell. `recording` is the one that counts.
 
-    `after_start` and `before_end` run inside each recording, as it begins and ends.
+    `after_start` and `before_end` run inside each recording, as it begins and ends. `place` says at which batch,
+    from 1, of how many the DataLoader is.
     """
 
     def __init__(
@@ -44,7 +47,9 @@ class RecordingWindow:
         steps: StepCount,
         after_start: Callable[[], None],
         before_end: Callable[[], None],
+        place: Callable[[], tuple[int | None, int | None]] = lambda: (None, None),
     ):
+        self._place = place
         self._after_start = after_start
         self._before_end = before_end
         self._options = options
@@ -193,9 +198,21 @@ class RecordingWindow:
         # the first step loads libraries and fills caches: the least time counts from the end of the warm-up
         if self._steady_since_ns is None and steps >= self._options.steps_to_skip:
             self._steady_since_ns = time.monotonic_ns()
-        if self._steady_since_ns is None or steps < self._target:
+        if self._steady_since_ns is None:
+            return False
+        if self._options.steps is None and self._pass_ends_soon(steps):
+            return True
+        if steps < self._target:
             return False
         return time.monotonic_ns() - self._steady_since_ns >= self._options.least_seconds * NS_PER_S
+
+    def _pass_ends_soon(self, steps: int) -> bool:
+        """Whether two thirds of the loader's pass are recorded: a third, perhaps the whole rest of the cell, runs as it
+        does without us."""
+        batch, batches = self._place()
+        if batch is None or batches is None or steps < self._options.steps_to_skip + _FEWEST_STEPS:
+            return False
+        return 3 * batch >= 2 * batches
 
     def _want(self, reason: str) -> None:
         self._wanted_at_ns = time.monotonic_ns()

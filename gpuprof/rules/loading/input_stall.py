@@ -49,6 +49,7 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.loading.sample_making import only_handed_over
+from gpuprof.rules.saving.plain_parts import PlainParts
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.batches import batches_at_once, batches_planned
@@ -77,7 +78,7 @@ class InputStall(Rule):
             return None
         idle_ns = pipeline.device_idle_in_wait_ns
         stall_ns = self._again_and_again(pipeline, pipeline.wait_ns if idle_ns is None else idle_ns)
-        share = scope.share(stall_ns)
+        share = scope.share(stall_ns) * _without_recording(results)
         if share < self.stall_share:
             return None
         if activity.recorded is False:
@@ -115,6 +116,12 @@ class InputStall(Rule):
         if plan.cores is None or cores.process_cores is None or cores.children_cores is None:
             return False
         return cores.process_cores + cores.children_cores < self.held_share * plan.cores
+
+
+def _without_recording(results: Results) -> float:
+    """By what the share of the steps in which they wait is larger or smaller in iterations that were not recorded."""
+    plain, pipeline = PlainParts.of(results), results.get(InputPipeline)
+    return plain.iteration.wait_share / pipeline.wait_share if plain and pipeline.wait_share else 1.0
 
 
 def _lines(results: Results, plan: WorkerPlan, waits: Intervals) -> tuple[int, ...]:

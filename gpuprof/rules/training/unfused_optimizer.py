@@ -36,6 +36,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import FUSED_TOLERANCE, Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.saving.plain_parts import PlainParts
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.optimizers import optimizer_steps_taking
@@ -122,7 +123,7 @@ class UnfusedOptimizer(Rule):
 
     def _finding(self, results: Results, scope: Scope, case: _Case) -> Finding:
         use, cost, pieces, on_device = case.use, case.cost, case.pieces, case.on_device
-        share = scope.share(cost.total_ns)
+        share = _share(results, scope, case)
         what = "kernel" if on_device else "operator"
         known = use.known
         most, middle, least = case.left
@@ -163,6 +164,14 @@ class UnfusedOptimizer(Rule):
             f"{units.percent(least)} of their time, on host and device",
             assumed="how fast a fused step is is assumed, not recorded",
         )
+
+
+def _share(results: Results, scope: Scope, case: _Case) -> float:
+    """Of the steps' time; on the host as it is in iterations that were not recorded."""
+    share, plain = scope.share(case.cost.total_ns), PlainParts.of(results)
+    if case.on_device or plain is None:
+        return share
+    return min(share * plain.optimizer * scope.total_ns / (plain.iteration.mean_ns * scope.steps), 1.0)
 
 
 @dataclass(frozen=True)
