@@ -42,6 +42,7 @@ _EXAMPLES = (
 )
 _MADE = (
     *("gpuprof-report.html", "gpuprof-report-<run number>.html", "notebooks/quickstart.executed.ipynb"),
+    *("iterations.npz", "stack_nodes.npz", "stack_samples.npz", "stack_instants.npz"),
     *("line_events.npz", "results.json", "docs/evidence/gpu-check.md", "tests/data/gpu/", "tests/recordings/traces"),
 )
 ALLOWED = {
@@ -50,7 +51,7 @@ ALLOWED = {
     "<host>_<process>.<time>.pt.trace.json": "how torch names its traces",
     **dict.fromkeys(("../shared/traces", "../shared/traces."), "where `make traces` looks for recordings first"),
     "gpuprof.NAME": "any of the public names",
-    "gpuprof.clock": "a range in the trace",
+    **dict.fromkeys(("gpuprof.clock", "gpuprof.closure"), "a range in the trace"),
     "gpuprof.insights": "a module of the other package of that name",
     "gpuprof.invalid": "stands for the address that the repository will have",
     "gpuprof.lod": "a mistake that a type checker has to see",
