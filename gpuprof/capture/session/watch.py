@@ -18,6 +18,7 @@ from gpuprof.capture.loading.loaders import LoaderWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
+from gpuprof.capture.process.heap import heap_bytes
 from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
@@ -35,6 +36,8 @@ from gpuprof.capture.stacks.stacks import StackWatch, learned_lines
 from gpuprof.model.context import Cell, Cost, Environment, RunContext
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
+
+_HEAP_PERIOD_NS = 20_000_000
 
 
 class Watch:
@@ -56,6 +59,7 @@ class Watch:
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
+        self._heap_read_ns = 0
         self._host = HostSampler(self._tick)
         self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
         self._flags: dict[str, Any] | None = None
@@ -177,7 +181,10 @@ class Watch:
         self._off_main.optimizer_stepped()
         self._first_step()
         self._signals.after_step(optimizer, times)
+        before = self._steps.seen
         self._steps.optimizer_stepped(times, self._optimizers.last_ns)
+        if self._steps.seen > before:
+            self._step_ended()
         self._window.optimizer_stepped()
 
     def _batch_asked(self, batches: int) -> None:
@@ -207,12 +214,21 @@ class Watch:
     def _begin_limit(self) -> None:
         # without a free descriptor /proc cannot be read; an earlier limit then stays
         with contextlib.suppress(OSError, psutil.Error):
-            memory = psutil.virtual_memory()
-            self._limit.begin(psutil.Process().memory_info().rss, memory.available)
+            heap = heap_bytes()
+            in_use = psutil.Process().memory_info().rss if heap is None else heap
+            self._limit.begin(in_use, psutil.virtual_memory().available)
 
     def _tick(self, resident_bytes: int) -> None:
         self._stacks.tick()
-        self._window.check("bytes" if self._limit.passed(resident_bytes) else None)
+        heap = heap_bytes()
+        self._window.check("bytes" if self._limit.passed(resident_bytes if heap is None else heap) else None)
+
+    def _step_ended(self) -> None:
+        # counting takes up to 90 µs: not after every step of a millisecond
+        now = time.monotonic_ns()
+        if self._window.running and now - self._heap_read_ns > _HEAP_PERIOD_NS and (heap := heap_bytes()) is not None:
+            self._heap_read_ns = now
+            self._limit.step_ended(heap)
 
     def _environment(self, log: ReadingLog) -> Environment:
         driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)

@@ -1,7 +1,7 @@
 """Which part of the cell the kernel recording covers: it begins with the cell and ends after enough steps, or at a cap.
 
 Recording begins at once. It ends, on the main thread and between two steps where that can be had, after
-`skip + steps` steps, after `max_seconds`, or when the process has grown too much. Where no step had been seen by
+`skip + steps` steps, after `max_seconds`, or when it holds as many events as it may. Where no step had been seen by
 then, or only DataLoader batches, it starts over once better steps appear: the first recording is then dropped.
 """
 

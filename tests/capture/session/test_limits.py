@@ -1,47 +1,103 @@
 from __future__ import annotations
 
-import time
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.session.limits import MOST_EVENTS, EventLimit
 
 SECOND = 1_000_000_000
+TICK = SECOND // 10
 MIB = 1024**2
 
 
-def limit(**options: bool) -> tuple[EventLimit, int]:
+def limit(free: int = 64 * 1024 * MIB, **options: bool) -> EventLimit:
     made = EventLimit(CaptureOptions(**options))
-    made.begin(1000 * MIB, 64 * 1024 * MIB)
-    return made, time.monotonic_ns()
+    made.begin(1000 * MIB, free, 0)
+    return made
 
 
 def test_steady_growth_counts_as_events() -> None:
-    made, now = limit()
-    passed = [made.passed((1000 + 100 * second) * MIB, now + second * SECOND) for second in range(1, 7)]
-    assert passed == [False, False, False, False, True, True]
-    assert MOST_EVENTS < made.events < 3_000_000
+    """GIVEN a loop of small operators, 200,000 events per second of 208 bytes each."""
+    made = limit()
+    passed = [made.passed(1000 * MIB + 208 * 20_000 * tick, tick * TICK) for tick in range(1, 40)]
+    assert made.events == 20_000 * 39
+    assert passed.index(True) == MOST_EVENTS // 20_000
 
 
-def test_details_take_more_bytes_an_event() -> None:
-    made, now = limit(shapes=True)
-    assert not any(made.passed((1000 + 100 * second) * MIB, now + second * SECOND) for second in range(1, 7))
+def test_details_take_more_bytes_and_time_per_event() -> None:
+    """GIVEN limits of 900 MiB once ended, and of 3 s to end."""
+    most = [limit(**options).most_events for options in ({}, {"shapes": True}, {"memory": True}, {"stacks": True})]
+    assert most == [600_000, 333_333, 333_333, 589_824]
 
 
 def test_a_sudden_growth_is_not_the_profilers() -> None:
-    made, now = limit()
-    assert not made.passed(9000 * MIB, now + SECOND)
-    assert made.events <= 730_000 * 1.01
+    made = limit()
+    assert not made.passed(9000 * MIB, TICK)
+    assert made.events <= 73_000
+    assert not made.passed(1010 * MIB, 2 * TICK)
+    assert made.events <= 10 * MIB / 208
 
 
 def test_memory_that_was_given_back_does_not_count() -> None:
-    made, now = limit()
+    made = limit()
     for second in range(1, 60, 2):
-        assert not made.passed(1400 * MIB, now + second * SECOND)
-        assert not made.passed(1000 * MIB, now + (second + 1) * SECOND)
-    assert made.events == 0
+        assert not made.passed(1100 * MIB, second * SECOND)
+        assert not made.passed(1000 * MIB, (second + 1) * SECOND)
+        assert made.events == 0
+
+
+@pytest.mark.parametrize("gradients", [0, 20, 200])
+@pytest.mark.parametrize("activations", [0, 100, 300, 900])
+def test_activations_that_come_and_go_do_not_count(activations: int, gradients: int) -> None:
+    """GIVEN 22 steps of a second with 10,000 events, the first of which keeps gradients."""
+    made, now, heap = limit(), 0, 1000 * MIB
+    for step in range(22):
+        for tick in range(1, 11):
+            now += TICK
+            heap += 208 * 1000
+            kept = gradients * MIB if step or tick > 8 else 0
+            held = activations * MIB * min(tick, 10 - tick) // 5
+            passed = made.passed(heap + kept + held, now)
+            # in the first step nothing tells activations from events; the recording starts over after it
+            assert not passed or not step
+        made.step_ended(heap + kept, now)
+    assert 200_000 <= made.events <= 220_000 + MOST_EVENTS // 2
+
+
+def test_events_of_steps_still_count() -> None:
+    """GIVEN steps of 40,000 events in a second that also allocate 300 MiB and free it."""
+    made, now, heap = limit(), 0, 1000 * MIB
+    for step in range(40):
+        for tick in range(1, 11):
+            now += TICK
+            heap += 208 * 4_000
+            if made.passed(heap + 300 * MIB * min(tick, 10 - tick) // 5, now):
+                assert 0.7 * MOST_EVENTS <= 40_000 * step + 4_000 * tick <= 1.3 * MOST_EVENTS
+                return
+        made.step_ended(heap, now)
+    pytest.fail("it was never passed")
+
+
+@given(st.lists(st.integers(0, 73_000), min_size=40, max_size=120))
+def test_whatever_the_rate_a_plain_loop_ends_in_time(events: list[int]) -> None:
+    made, held = limit(), 0
+    for tick, more in enumerate(events, 1):
+        held += more
+        assert made.passed(1000 * MIB + 208 * held, tick * TICK) == (held > MOST_EVENTS)
+
+
+def test_a_heap_that_falls_is_given_time_for_a_step_to_end() -> None:
+    """GIVEN a first step that allocates 75 MiB and frees it, then 125 MiB WHEN it has not ended."""
+    made = limit()
+    assert not made.passed(1075 * MIB, 6 * TICK)
+    assert not made.passed(1000 * MIB, 7 * TICK)
+    assert not made.passed(1125 * MIB, 16 * TICK)
+    assert made.passed(1125 * MIB, 17 * TICK)
 
 
 def test_little_free_memory_lowers_it() -> None:
-    made, now = limit()
-    made.begin(1000 * MIB, 100 * MIB)
-    assert made.passed(1010 * MIB, now + SECOND)
+    made = limit(free=100 * MIB)
+    assert made.most_events == 37_449
+    assert made.passed(1010 * MIB, SECOND)

@@ -214,3 +214,20 @@ def test_a_ctrl_c_while_it_is_cut_reaches_the_cell(new_session: NewSession, monk
     window = session.stop(KeyboardInterrupt()).context.window
     assert window is not None
     assert window.ended_by == "seconds"
+
+
+def test_hundreds_of_mebibytes_of_activations_do_not_end_it(new_session: NewSession) -> None:
+    """GIVEN steps that allocate 480 MiB, 8 at a time, and free it."""
+
+    def cell() -> None:
+        weight = torch.ones(1, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.01)
+        for _ in range(12):
+            x = torch.ones(2 * 1024**2) * weight
+            for _ in range(60):
+                x = x.sin()
+            x.mean().backward()
+            optimizer.step()
+
+    _, window = profiled(new_session(steps=8, skip=2), cell)
+    assert (window.ended_by, window.steps_recorded, window.started_late) == ("steps", 10, False)

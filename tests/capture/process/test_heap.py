@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from gpuprof.capture.process import heap
+
+
+def test_small_blocks_count_and_are_forgotten_when_freed() -> None:
+    before = heap.heap_bytes()
+    if before is None:
+        pytest.skip("this C library does not count its heap")
+    library = ctypes.CDLL(None)
+    library.malloc.restype = ctypes.c_void_p
+    library.free.argtypes = [ctypes.c_void_p]
+    blocks = [library.malloc(4096) for _ in range(2000)]
+    held = heap.heap_bytes()
+    for block in blocks:
+        library.free(block)
+    after = heap.heap_bytes()
+    assert held is not None and after is not None
+    assert 8_000_000 < held - before < 10_000_000
+    assert after - before < 2_000_000
+
+
+def test_a_library_that_does_not_count_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    heap._counter.cache_clear()
+    assert heap.heap_bytes() is None
+    heap._counter.cache_clear()
