@@ -56,7 +56,9 @@ def command_line_page() -> str:
     for name, command in chosen.choices.items():
         parts.append(f"## gpuprof {name}\n\n```text\n{command.format_help().rstrip()}\n```\n")
     parts.append(
-        "The exit status is 2 where something could not be read or written; one line on standard error says why."
+        "The exit status is 2 where something could not be read or written; one line on standard error says why. "
+        "`gpuprof findings` has 0 where nothing was found, 1 where something was, and 3 where the recording cannot be "
+        "judged: it is cut off, say, or the process had no core. `gpuprof doctor` has 1 where something does not work."
     )
     return "\n".join(parts)
 

@@ -1,7 +1,8 @@
 """The command line: `gpuprof report | findings | compare | doctor | rules | explain`.
 
 Exit status: 0 done (for `findings`: none), 1 findings (for `doctor`: something does not work), 2 could not read, wrong
-usage or a failure of gpuprof; then one line on stderr says why. With GPUPROF_DEBUG set, a failure shows its traceback.
+usage or a failure of gpuprof; then one line on stderr says why. 3 (only `findings`): the recording cannot be judged.
+With GPUPROF_DEBUG set, a failure shows its traceback.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import NoReturn
 from gpuprof._version import __version__
 from gpuprof.errors import GpuprofError
 
-DONE, FOUND, FAILED = 0, 1, 2
+DONE, FOUND, FAILED, UNJUDGED = 0, 1, 2, 3
 DEBUG_VARIABLE = "GPUPROF_DEBUG"
 
 
@@ -59,7 +60,9 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--redact", action="store_true", help="leave out source code, paths, user and host names")
     report.set_defaults(command=_report)
 
-    findings = commands.add_parser("findings", help="print what was found; exit status 1 if anything was")
+    findings = commands.add_parser(
+        "findings", help="print what was found; exit status 1 if anything was, 3 if it cannot be judged"
+    )
     findings.add_argument("path", type=Path, metavar="PATH", help="trace file, run folder or folder of ranks")
     findings.add_argument("--json", action="store_true", help="one JSON object on stdout and nothing else there")
     findings.add_argument("--schema", action=_Schema, help="print the JSON Schema of that object and exit")
@@ -120,6 +123,8 @@ def _findings(options: argparse.Namespace) -> int:
 
     run = Run.load(options.path)
     _say(json.dumps(run.to_dict(), allow_nan=False) if options.json else run.text())
+    if run.report_data.gate.cannot_judge:
+        return UNJUDGED
     return FOUND if run.findings else DONE
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -79,7 +80,7 @@ def _read(path: Path, chunk_bytes: int) -> KinetoFile:
         tables=tables,
         names=names,
         external_ids=external_ids,
-        source=_source(path, document, tables, names, notes),
+        source=dataclasses.replace(_source(path, document, tables, names, notes), end_mark=rows.end_mark),
         devices=head.devices_of(document.fields),
     )
 

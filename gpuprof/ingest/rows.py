@@ -15,8 +15,10 @@ from gpuprof.ingest.numbers import InexactTimeError, text_ns
 from gpuprof.model.recording import CLOCK_MARK
 from gpuprof.model.schema import TABLES
 from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import EndMark
 
 Groups = dict[str, list[Event]]
+_SIDES = ("calls", "device_events")
 _NAMED = ("name", "input_dims", "input_types", "input_values")
 
 
@@ -32,6 +34,9 @@ class EventRows:
         self.events = 0
         self.known = 0
         self.stopped_ns: int | None = None
+        self._ended = self._profiler_range = False
+        self._side = ""
+        self._sides = 0
         self._thread_names: dict[tuple[int, int], str] = {}
         self._parts: dict[str, list[Columns]] = defaultdict(list)
 
@@ -44,8 +49,13 @@ class EventRows:
                 self._take_instant(event, groups)
             elif table is not None and event.ph == "X":
                 groups[table].append(event)
-            elif event.cat == RECORDED_CATEGORY and event.ph == "X" and str(event.name).startswith(RECORDED_NAME):
-                groups[RECORDED_CATEGORY].append(event)
+                if table != self._side and table in _SIDES:
+                    self._side = table
+                    self._sides += 1
+            elif event.cat == RECORDED_CATEGORY:
+                self._profiler_range = True
+                if event.ph == "X" and str(event.name).startswith(RECORDED_NAME):
+                    groups[RECORDED_CATEGORY].append(event)
         self.events += len(batch.events)
         odd_durations = self.columns.odd_durations
         try:
@@ -80,8 +90,20 @@ class EventRows:
                 columns["thread"] = new_thread[columns["thread"]]
         return {name: Table(schema, whole.get(name)) for name, schema in TABLES.items()}, names, external_ids
 
+    @property
+    def end_mark(self) -> EndMark:
+        """How the end of the file is marked, once all of it was added."""
+        if self._ended:
+            return EndMark.WINDOW
+        if self._profiler_range:
+            return EndMark.PROFILER
+        # the profiler writes calls and device work by turns, as it gets them
+        return EndMark.CONVERTED if self._sides == len(_SIDES) else EndMark.MISSING
+
     def _take_instant(self, event: Event, groups: Groups) -> None:
-        if event.name == "[memory]":
+        if event.name == "Record Window End":
+            self._ended = True
+        elif event.name == "[memory]":
             groups["memory"].append(event)
         elif event.name == "thread_name" and event.args and isinstance(event.args.thread_name, str):
             self._thread_names[thread_key((event.pid, event.tid))] = event.args.thread_name

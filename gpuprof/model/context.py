@@ -26,7 +26,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """The machine and the torch flags at the time of the run.
 
-    `architectures`: what this torch holds device code for (`sm_90`, `compute_90`); known once a device is in use.
+    `cores_allowed`: those that this process may run on; `cores_limit`: how many of them the container's CPU quota is
+    worth. `architectures`: what this torch holds device code for (`sm_90`, `compute_90`); known once a device is in
+    use.
     """
 
     python: str = ""
@@ -40,6 +42,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
     processor: str | None = None
     cores_allowed: int | None = None
+    cores_limit: float | None = None
     cores_total: int | None = None
     host_memory_bytes: int | None = None
     torch_threads: int | None = None

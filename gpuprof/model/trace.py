@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,15 @@ from gpuprof.model.device import Device
 from gpuprof.model.table import Array, Table
 
 
+class EndMark(StrEnum):
+    """How the end of a Kineto file is marked, by the last of the marks that the profiler writes behind the events."""
+
+    WINDOW = "window"  # "Record Window End": everything was written
+    PROFILER = "profiler"  # only the profiler's own range, which some versions write before the device work
+    CONVERTED = "converted"  # none, in a file that somebody sorted and filtered: calls first, then device work
+    MISSING = "missing"
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a Trace comes from and how far it can be trusted.
@@ -21,7 +31,7 @@ class Source:
     `kind` is `kineto` (a trace file) or `recording` (made by gpuprof). `platform` is `cuda`, `rocm` or None.
     `truncated`: the file ended in the middle and was read up to its last whole event. `repaired`: invalid JSON was
     mended while reading. `kernels_saved`: a trace by the profiler was there to read; False for a Recording without
-    one. `notes` are plain sentences for the trust line.
+    one. `end_mark`: None for what is no Kineto file. `notes` are plain sentences for the trust line.
     """
 
     path: str
@@ -34,6 +44,7 @@ class Source:
     kernels_saved: bool = True
     stacks: bool = False
     shapes: bool = False
+    end_mark: EndMark | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -36,6 +36,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "schema": SCHEMA,
         "source": _source(report),
         "devices": [_device(report, use) for use in report.results.get(DeviceActivity).devices],
+        "validity": _validity(report),
         "time_budget": [
             {"category": entry.category, "ms": milliseconds(entry.ns), "share": entry.share}
             for entry in report.budget.entries
@@ -51,6 +52,26 @@ def to_dict(report: Report) -> dict[str, Any]:
             "replay_error": report.trust.replay_error,
             "notes": list(report.trust.notes),
         },
+    }
+
+
+def _validity(report: Report) -> dict[str, Any]:
+    gate = report.gate
+    return {
+        "state": gate.validity.state,
+        "doubts": [
+            {
+                "code": doubt.code,
+                "cannot_judge": doubt.cannot_judge,
+                "sentence": doubt.sentence,
+                "remedy": doubt.remedy,
+                "spoils": sorted(str(each) for each in doubt.spoils),
+                "handling": doubt.handling.name.lower(),
+            }
+            for doubt in gate.doubts
+        ],
+        "withheld": [{"rule": finding.rule, "title": finding.title} for finding in gate.withheld],
+        "lowered": list(gate.lowered),
     }
 
 

@@ -11,6 +11,7 @@ from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.measured import Measured
 from gpuprof.model.trace import Trace
+from gpuprof.report.gate import Gate
 from gpuprof.report.trust import Trust
 from gpuprof.report.verdict import Verdict
 from gpuprof.rules.base.finding import Abstention, Finding
@@ -20,6 +21,8 @@ from gpuprof.rules.registry import judge
 @dataclass(frozen=True, eq=False)
 class Report:
     """Everything a view needs. `findings` are best first; `budget` adds up to its whole exactly.
+
+    `gate`: whether the recording can be judged; `findings` and `abstained` are what it left of them.
 
     `ranks`: those that were loaded together, ascending; the Report is of the trace's own rank.
     """
@@ -31,6 +34,7 @@ class Report:
     budget: TimeBudget
     verdict: Verdict
     trust: Trust
+    gate: Gate
     ranks: tuple[int, ...] = ()
     measured: tuple[Measured, ...] = ()
 
@@ -49,14 +53,15 @@ class Report:
         """
         results = Results(trace, others)
         judgement = judge(results)
-        budget = results.get(TimeBudget)
+        budget, gate = results.get(TimeBudget), Gate.of(results, judgement)
         return cls(
             trace=trace,
             results=results,
-            findings=judgement.findings,
-            abstained=judgement.abstained,
+            gate=gate,
+            findings=gate.findings,
+            abstained=gate.abstained,
             budget=budget,
-            verdict=Verdict.of(trace, results, judgement.findings),
+            verdict=Verdict.of(trace, results, gate),
             trust=Trust.of(trace, results, ranks),
             ranks=ranks,
             measured=measured,

@@ -9,12 +9,12 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.run.launches import Launches
+from gpuprof.analyses.validity.core_starvation import CoreStarvation
+from gpuprof.analyses.validity.validity import Validity
 from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.grade import grade
 from gpuprof.whatif.predict import Replay
-
-LAUNCHES_MATCHED_SHARE = 0.99  # below it, kernels were lost (pytorch#192021): say so
 
 _UNSEEN_SLOWDOWN = 1.03
 _CORE_WAIT_SHARE = 0.1  # of the steps: below it the host's times are little longer for it
@@ -55,9 +55,9 @@ class Trust:
             replay_error=replay.facts.error if replay.possible else None,
             notes=(
                 *_rank_notes(trace, ranks),
-                *_notes(trace, launches),
-                *_core_notes(results.get(CpuContention)),
-                *_replay_notes(replay),
+                *_notes(trace, launches, results.get(Validity)),
+                *_core_notes(results),
+                *(() if results.get(Validity).nothing_holds else _replay_notes(replay)),
             ),
         )
 
@@ -68,23 +68,18 @@ def _rank_notes(trace: Trace, ranks: tuple[int, ...]) -> tuple[str, ...]:
     return (f"{len(ranks)} ranks were loaded; all figures are those of rank {trace.source.rank}.",)
 
 
-def _notes(trace: Trace, launches: Launches) -> list[str]:
+def _notes(trace: Trace, launches: Launches, said: Validity) -> list[str]:
+    """All but what stands above the verdict already."""
     context, source = trace.context, trace.source
     notes = list(source.notes)
     if context.window and source.kernels_saved:
         notes.append(_window_note(context.window, trace.span_ns))
-    if trace.device_recorded is False:
-        notes.append("Kernels were launched, but device activity was not captured: nothing can be said of the device.")
-    elif trace.device_recorded is None and source.kind != "snapshot":
+    if trace.device_recorded is None and source.kind != "snapshot" and not said.cannot_judge:
         notes.append("No device was recorded: times are the host's.")
     share = launches.launches_with_kernel_share
     if share is not None:
-        lost = "" if share >= LAUNCHES_MATCHED_SHARE else "; kernels of the others were lost or never recorded"
         matched = f"{units.count(launches.with_kernel)} of {units.count(launches.launches)}"
-        notes.append(f"{matched} launches matched to device work{lost}.")
-    if launches.clock_ok is False:
-        early = units.plural(launches.kernels_before_launch, "device event")
-        notes.append(f"Clocks disagree: {early} begin before their launch.")
+        notes.append(f"{matched} launches matched to device work.")
     notes.extend(_overhead_notes(context.window))
     notes.extend(_sampling_notes(trace))
     if context.cost and context.window:
@@ -94,12 +89,15 @@ def _notes(trace: Trace, launches: Launches) -> list[str]:
             "making this report is not counted."
         )
     notes.extend(note for note in context.notes if note not in notes)
-    return notes
+    return [note for note in notes if note not in said.restated]
 
 
-def _core_notes(waits: CpuContention) -> tuple[str, ...]:
+def _core_notes(results: Results) -> tuple[str, ...]:
+    waits = results.get(CpuContention)
     share = waits.main_wait_share
     if share is None or share < _CORE_WAIT_SHARE or waits.readings < _CORE_READINGS:
+        return ()
+    if results.get(CoreStarvation).doubt is not None:
         return ()
     return (
         f"The main thread was ready to run but had no core for {units.percent(share)} of the steps' time: workers, or "

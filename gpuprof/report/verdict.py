@@ -13,6 +13,7 @@ from gpuprof.analyses.memory.memory_peak import MemoryPeak
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
+from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
 from gpuprof.rules.base.finding import Finding, Severity
 
@@ -40,18 +41,25 @@ _WORK = {"compute", "operators"}
 
 @dataclass(frozen=True)
 class Verdict:
-    """`headline` says where the time went, `advice` what to do; each is one plain sentence."""
+    """`headline` says where the time went, `advice` what to do; each is one plain sentence.
+
+    `caution` stands above both: why the recording is doubtful; empty where it is sound. Where it cannot be judged,
+    that is the headline itself.
+    """
 
     headline: str
     advice: str
+    caution: str = ""
 
     def __str__(self) -> str:
-        return f"{self.headline} {self.advice}"
+        return f"{self.caution} {self.headline} {self.advice}".strip()
 
     @classmethod
-    def of(cls, trace: Trace, results: Results, findings: tuple[Finding, ...]) -> Self:
+    def of(cls, trace: Trace, results: Results, gate: Gate) -> Self:
         """Put it in words."""
-        return cls(_headline(trace, results), _advice(trace, results, findings))
+        if gate.cannot_judge:
+            return cls(gate.doubts[0].sentence, _raised(trace) + " ".join(gate.remedies()))
+        return cls(_headline(trace, results), _advice(trace, results, gate), gate.sentence())
 
 
 def _headline(trace: Trace, results: Results) -> str:
@@ -68,8 +76,8 @@ def _headline(trace: Trace, results: Results) -> str:
         # torch records this thread alone, and those of autograd that go on for it
         return f"No torch operator ran on the cell’s own thread in {told.whole}."
     if budget.device is None:
-        known = "Device activity was not captured." if trace.device_recorded is False else "No GPU in this run."
-        return f"{known} Of {told.whole} the main thread {spends}{told.rest}."
+        known = "" if trace.device_recorded is False else "No GPU in this run. "
+        return f"{known}Of {told.whole} the main thread {spends}{told.rest}."
     if not told.computing:
         doing = f"it {spends}" if told.named else "it is almost always idle"
         return f"The device runs no kernel in {told.whole}: {doing}{told.rest}."
@@ -111,11 +119,15 @@ class _Told:
         return cls(whole, ns.get("compute", 0) / total, tuple(named[:3]), rest)
 
 
-def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> str:
-    outcome, budget = trace.context.outcome, results.get(TimeBudget)
-    prefix = (
+def _raised(trace: Trace) -> str:
+    outcome = trace.context.outcome
+    return (
         f"The cell raised {outcome.error}; this is what was recorded until then. " if outcome and outcome.error else ""
     )
+
+
+def _advice(trace: Trace, results: Results, gate: Gate) -> str:
+    budget, findings, prefix = results.get(TimeBudget), gate.findings, _raised(trace)
     if _raised_at_once(trace) is not None:
         return "There is nothing to judge."
     if not budget.entries and trace.source.kind != "snapshot":
@@ -128,7 +140,8 @@ def _advice(trace: Trace, results: Results, findings: tuple[Finding, ...]) -> st
     if not findings and unexplained:
         return prefix + "No pattern that gpuprof knows explains it; the timeline shows what happened meanwhile."
     if not findings:
-        return prefix + "Nothing worth changing was found."
+        found = "Nothing worth changing was found"
+        return prefix + (f"{found} in what can be judged." if gate.doubts else f"{found}.")
     if not worth:
         explains = " explains it" if unexplained else ""
         return prefix + f"Nothing pressing{explains}; {units.plural(len(findings), 'minor point')} below."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,7 +76,12 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
         elif answer is not None:
             abstained.append(answer)
     kept = [found for found in findings if not _yields(found, findings)]
-    return Judgement(tuple(sorted(kept, key=_rank)), tuple(abstained))
+    return Judgement(best_first(kept), tuple(abstained))
+
+
+def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """By severity, then by what they save."""
+    return tuple(sorted(findings, key=_rank))
 
 
 def _foreseen(results: Results, found: Finding) -> Finding:

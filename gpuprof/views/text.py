@@ -28,7 +28,8 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
     """
     blocks = [
         _wrap("gpuprof · " + " · ".join(wording.facts(report))),
-        _wrap(str(report.verdict)),
+        _wrap(report.verdict.caution),
+        _wrap(f"{report.verdict.headline} {report.verdict.advice}"),
         _wrap(comparison.sentence()) if comparison else "",
         _budget(report),
         _wrap(memory_line(report.results)),

@@ -26,7 +26,12 @@ class BudgetRow:
 
 
 def budget_rows(report: Report) -> list[BudgetRow]:
-    """The categories that took any time, in the budget's order; they add up to the whole exactly."""
+    """The categories that took any time, in the budget's order; they add up to the whole exactly.
+
+    None of a recording in which no figure holds.
+    """
+    if report.gate.validity.nothing_holds:
+        return []
     return [
         BudgetRow(BUDGET[entry.category], entry.ns, entry.share, _detail(report, entry.category))
         for entry in report.budget.entries

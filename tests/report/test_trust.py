@@ -20,13 +20,12 @@ def test_counts_launches_without_a_kernel():
     )
     trust = Report.of(trace).trust
     assert trust.launches_with_kernel_share == 0.5
-    assert any("1 of 2 launches matched" in note and "lost" in note for note in trust.notes)
+    assert "1 of 2 launches matched to device work." in trust.notes
 
 
 def test_sees_a_kernel_before_its_launch():
     trust = Report.of(TraceBuilder().kernel("sgemm", 10, 20, launch_at_us=500).build()).trust
     assert trust.clock_ok is False
-    assert any("Clocks disagree" in note for note in trust.notes)
 
 
 def test_says_what_the_window_covers():

@@ -25,13 +25,15 @@ class CpuContention(Result):
     would run if they had a core, on average while it makes a batch: (computing + waiting for a core) ÷ wall time; about
     0 where its samples wait for a disk. `worker_wait_ratio`: their waiting for a core ÷ their computing.
     Within the steps (the span where no steps are known), from the host's samples: `main_wait_share` of the time the
-    main thread was ready to run but had no core; `process_cores` is what this process, `children_cores` what its child
-    processes computed, in cores. `readings`: host samples in which the main thread's waiting is known.
+    main thread was ready to run but had no core, `main_run_share` that it ran; `process_cores` is what this process,
+    `children_cores` what its child processes computed, in cores. `readings`: host samples in which the main thread's
+    waiting is known.
     """
 
     worker_threads: float | None = None
     worker_wait_ratio: float | None = None
     main_wait_share: float | None = None
+    main_run_share: float | None = None
     process_cores: float | None = None
     children_cores: float | None = None
     readings: int = 0
@@ -58,6 +60,7 @@ class CpuContention(Result):
             worker_threads=threads,
             worker_wait_ratio=ratio,
             main_wait_share=waits,
+            main_run_share=_mean(trace, "main_thread_percent", within)[0],
             process_cores=_mean(trace, "cpu_percent", within)[0],
             children_cores=_mean(trace, "children_cpu_percent", within)[0],
             readings=readings,

@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# a container's own group is mounted there (cgroup v2, then v1)
+_CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
+_CFS = tuple(Path("/sys/fs/cgroup/cpu") / f"cpu.cfs_{name}_us" for name in ("quota", "period"))
+
 
 def thread_times(process: int, thread: int) -> tuple[int, int] | None:
     """Nanoseconds that a thread ran, and that it waited for a core, since it began; None where that is not known."""
@@ -38,3 +42,18 @@ def waited_between(before: dict[int, int], after: dict[int, int]) -> int | None:
     if not before or not after:
         return None
     return sum(max(0, waited - before.get(thread, 0)) for thread, waited in after.items())
+
+
+def core_limit() -> float | None:
+    """Cores that the container's CPU quota is worth; None where there is none, or it cannot be read."""
+    try:
+        quota, period = _CPU_MAX.read_text().split()
+    except (OSError, ValueError):
+        try:
+            quota, period = (path.read_text().strip() for path in _CFS)
+        except OSError:
+            return None
+    try:
+        return int(quota) / int(period) if int(quota) > 0 and int(period) > 0 else None
+    except ValueError:  # "max"
+        return None

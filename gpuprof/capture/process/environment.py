@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuprof._version import __version__
+from gpuprof.capture.process.core_times import core_limit
 from gpuprof.model.context import Environment
 from gpuprof.model.device import Device
 
@@ -32,6 +33,7 @@ def read_environment(driver: str | None = None) -> Environment:
         devices=_devices(),
         processor=_processor(),
         cores_allowed=_cores_allowed(),
+        cores_limit=core_limit(),
         cores_total=os.cpu_count(),
         host_memory_bytes=psutil.virtual_memory().total,
         allocator_config=_allocator_config(),

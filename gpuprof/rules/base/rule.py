@@ -10,6 +10,8 @@ from dataclasses import field, fields, replace
 from typing import Any, ClassVar, cast
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.validity.doubt import Evidence
+from gpuprof.rules.base.evidence import rests_on
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.rules.base.precedence import ROOT_CAUSES
@@ -42,6 +44,11 @@ class Rule(ABC):
     def yields_to(self) -> tuple[str, ...]:
         """The rules that it yields to, by ROOT_CAUSES."""
         return ROOT_CAUSES.get(self.name, ())
+
+    @property
+    def rests_on(self) -> frozenset[Evidence]:
+        """The evidence that its findings rest on, by `rules/base/evidence.py`."""
+        return rests_on(self.name, type(self).__module__.split(".")[-2])
 
     def sections(self) -> tuple[str, dict[str, str]]:
         """The summary line of the rule's module, and the text under each of HEADINGS that it has, in its order."""

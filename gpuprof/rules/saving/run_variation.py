@@ -30,4 +30,8 @@ def spread_of_the_rest(results: Results) -> float:
     if len(steady) < _FEWEST_STEPS:
         return least
     lower, median, upper = np.quantile(steady, (0.25, 0.5, 0.75))
-    return float(min(max(least, (upper - lower) / (2 * median)), _MOST)) if median > 0 else least
+    if median <= 0:
+        return least
+    # where steps drift, the next run may be like the last third of this one
+    late = abs(float(np.median(np.array_split(steady, 3)[-1])) - median)
+    return float(min(max(least, (upper - lower) / (2 * median), late / median), _MOST))

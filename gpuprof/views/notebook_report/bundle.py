@@ -94,7 +94,8 @@ def render_paper(
     Every name and text is escaped. The fragment has no style element, script, id or class: it must neither change
     the page around it nor depend on it.
     """
-    picture = render_picture(report.trace, report.results)
+    judged = not report.gate.validity.nothing_holds
+    picture = render_picture(report.trace, report.results) if judged else None
     return _template().render(
         report=report,
         cards=cards(report),

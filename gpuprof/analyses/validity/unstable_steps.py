@@ -1,0 +1,85 @@
+"""Steps of the same work that take very different times: one median does not stand for them."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.validity.doubt import Doubt, ValidityCheck
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+_FEWEST_STEPS = 9  # three in each third
+_MOST_DRIFT = 1.4  # of the medians of thirds
+_MOST_SPREAD = 0.4  # half the distance of the quartiles over the median
+_REMEDY = "Run the cell again on a quiet machine, or record more steps."
+
+
+class UnstableSteps(ValidityCheck):
+    """Doubtful: figures of an average step stay, and the sentence says how far steps lie apart."""
+
+    order = 60
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the steady steps, of those with the most usual work where their work differs."""
+        steps = results.get(StepTime)
+        steady = np.flatnonzero(steps.steady)
+        times = steps.durations_ns[steady[_same_work(trace, steady)]].astype(np.float64)
+        if len(times) < _FEWEST_STEPS or np.median(times) <= 0:
+            return cls()
+        drift = _drift(times)
+        if drift is not None:
+            return cls(
+                _said(f"Step time drifts: {units.duration(drift[0])} at first, {units.duration(drift[1])} later.")
+            )
+        low, median, high = np.quantile(times, (0.25, 0.5, 0.75))
+        if (high - low) / 2 <= _MOST_SPREAD * median:
+            return cls()
+        reach = f"{units.duration(low)} to {units.duration(high)}"
+        return cls(_said(f"Step time varies widely: the middle half of the steps took {reach}."))
+
+
+def _said(sentence: str) -> Doubt:
+    return Doubt(
+        code="unstable_steps",
+        sentence=f"{sentence} Figures per step are averages of unlike steps.",
+        remedy=_REMEDY,
+    )
+
+
+def _drift(times: Array) -> tuple[float, float] | None:
+    """Medians before and after, ns, where they are far apart; None also where only the beginning was slower.
+
+    That is warm-up: caches, allocators and the tuning of kernels settle.
+    """
+    first, middle, last = (float(np.median(third)) for third in np.array_split(times, 3))
+    if _apart(middle, last):
+        return middle, last
+    return (first, last) if first < last and _apart(first, last) else None
+
+
+def _apart(one: float, other: float) -> bool:
+    return max(one, other) > _MOST_DRIFT * min(one, other)
+
+
+def _same_work(trace: Trace, steady: Array) -> Array:
+    """Boolean mask over `steady`: the steps with the commonest numbers of operators and of device events.
+
+    All of them where no operator was recorded. Steps of unlike work may take unlike times.
+    """
+    if not len(steady) or not len(trace.operators):
+        return np.ones(len(steady), bool)
+    count = len(trace.steps)
+    work = np.stack([_per_step(trace.operators["step"], count), _per_step(trace.device_events["step"], count)])
+    _, kind_of, sizes = np.unique(work[:, steady], axis=1, return_inverse=True, return_counts=True)
+    mask: Array = kind_of.reshape(-1) == int(np.argmax(sizes))
+    return mask
+
+
+def _per_step(steps: Array, count: int) -> Array:
+    return np.bincount(steps[steps >= 0], minlength=count)
