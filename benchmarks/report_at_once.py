@@ -1,16 +1,22 @@
 """How long after a profiled cell its verdict is on screen, and what profiling adds to short cells, in real kernels.
 
-    python benchmarks/report_at_once.py [--operators 100000] [--kernels 3] [--later 3] [--rounds 3] [--unattended]
+    python benchmarks/report_at_once.py [--operators 100000] [--kernels 3] [--later 3] [--rounds 3] [--pause 3]
+                                        [--unattended]
 
 A client of a Jupyter kernel sends cells and notes when each message arrives. The cell's last line takes the time: from
-there to the first output that holds the verdict, to the last output, and to the kernel being idle. `attended` is a
-kernel with somebody in front of it (widgets, and an answer to `input()`), `--unattended` one as nbconvert has it.
+there to the first output that holds the verdict, to the last output, and to the kernel being idle. Each figure by the
+clock has one of the processor beside it (all threads of the kernel, up to the moment it sends the output): other work
+on the machine disturbs that little. A kernel has somebody in front of it (widgets, an answer to `input()`), or with
+`--unattended` nobody, as under nbconvert. `--pause`: seconds between loading the extension and the first profiled
+cell, as somebody takes who types; 0 is Run All.
+
 Short cells run plain and profiled in turn, the order alternating; what counts is the time from sending a cell to idle.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import os
 import queue
@@ -19,7 +25,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import psutil
 
 SETUP = """
 import time, torch
@@ -32,19 +41,26 @@ net = torch.nn.Sequential(
     torch.nn.Flatten(), torch.nn.Linear(16 * 64, 10),
 )
 optimizer = torch.optim.AdamW(net.parameters())
-def data(steps):
-    return TensorDataset(torch.randn(16 * steps, 1, 8, 8), torch.randint(0, 10, (16 * steps,)))
-for x, y in DataLoader(data(20), batch_size=16):
+def data(steps, batch):
+    return TensorDataset(torch.randn(batch * steps, 1, 8, 8), torch.randint(0, 10, (batch * steps,)))
+for x, y in DataLoader(data(20, 16), batch_size=16):
     optimizer.zero_grad()
     torch.nn.functional.cross_entropy(net(x), y).backward()
     optimizer.step()
+_publisher = get_ipython().display_pub
+def _timed(data, *args, _publish=_publisher.publish, **kwargs):
+    if "Where the time went" in data.get("text/plain", ""):
+        SENT.append((time.time(), time.process_time()))
+    return _publish(data, *args, **kwargs)
+_publisher.publish = _timed
+SENT, ENDED, FACTS = [], (0.0, 0.0), ()
 """
 CELL = """
-for x, y in DataLoader(data({steps}), batch_size=16):
+for x, y in DataLoader(data({steps}, {batch}), batch_size={batch}):
     optimizer.zero_grad()
     torch.nn.functional.cross_entropy(net(x), y).backward()
     optimizer.step()
-ENDED = time.time()
+SENT, ENDED = [], (time.time(), time.process_time())
 """
 FACTS = """
 import gpuprof
@@ -53,33 +69,21 @@ FACTS = (len(_run.trace.operators), sum(map(len, _run.trace.tables.values())), _
 """
 OPERATORS_PER_STEP = 420  # of the cell above with torch 2.13; only to choose the number of steps
 SHORT_S = (1.0, 2.0, 3.0)
+SMALL_BATCH, BATCH = 16, 128  # steps of 1.2 and of about 7 ms
 
 
 @dataclass
 class Ran:
-    """One cell: when it was sent and when the kernel was idle again, and each output with its time of arrival."""
+    """One cell: clock times and processor seconds of the kernel.
 
-    sent: float
-    idle: float = 0.0
-    ended: float = 0.0
-    outputs: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    `verdict_s`, `last_s`, `idle_s`: after the cell's last line. `whole_s`: from sending the cell to idle."""
 
-    @property
-    def whole_s(self) -> float:
-        return self.idle - self.sent
-
-    @property
-    def verdict_s(self) -> float:
-        """From the cell's last line to the first output with the report's text."""
-        return next(at for at, data in self.outputs if _is_report(data)) - self.ended
-
-    @property
-    def idle_s(self) -> float:
-        return self.idle - self.ended
-
-
-def _is_report(data: dict[str, Any]) -> bool:
-    return "Where the time went" in data.get("text/plain", "")
+    whole_s: float
+    whole_processor_s: float
+    idle_s: float = 0.0
+    verdict_s: float = 0.0
+    last_s: float = 0.0
+    processor_s: list[float] = field(default_factory=list)
 
 
 class Kernel:
@@ -89,15 +93,19 @@ class Kernel:
         from jupyter_client.manager import start_new_kernel
 
         self._attended = attended
-        self._manager, self._client = start_new_kernel(kernel_name="python3")
+        # as installed packages have it: compiled once
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        self._manager, self._client = start_new_kernel(kernel_name="python3", env=environment)
         self.run(SETUP)
+        self._process = psutil.Process(int(self._value("__import__('os').getpid()")))
 
     def run(self, code: str) -> Ran:
         """Run a cell and wait until the kernel is idle."""
-        ran = Ran(time.time())
-        asked = {"it": "globals().get('ENDED', 0.0)"}
-        message = self._client.execute(code, allow_stdin=self._attended, user_expressions=asked)
-        while True:
+        before, sent = self._processor_s(), time.time()
+        message = self._client.execute(code, allow_stdin=self._attended)
+        arrived: list[float] = []
+        idle = 0.0
+        while not idle:
             try:
                 got = self._client.get_iopub_msg(timeout=300)
             except queue.Empty:
@@ -107,37 +115,50 @@ class Kernel:
                 continue
             if kind == "error":
                 raise SystemExit("\n".join(content["traceback"]))
-            if kind in ("display_data", "update_display_data"):
-                ran.outputs.append((at, content["data"]))
+            if kind in ("display_data", "update_display_data") and _is_report(content["data"]):
+                arrived.append(at)
             if kind == "status" and content["execution_state"] == "idle":
-                ran.idle = at
-                break
-        ran.ended = float(self._answer(message))
+                idle = at
+        ran = Ran(idle - sent, self._processor_s() - before)
+        if arrived:
+            ended, ended_processor = self._value("ENDED")
+            ran.idle_s, ran.verdict_s, ran.last_s = idle - ended, arrived[0] - ended, arrived[-1] - ended
+            ran.processor_s = [used - ended_processor for _, used in self._value("SENT")]
         return ran
-
-    def _answer(self, message: str) -> str:
-        """The value of the expression that was sent with that message."""
-        while True:
-            reply = self._client.get_shell_msg(timeout=60)
-            if reply["parent_header"].get("msg_id") == message:
-                return str(reply["content"]["user_expressions"]["it"]["data"]["text/plain"])
 
     def facts(self) -> tuple[int, int, int]:
         """Operators, all events, and ns to stop and save, of the last run."""
         self.run(FACTS)
-        text = self._answer(self._client.execute("", user_expressions={"it": "FACTS"}, silent=True))
-        operators, events, stop_ns = (int(part) for part in text.strip("()").split(","))
+        operators, events, stop_ns = self._value("FACTS")
         return operators, events, stop_ns
 
     def close(self) -> None:
+        """Shut it down."""
         self._client.stop_channels()
         self._manager.shutdown_kernel(now=True)
+
+    def _processor_s(self) -> float:
+        if not hasattr(self, "_process"):
+            return 0.0
+        times = self._process.cpu_times()
+        return float(times.user + times.system)
+
+    def _value(self, expression: str) -> Any:
+        message = self._client.execute("", user_expressions={"it": expression}, silent=True)
+        while True:
+            reply = self._client.get_shell_msg(timeout=60)
+            if reply["parent_header"].get("msg_id") == message:
+                return ast.literal_eval(reply["content"]["user_expressions"]["it"]["data"]["text/plain"])
+
+
+def _is_report(data: dict[str, Any]) -> bool:
+    return "Where the time went" in data.get("text/plain", "")
 
 
 @contextlib.contextmanager
 def kernel(*, attended: bool) -> Iterator[Kernel]:
     """A fresh kernel in a folder of its own."""
-    before = os.getcwd()
+    before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         made = Kernel(attended=attended)
@@ -148,57 +169,61 @@ def kernel(*, attended: bool) -> Iterator[Kernel]:
             os.chdir(before)
 
 
-def large_cells(operators: int, later: int, *, attended: bool) -> None:
+def large_cells(given: argparse.Namespace) -> None:
     """One kernel: its first report and later ones of a cell of so many operators."""
-    steps = operators // OPERATORS_PER_STEP
-    code = f"%%gpuprofile --steps {steps * 2}\n{CELL.format(steps=steps)}"
-    with kernel(attended=attended) as made:
-        for number in range(1 + later):
+    steps = given.operators // OPERATORS_PER_STEP
+    code = f"%%gpuprofile --steps {steps * 2}\n{CELL.format(steps=steps, batch=SMALL_BATCH)}"
+    with kernel(attended=not given.unattended) as made:
+        time.sleep(given.pause)
+        for number in range(1 + given.later):
             ran = made.run(code)
             count, events, stop_ns = made.facts()
             print(
-                f"{'first' if not number else 'later'}: {count:,} operators, {events:,} events; cell's end to verdict "
-                f"{ran.verdict_s:.2f} s, to the last output {ran.outputs[-1][0] - ran.ended:.2f} s, "
-                f"to idle {ran.idle_s:.2f} s; stop and save {stop_ns / 1000 / events:.2f} µs per event",
+                f"{'later' if number else 'first'}: {count:,} operators, {events:,} events; cell's end to verdict "
+                f"{ran.verdict_s:.2f} s (processor {ran.processor_s[0]:.2f}), to the last output {ran.last_s:.2f} s "
+                f"({ran.processor_s[-1]:.2f}), to idle {ran.idle_s:.2f} s; "
+                f"stop and save {stop_ns / 1000 / events:.1f} µs per event",
                 flush=True,
             )
 
 
-def short_cells(rounds: int, *, attended: bool) -> None:
+def short_cells(given: argparse.Namespace) -> None:
     """Cells of 1 to 3 s: plain and profiled in turn, and the first profiled one of a kernel apart."""
     for wanted_s in SHORT_S:
-        with kernel(attended=attended) as made:
-            steps = int(100 * wanted_s / made.run(CELL.format(steps=100)).whole_s)
-            plain, cells = CELL.format(steps=steps), {}
-            cells = {False: plain, True: f"%%gpuprofile\n{plain}"}
-            before = made.run(plain).whole_s
-            first = made.run(cells[True]).whole_s
-            print(f"plain {before:.2f} → first profiled {first:.2f} s: {first - before:.2f} s more", flush=True)
-            extras, plains = [], []
-            for number in range(rounds):
-                took = {which: made.run(cells[which]).whole_s for which in ((False, True) if number % 2 else (True, False))}
-                extras.append(took[True] - took[False])
-                plains.append(took[False])
-            print(
-                f"plain {statistics.median(plains):.2f} s; profiled takes {statistics.median(extras):.2f} s more "
-                f"(each: {', '.join(f'{extra:.2f}' for extra in extras)})",
-                flush=True,
-            )
+        with kernel(attended=not given.unattended) as made:
+            steps = int(100 * wanted_s / made.run(CELL.format(steps=100, batch=BATCH)).whole_s)
+            plain = CELL.format(steps=steps, batch=BATCH)
+            profiled = f"%%gpuprofile\n{plain}"
+            time.sleep(given.pause)
+            print("first ", _difference(made.run(plain), made.run(profiled)), flush=True)
+            for number in range(given.rounds):
+                first, second = (made.run(code) for code in ((plain, profiled) if number % 2 else (profiled, plain)))
+                print("later ", _difference(*((first, second) if number % 2 else (second, first))), flush=True)
+
+
+def _difference(plain: Ran, profiled: Ran) -> str:
+    return (
+        f"plain {plain.whole_s:.2f} s, profiled {profiled.whole_s - plain.whole_s:+.2f} s "
+        f"(processor {plain.whole_processor_s:.2f}, {profiled.whole_processor_s - plain.whole_processor_s:+.2f}), "
+        f"of it after the cell's end {profiled.idle_s:.2f} s"
+    )
 
 
 def main() -> None:
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--operators", type=int, default=100_000)
     parser.add_argument("--kernels", type=int, default=3)
     parser.add_argument("--later", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pause", type=float, default=3.0)
     parser.add_argument("--unattended", action="store_true")
     given = parser.parse_args()
     for _ in range(given.kernels):
-        large_cells(given.operators, given.later, attended=not given.unattended)
+        large_cells(given)
     if given.rounds:
-        short_cells(given.rounds, attended=not given.unattended)
-    print(f"load average {os.getloadavg()[0]:.1f}")
+        short_cells(given)
+    print(f"load average {statistics.mean(os.getloadavg()[:2]):.1f}")
 
 
 if __name__ == "__main__":
