@@ -34,13 +34,13 @@ class PlainOperators:
     """
 
     names: list[bytes]
+    end: int
     pid: Array
     tid: Array
     start_ns: Array
     duration_ns: Array
     external_id: Array
     sequence: Array
-    end: int
 
 
 class _Text:
@@ -137,7 +137,7 @@ def split(text: bytes) -> tuple[bytes, PlainOperators | None]:
     behind = text.count(_CATEGORY, int(ends[-1]))
     if text.count(_CATEGORY) != len(found) + behind or behind > 1:
         return text, None  # some are written otherwise: their order would be lost
-    return _without(text, begins, ends), PlainOperators(found, *columns, end=int(ends[-1]))
+    return _without(text, begins, ends), PlainOperators(found, int(ends[-1]), *columns)
 
 
 def _heads(text: bytes) -> tuple[Array, Array]:
