@@ -13,6 +13,7 @@ from gpuprof.ingest import vocabulary
 from gpuprof.ingest.event import COPY, KERNEL, MEMSET, NO_ARGS, NO_TEXT, Args, Event
 from gpuprof.ingest.numbering import NameLookup, Numbering, thread_key, whole
 from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers, products, starts_ns, whole_ns
+from gpuprof.ingest.plain_operators import PlainOperators
 from gpuprof.model.embeddings import DENSE_BACKWARDS
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
 from gpuprof.model.slices import SLICES
@@ -77,6 +78,27 @@ class ColumnMaker:
                 [a.input_values if e.name in _VALUED else NO_TEXT for a, e in zip(args, events, strict=True)]
             ),
             "torch_span": self._is_torch_span(columns["name"]),
+        }
+
+    def plain_operators(self, rows: PlainOperators) -> Columns:
+        """The same columns of operators that were not parsed."""
+        number_of = {text: self.names[text.decode()] for text in set(rows.names)}
+        name = np.array([number_of[text] for text in rows.names], np.int32)
+        changes = np.flatnonzero((np.diff(rows.pid) != 0) | (np.diff(rows.tid) != 0)) + 1
+        firsts = np.concatenate(([0], changes))
+        threads = [self.threads[key] for key in zip(rows.pid[firsts].tolist(), rows.tid[firsts].tolist(), strict=True)]
+        without = np.full(len(name), -1, np.int32)
+        return {
+            "start_ns": rows.start_ns,
+            "duration_ns": rows.duration_ns,
+            "name": name,
+            "thread": np.repeat(np.array(threads, np.int32), np.diff(firsts, append=len(name))),
+            "external_id": rows.external_id,
+            "sequence": rows.sequence,
+            "input_dims": without,
+            "input_types": without,
+            "input_values": without,
+            "torch_span": self._is_torch_span(name),
         }
 
     def spans(self, events: Sequence[Event]) -> Columns:

@@ -18,6 +18,7 @@ from gpuprof import units
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest import foreign
 from gpuprof.ingest.event import Event, EventTime
+from gpuprof.ingest.plain_operators import PlainOperators, split
 from gpuprof.ingest.repair import has_surrogates, mend, mend_events
 from gpuprof.ingest.stream import KINETO, ByteStream
 
@@ -43,12 +44,24 @@ class _BrokenError(UnreadableError):
 
 
 class Batch:
-    """Some events in file order. `text` is their JSON list, `offset` the byte of the (inflated) file it begins at."""
+    """Some events in file order. `text` is their JSON list, `offset` the byte of the (inflated) file it begins at.
 
-    def __init__(self, events: list[Event], text: bytes, offset: int):
+    With `operators`, those stood among the events too, and `whole` is the text that held all.
+    """
+
+    def __init__(
+        self,
+        events: list[Event],
+        text: bytes,
+        offset: int,
+        operators: PlainOperators | None = None,
+        whole: bytes | None = None,
+    ):
         self.events = events
         self.text = text
         self.offset = offset
+        self.operators = operators
+        self.whole = text if whole is None else whole
 
     def time_texts(self) -> list[bytes]:
         """What stands in `ts`, event by event, as text."""
@@ -216,6 +229,8 @@ class Document:
         raise _BrokenError(self.path, self._offset, broken)
 
     def _decode_list(self, text: bytes, mended: bool) -> tuple[Batch, bytes]:
+        if not mended and (found := self._decode_others(text)):
+            return found
         try:
             batch, rest = Batch(_events.decode(text), text, self._offset), b""
         except msgspec.DecodeError as error:
@@ -225,6 +240,25 @@ class Document:
             batch, rest = Batch(_events.decode(text[:close]), text[:close], self._offset), text[close:]
         self.repaired += mended
         return batch, rest
+
+    def _decode_others(self, text: bytes) -> tuple[Batch, bytes] | None:
+        """The same where operators need no parsing; None where there are none or anything is odd."""
+        others, operators = split(text)
+        if operators is None:
+            return None
+        rest = b""
+        try:
+            events = _events.decode(others)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            if "trailing characters" not in str(error):
+                return None
+            close = others.rindex(b"]", 0, int(_BYTE.findall(str(error))[-1]) - 1) + 1
+            others, rest = others[:close], others[close:]
+            if operators.end > len(text) - len(rest):
+                return None
+            events = _events.decode(others)
+        whole = text[: len(text) - len(rest)]
+        return Batch(events, others, self._offset, operators, whole), rest
 
     def _read_foot(self, rest: bytes, ended: bool) -> None:
         if not ended:

@@ -101,7 +101,7 @@ def _no_time(path: Path, batch: Batch, error: EventTimeError) -> TraceError:
     position = next(row for row, event in enumerate(batch.events) if event is error.event)
     at = 1
     for raw in msgspec.json.decode(batch.text, type=list[msgspec.Raw])[: position + 1]:
-        at = batch.text.index(bytes(raw), at)
+        at = batch.whole.index(bytes(raw), at)
     return UnreadableError(
         path,
         f"the `ts` of an event ({error.event.name!s:.60}) is {error.found}",

@@ -28,7 +28,8 @@ def link(tables: Mapping[str, Table], *, external_ids: Array | None = None) -> d
         external_ids = external_ids[_order(tables["device_events"])]
     for name in SORTED_BY_START:
         linked[name] = sort_by_start(linked[name])
-    linked["memory"] = linked["memory"].take(np.argsort(linked["memory"]["time_ns"], kind="stable"))
+    memory = linked["memory"]
+    linked["memory"] = memory.take(np.argsort(memory["time_ns"], kind="stable")).replace()
     steps = linked["steps"]
     for name in ("operators", "user_ranges", "calls", "frames"):
         linked[name] = linked[name].replace(step=step_at(steps, linked[name]["start_ns"]))

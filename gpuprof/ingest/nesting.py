@@ -25,9 +25,12 @@ def nest(table: Table, slack: int | None = None) -> tuple[Array, Array]:
     before the row ends up inside it: it starts no later, ends after the row starts, and ends no earlier than the row
     (less `slack` ns; by default `slack_ns(table)`). A row without duration has no children.
     """
+    slack = slack_ns(table) if slack is None else slack
+    laminar = _laminar(table) if slack == 0 else None
+    if laminar is not None:
+        return laminar
     starts = table["start_ns"].tolist()
     ends = (table["start_ns"] + table["duration_ns"]).tolist()
-    slack = slack_ns(table) if slack is None else slack
     parent, depth = [-1] * len(starts), [0] * len(starts)
     open_rows: dict[int, list[int]] = {}
     for row, (thread, start, end) in enumerate(zip(table["thread"].tolist(), starts, ends, strict=True)):
@@ -38,6 +41,30 @@ def nest(table: Table, slack: int | None = None) -> tuple[Array, Array]:
             parent[row], depth[row] = stack[-1], len(stack)
         stack.append(row)
     return np.array(parent, np.int32), np.minimum(np.array(depth, np.int64), _DEEPEST).astype(np.int16)
+
+
+def _laminar(table: Table) -> tuple[Array, Array] | None:
+    """The same where every two rows of a thread lie apart or one in the other, each with a duration; else None.
+
+    Then the rows open around a row are those that began before it less those that ended before it, and its parent is
+    the last one before it that is one less deep.
+    """
+    if not len(table) or int(table["duration_ns"].min()) <= 0:
+        return None
+    starts, ends = table["start_ns"], table["start_ns"] + table["duration_ns"]
+    parent, depth = np.full(len(table), -1, np.int32), np.zeros(len(table), np.int64)
+    for thread in np.unique(table["thread"]):
+        rows = np.flatnonzero(table["thread"] == thread)
+        deep = np.arange(len(rows)) - np.searchsorted(np.sort(ends[rows]), starts[rows], side="right")
+        depth[rows] = deep
+        for level in range(1, int(deep.max()) + 1):
+            inner = rows[deep == level]
+            around = rows[deep == level - 1]
+            outer = around[np.searchsorted(around, inner) - 1]
+            if (ends[outer] < ends[inner]).any():
+                return None
+            parent[inner] = outer
+    return parent, np.minimum(depth, _DEEPEST).astype(np.int16)
 
 
 def innermost(outer: Table, parent: Array, thread: Array, times: Array) -> Array:

@@ -12,6 +12,7 @@ from gpuprof.ingest.document import Batch
 from gpuprof.ingest.event import RECORDED_CATEGORY, RECORDED_NAME, TABLE_OF, Event
 from gpuprof.ingest.numbering import thread_key
 from gpuprof.ingest.numbers import InexactTimeError, text_ns
+from gpuprof.ingest.plain_operators import PlainOperators
 from gpuprof.model.recording import CLOCK_MARK
 from gpuprof.model.schema import TABLES
 from gpuprof.model.table import Array, Table
@@ -56,15 +57,15 @@ class EventRows:
                 self._profiler_range = True
                 if event.ph == "X" and str(event.name).startswith(RECORDED_NAME):
                     groups[RECORDED_CATEGORY].append(event)
-        self.events += len(batch.events)
+        self.events += len(batch.events) + (0 if batch.operators is None else len(batch.operators.names))
         odd_durations = self.columns.odd_durations
         try:
-            made = self._made(groups)
+            made = self._made(groups, batch.operators)
         except InexactTimeError:
             self.columns.odd_durations = odd_durations
             for event, text in zip(batch.events, batch.time_texts(), strict=True):
                 event.ts = text_ns(text)
-            made = self._made(groups, in_ns=True)
+            made = self._made(groups, batch.operators, in_ns=True)
         for table, columns in made:
             self.known += len(columns["thread"] if "thread" in columns else columns["name"])
             self._parts[table].append(columns)
@@ -108,7 +109,9 @@ class EventRows:
         elif event.name == "thread_name" and event.args and isinstance(event.args.thread_name, str):
             self._thread_names[thread_key((event.pid, event.tid))] = event.args.thread_name
 
-    def _made(self, groups: Groups, *, in_ns: bool = False) -> list[tuple[str, Columns]]:
+    def _made(
+        self, groups: Groups, operators: PlainOperators | None, *, in_ns: bool = False
+    ) -> list[tuple[str, Columns]]:
         make = self.columns
         make.starts_in_ns = in_ns
         makers = {
@@ -122,6 +125,8 @@ class EventRows:
         if RECORDED_CATEGORY in groups:
             self.stopped_ns = max(int(make.ends_ns(groups[RECORDED_CATEGORY]).max()), self.stopped_ns or 0)
         made = [(table, makers[table](rows)) for table, rows in groups.items() if table in makers]
+        if operators is not None:
+            made += _apart(make.plain_operators(operators))
         return made + (_apart(make.operators(groups["operators"])) if "operators" in groups else [])
 
     def _thread_columns(self, keys: list[tuple[int, int]]) -> Columns:

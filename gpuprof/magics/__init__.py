@@ -21,6 +21,7 @@ def load(shell: Any) -> None:
     for name in _EVENTS:
         shell.events.register(name, getattr(events, name))
     register(shell, events)
+    events.warm_up.begin()
 
 
 def unload(shell: Any) -> None:

@@ -16,6 +16,7 @@ from gpuprof.magics.messages import MagicUsageError, describe, notice
 from gpuprof.magics.options import CellOptions, parse
 from gpuprof.magics.profiled_cell import ProfiledCell, find_earlier
 from gpuprof.magics.transformer import NAME, Transformer, comment_out, find_magic_line, has_code
+from gpuprof.magics.warm_up import WarmUp
 from gpuprof.model.context import Cell
 
 
@@ -29,6 +30,7 @@ class CellEvents:
         self._profiled_info: Any = None
         self._waiting: list[ProfiledCell] = []
         self.transformer = Transformer(self._understand, lambda: bool(self._running))
+        self.warm_up = WarmUp(shell, lambda: bool(self._running))
 
     def pre_run_cell(self, info: Any) -> None:
         """IPython calls this before a cell runs, nested ones included."""
@@ -84,6 +86,7 @@ class CellEvents:
 
     def close(self) -> None:
         """Stop what is being profiled; for `%unload_ext`."""
+        self.warm_up.end()
         profiled, self._profiled, self._waiting = self._profiled, None, []
         if profiled is not None:
             profiled.discard()
@@ -134,6 +137,7 @@ class CellEvents:
             try:
                 if self._profiled is not None:
                     raise GpuprofError("%%gpuprofile inside a profiled cell; the recording of that cell covers it")
+                self.warm_up.finish_verdict()
                 profiled = ProfiledCell.start(self._shell, options, cell)
             except Exception as error:  # noqa: BLE001 - the user's cell must run whatever becomes of us
                 notice(f"not profiled: {describe(error)}")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpuprof.magics.messages import describe, notice
 
 if TYPE_CHECKING:
+    from IPython.display import DisplayHandle
+
     from gpuprof.magics.live import LiveOutput
     from gpuprof.magics.options import CellOptions
     from gpuprof.model.context import Cell
@@ -37,28 +39,68 @@ def open_live(shell: Any, options: CellOptions, cell: Cell) -> LiveOutput | None
     return _attempt("no live view", opened)
 
 
-def show(
-    shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None, live: LiveOutput | None = None
-) -> None:
-    """Write and show what the options ask for. What fails is said in one line; the rest is still shown.
+class Showing:
+    """A run being shown under its cell: first the verdict as text, then, in its place, everything the options ask for.
 
-    `live` becomes the dashboard. `earlier` is the run that was named; without one the run is compared with the previous
-    one of the same cell.
+    What fails is said in one line; the rest is still shown. `live` becomes the dashboard. `earlier` is the run that was
+    named; without one the run is compared with the previous one of the same cell.
     """
-    asked = earlier is not None
-    compared = _attempt("no comparison", lambda: _compared(run, options, earlier))
-    if options.report is not None:
-        written = _attempt("no HTML report", lambda: run.write_html(options.report or ""))
-        if written is not None and not options.quiet:
-            sys.stdout.write(f"gpuprof: wrote {written}\n")
-    choice = "none" if options.quiet else options.display
-    if _wants_widget(shell, options):
-        _attempt("no dashboard", lambda: _publish_widget(run, live))
-    if choice in ("auto", "report", "text"):
-        plain_only = choice == "text" or not _is_notebook(shell)
-        _attempt("no report", lambda: _publish_report(run, compared, plain_only=plain_only, whole=asked))
-    if run.unsaved is not None and choice not in ("auto", "report"):
-        notice(run.unsaved)
+
+    def __init__(
+        self, shell: Any, run: Run, options: CellOptions, earlier: Run | Path | None, live: LiveOutput | None = None
+    ):
+        self._run, self._options, self._live = run, options, live
+        self._named = earlier
+        self._choice = "none" if options.quiet else options.display
+        self._widget = _wants_widget(shell, options)
+        self._reports = self._choice in ("auto", "report", "text")
+        self._text_only = self._choice == "text" or not _is_notebook(shell)
+        self._compared: Comparison | None = None
+        self._place: DisplayHandle | None = None
+
+    def verdict(self) -> None:
+        """Show the text of the report, where it is not a widget alone that is asked for."""
+        run, options = self._run, self._options
+        self._compared = _attempt("no comparison", lambda: _compared(run, options, self._named))
+        if self._widget and self._live is None:  # it stands above the report
+            self._publish_widget()
+        if self._reports:
+            _attempt("no report", self._publish_text)
+
+    def rest(self) -> None:
+        """Show what takes longer, and write the HTML report."""
+        run, options = self._run, self._options
+        if options.report is not None:
+            written = _attempt("no HTML report", lambda: run.write_html(options.report or ""))
+            if written is not None and not options.quiet:
+                sys.stdout.write(f"gpuprof: wrote {written}\n")
+        if self._widget and self._live is not None:
+            self._publish_widget()
+        if self._reports and not self._text_only:
+            _attempt("no formatted report", self._publish_bundle)
+        if run.unsaved is not None and self._choice not in ("auto", "report"):
+            notice(run.unsaved)
+
+    def _publish_widget(self) -> None:
+        _attempt("no dashboard", lambda: _publish_widget(self._run, self._live))
+
+    def _publish_text(self) -> None:
+        from IPython.display import display
+
+        from gpuprof.views.text import render_text
+
+        text = render_text(self._run.report_data, comparison=self._compared, whole=self._named is not None)
+        # where it is replaced later, before the kernel is idle: executed notebooks keep what came until then
+        self._place = display({"text/plain": text}, raw=True, display_id=not self._text_only)
+
+    def _publish_bundle(self) -> None:
+        from IPython.display import display
+
+        bundle = self._run._display_bundle(comparison=self._compared, whole=self._named is not None)
+        if self._place is None:
+            display(bundle, raw=True)
+        else:
+            self._place.update(bundle, raw=True)
 
 
 def has_live_widgets(shell: Any) -> bool:
@@ -93,23 +135,6 @@ def _compared(run: Run, options: CellOptions, earlier: Run | Path | None) -> Com
     if earlier is None and not options.no_compare and not options.quiet:
         earlier = previous_of(run)
     return None if earlier is None else run.compare(earlier)
-
-
-def _publish_report(run: Run, compared: Comparison | None, *, plain_only: bool, whole: bool) -> None:
-    from IPython.display import display
-
-    if not plain_only:
-        bundle = _attempt("no formatted report", lambda: run._display_bundle(comparison=compared, whole=whole))
-        if bundle is not None:
-            display(bundle, raw=True)
-            return
-    display({"text/plain": _text(run, compared, whole=whole)}, raw=True)
-
-
-def _text(run: Run, compared: Comparison | None, *, whole: bool) -> str:
-    from gpuprof.views.text import render_text
-
-    return render_text(run.report_data, comparison=compared, whole=whole)
 
 
 def _attempt(otherwise: str, action: Callable[[], T]) -> T | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuprof.errors import CaptureError
-from gpuprof.magics.display import open_live, show
+from gpuprof.magics.display import Showing, open_live
 from gpuprof.magics.messages import describe, notice
 from gpuprof.magics.options import CellOptions
 
@@ -65,7 +66,7 @@ class ProfiledCell:
             self._live.end()
         self._say("saving the recording")
         try:
-            self._captured = self._session.stop(error)
+            self._captured = self._session.stop(error, pack_later=True)
         except Exception as failure:  # noqa: BLE001 - the user's cell has run and must stay as it is
             self._failure = f"the capture could not be stopped: {describe(failure)}"
         return not self._session.interrupted
@@ -75,6 +76,8 @@ class ProfiledCell:
         self.stop(None)
         if self._live is not None:
             self._live.clear()
+        if self._captured is not None and self._captured.packing is not None:
+            self._captured.packing.abandon()
         if self._captured is not None and self._captured.folder is not None:
             shutil.rmtree(self._captured.folder, ignore_errors=True)
 
@@ -90,7 +93,11 @@ class ProfiledCell:
                 self._say("reading the trace")
                 run = self._read()
                 self._say("working out where the time went")
-                show(self._shell, run, self._options, self._earlier, self._live)
+                showing = Showing(self._shell, run, self._options, self._earlier, self._live)
+                showing.verdict()
+                self._say("making the dashboard and the report")
+                self._finish_saving(run)
+                showing.rest()
                 run._keep_summary()
         except KeyboardInterrupt:
             notice(f"the report was interrupted; {self._whereabouts()}")
@@ -101,6 +108,7 @@ class ProfiledCell:
             if self._live is not None and not self._live.became:
                 self._live.clear()
             self._assign(run)
+            self._finish_saving(run)
             give_back_free_memory()
         return not interrupt.arrived
 
@@ -113,8 +121,25 @@ class ProfiledCell:
         if self._captured.folder is not None:
             remember(self._captured.folder)
         run = Run._from_captured(self._captured)
+        packing = self._captured.packing
+        if packing is not None and run.trace.source.kernels_saved and not run.trace.source.repaired:
+            packing.begin()
+        elif packing is not None and packing.finish() is None:
+            # names that are not valid JSON, which packing mends
+            run = Run._from_captured(replace(self._captured, kineto=packing.packed))
         remember(run)
         return run
+
+    def _finish_saving(self, run: Run | None) -> None:
+        """See that the trace is packed, which the verdict did not wait for."""
+        from gpuprof.capture.session.recording_writer import unsaved_because
+
+        captured = self._captured
+        if captured is None or captured.packing is None:
+            return
+        problem = captured.packing.finish()
+        if run is not None and problem is not None:
+            run.unsaved = run.unsaved or unsaved_because(problem, "the kernel recording was not saved")
 
     def _say(self, stage: str) -> None:
         if self._live is not None:

@@ -64,16 +64,18 @@ class Table:
         self.schema = schema
         self.rows = lengths.pop() if lengths else 0
         self._columns: dict[str, Array] = {}
+        self._origin: tuple[Table, Array] | None = None
         for column in schema.columns:
             if column.name in given:
                 values = np.atleast_1d(np.asarray(given[column.name])).astype(column.dtype, copy=False)
             else:
                 values = np.full(self.rows, column.missing, dtype=column.dtype)
-            view = values.view()
-            view.flags.writeable = False
-            self._columns[column.name] = view
+            self._columns[column.name] = _read_only(values)
 
     def __getitem__(self, name: str) -> Array:
+        if self._origin is not None and name not in self._columns:
+            table, rows = self._origin
+            self._columns[name] = _read_only(table[name][rows])
         return self._columns[name]
 
     def __len__(self) -> int:
@@ -86,19 +88,41 @@ class Table:
         return f"<Table {self.schema.name}: {self.rows} rows>"
 
     def take(self, rows: Array) -> Table:
-        """The chosen rows (an index array or a boolean mask of shape `(len(self),)`) as a new table."""
-        return Table(self.schema, {name: values[rows] for name, values in self._columns.items()})
+        """The chosen rows (an index array or a boolean mask of shape `(len(self),)`) as a new table.
+
+        A column is copied when it is asked for: most are not.
+        """
+        chosen = np.atleast_1d(np.asarray(rows))
+        if chosen.dtype == bool:
+            if chosen.shape != (self.rows,):
+                raise IndexError(f"table {self.schema.name}: a mask of shape {chosen.shape} for {self.rows} rows")
+            chosen = np.flatnonzero(chosen)
+        elif len(chosen) and not -self.rows <= int(chosen.min()) <= int(chosen.max()) < self.rows:
+            raise IndexError(f"table {self.schema.name} has {self.rows} rows, and not the one that was asked for")
+        taken = Table(self.schema)
+        taken.rows, taken._columns = len(chosen), {}
+        taken._origin = self, chosen if len(chosen) else np.empty(0, np.intp)
+        return taken
 
     def replace(self, **columns: npt.ArrayLike) -> Table:
         """The same table with some columns exchanged; each of shape `(len(self),)`."""
-        return Table(self.schema, self._columns | columns)
+        return Table(self.schema, self._all() | columns)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns as lists, for JSON; NaN stays NaN."""
-        return {name: values.tolist() for name, values in self._columns.items()}
+        return {name: values.tolist() for name, values in self._all().items()}
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame that copies the columns."""
         import pandas as pd
 
-        return pd.DataFrame({name: values.copy() for name, values in self._columns.items()})
+        return pd.DataFrame({name: values.copy() for name, values in self._all().items()})
+
+    def _all(self) -> dict[str, Array]:
+        return {column.name: self[column.name] for column in self.schema.columns}
+
+
+def _read_only(values: Array) -> Array:
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,37 @@ from gpuprof.views.rich_text import rich_text
 _SHARED = Path(__file__).parent / "templates"
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """Templates compiled earlier in this process: the views share some, each through its own environment."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, tuple[str, Any]] = {}
+
+    def load_bytecode(self, bucket: Any) -> None:
+        checksum, code = self._codes.get(bucket.key, ("", None))
+        if checksum == bucket.checksum:
+            bucket.code = code
+
+    def dump_bytecode(self, bucket: Any) -> None:
+        self._codes[bucket.key] = (bucket.checksum, bucket.code)
+
+
+_compiled = _Compiled()
+
+
 def environment(folder: Path, shorten: Callable[[str], str] | None = None) -> jinja2.Environment:
     """For the templates of `folder` and those that all views share. What they show goes through `shorten`, keeps its
     numbers with their units, and is escaped; `rich_text` also sets code, and `verbatim` leaves code as it is."""
+    return _usual(folder) if shorten is None else _made(folder, shorten)
 
+
+@functools.cache
+def _usual(folder: Path) -> jinja2.Environment:
+    """Compiling the templates takes longer than filling them in: each is compiled once."""
+    return _made(folder, None)
+
+
+def _made(folder: Path, shorten: Callable[[str], str] | None) -> jinja2.Environment:
     def told(text: str) -> str:
         return shorten(text) if shorten else text
 
@@ -34,6 +62,8 @@ def environment(folder: Path, shorten: Callable[[str], str] | None = None) -> ji
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=finalize,
+        # constants of a template go through `finalize` when it is compiled
+        bytecode_cache=_compiled if shorten is None else None,
     )
     made.globals.update(words=wording, diff_lines=diff_lines, box=f"0 0 {blocks.WIDTH} {blocks.HEIGHT}")
     made.filters.update(

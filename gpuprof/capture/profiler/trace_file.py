@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gzip
 import json
 import os
 import re
 import shutil
 import tempfile
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,13 +41,85 @@ _BASE_TIME = re.compile(rb'"baseTimeNanoseconds": (\d+)')
 class SavedTrace:
     """The packed trace: its events by Kineto category, and the starts of the clock marks in Unix ns, in file order.
 
-    `whole` is false where the file ends in mid-air: no room was left.
+    `whole` is false where the file ends in mid-air: no room was left. With `packing` it is as torch wrote it, and
+    still to be packed.
     """
 
     path: Path
     events: dict[str, int] = field(default_factory=dict)
     clock_marks_ns: list[int] = field(default_factory=list)
     whole: bool = True
+    packing: Packing | None = None
+
+
+Saver = Callable[[KinetoRecording, Path | None], tuple[SavedTrace, OSError | None]]
+
+
+class Packing:
+    """A saved trace on its way into the folder of its run: read as it is, it need not be packed first. `packed`: where
+    it goes.
+
+    Either `begin` and later `finish`, or `finish` alone, or `abandon`.
+    """
+
+    def __init__(self, raw: Path, folder: Path):
+        self._raw = raw
+        self.packed = folder / KINETO
+        self._thread: threading.Thread | None = None
+        self._problem: OSError | None = None
+        self._left = True
+
+    def begin(self) -> None:
+        """Pack a trace that needs no mending, in a thread: zlib lets go of the interpreter lock."""
+        thread = threading.Thread(target=self._compress, name="gpuprof-pack", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads: `finish` does it
+            return
+        self._thread = thread
+
+    def finish(self) -> OSError | None:
+        """Pack it, names mended, or wait for that; why the folder is left without it. Does nothing a second time."""
+        if self._thread is not None:
+            self._thread.join()
+        elif self._left:
+            try:
+                pack(self._raw, self.packed)
+            except OSError as error:
+                self._problem = error
+        self.abandon()
+        if self._problem is not None:
+            self.packed.unlink(missing_ok=True)
+        return self._problem
+
+    def abandon(self) -> None:
+        """Delete what torch wrote."""
+        self._left = False
+        self._raw.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the folder of the run, with more in it
+            self._raw.parent.rmdir()
+
+    def _compress(self) -> None:
+        try:
+            with self._raw.open("rb") as raw, gzip.open(self.packed, "wb", compresslevel=_PACK_LEVEL) as out:
+                while chunk := raw.read(_CHUNK_BYTES):
+                    out.write(chunk)
+        except OSError as error:
+            self._problem = error
+
+
+def save_unpacked(recording: KinetoRecording, folder: Path | None) -> tuple[SavedTrace, OSError | None]:
+    """The same as `save_trace`, but that packing it is left for later."""
+    if folder is None:
+        return save_trace(recording, None)
+    raw = recording.saved_at
+    if raw is None:
+        raw = _roomier(temporary_folder(), folder) / "kineto.json"
+        recording.save(raw)
+    facts = _Facts(count=recording.with_device)
+    for chunk in _whole_events(raw):
+        facts.add(chunk)
+    return facts.of(raw, Packing(raw, folder)), None
 
 
 def save_trace(recording: KinetoRecording, folder: Path | None) -> tuple[SavedTrace, OSError | None]:
@@ -105,25 +179,44 @@ def _roomier(temporary: Path, folder: Path | None) -> Path:
 
 def pack(raw: Path, packed: Path) -> SavedTrace:
     """Copy the JSON at `raw` to `packed`, gzipped, names mended. OSError where it cannot be written."""
-    saved = SavedTrace(packed)
-    marks: list[int] = []
-    base_ns = 0
-    counted: Counter[bytes] = Counter()
-    last = b""
+    facts = _Facts()
     with gzip.open(packed, "wb", compresslevel=_PACK_LEVEL) as out:
         for chunk in _whole_events(raw):
-            # at the beginning (2.13) or at the end (older)
-            if not base_ns and (base := _BASE_TIME.search(chunk)):
-                base_ns = int(base[1])
-            counted.update(_CATEGORY.findall(chunk))
-            if b'"gpuprof.clock"' in chunk:
-                marks.extend(_nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
+            facts.add(chunk)
             out.write(_NAME.sub(_mend, chunk) if any(odd.search(chunk) for odd in _ANY_ODD) else chunk)
-            last = chunk.rstrip()[-1:] or last
-    saved.events = {category.decode(): number for category, number in counted.items()}
-    saved.clock_marks_ns = [base_ns + mark for mark in marks]
-    saved.whole = last == b"}"
-    return saved
+    return facts.of(packed)
+
+
+class _Facts:
+    """What a trace says that the rest of the run's facts depend on. Without `count` any event counts as an operator."""
+
+    def __init__(self, *, count: bool = True):
+        self._count = count
+        self._counted: Counter[bytes] = Counter()
+        self._marks: list[int] = []
+        self._base_ns = 0
+        self._last = b""
+
+    def add(self, chunk: bytes) -> None:
+        # at the beginning (2.13) or at the end (older)
+        if not self._base_ns and (base := _BASE_TIME.search(chunk)):
+            self._base_ns = int(base[1])
+        if self._count:
+            self._counted.update(_CATEGORY.findall(chunk))
+        elif not self._counted and _CATEGORY.search(chunk):
+            self._counted[b"cpu_op"] = 1
+        if b'"gpuprof.clock"' in chunk:
+            self._marks.extend(_nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
+        self._last = chunk.rstrip()[-1:] or self._last
+
+    def of(self, path: Path, packing: Packing | None = None) -> SavedTrace:
+        return SavedTrace(
+            path,
+            events={category.decode(): number for category, number in self._counted.items()},
+            clock_marks_ns=[self._base_ns + mark for mark in self._marks],
+            whole=self._last == b"}",
+            packing=packing,
+        )
 
 
 def temporary_folder() -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpuprof.capture.profiler.trace_file import Packing
 from gpuprof.model.context import RunContext
 from gpuprof.model.readings import DeviceFacts, DeviceReading, ReadingLog
 from gpuprof.model.schema import HOST_READINGS
@@ -18,7 +19,8 @@ class Captured:
     `folder` is the saved Recording (None where it could not be saved), `kineto` the packed trace, in that folder or in
     a temporary one that lasts as long as the process (None where no kernel recording came about). `large` are
     tables of `schema.LARGE_TABLES`. `unsaved` is one line that says what was not saved and why; None where
-    everything was.
+    everything was. With `packing` the trace is as torch wrote it, elsewhere, and its owner has to have it packed or
+    dropped.
     """
 
     context: RunContext
@@ -28,6 +30,7 @@ class Captured:
     host_readings: Table = field(default_factory=lambda: Table(HOST_READINGS))
     large: tuple[Table, ...] = ()
     unsaved: str | None = None
+    packing: Packing | None = None
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,13 @@ _REASONS = {
 }
 
 
+def unsaved_because(error: OSError, what: str) -> str:
+    """One line: what was not saved, why, and where there may be room."""
+    reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+    at = f" ({error.filename})" if error.filename else ""
+    return f"{what}: {reason}{at}; set GPUPROF_FOLDER to a folder with room"
+
+
 class RunFolder:
     """The folder of one run on disk, where there can be one.
 
@@ -47,9 +54,7 @@ class RunFolder:
 
     def fail(self, error: OSError, what: str) -> None:
         """Note the reason; the first one stays."""
-        reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
-        at = f" ({error.filename})" if error.filename else ""
-        self.unsaved = self.unsaved or f"{what}: {reason}{at}; set GPUPROF_FOLDER to a folder with room"
+        self.unsaved = self.unsaved or unsaved_because(error, what)
 
     def write(self, context: RunContext, tables: tuple[Table, ...], large: tuple[Table, ...] = ()) -> RunContext:
         """Write everything but the trace, the manifest last; where that fails `path` is None afterwards.

@@ -73,8 +73,8 @@ class Session:
         self._watch = watch
         self._cell_start_ns = time.time_ns()
 
-    def stop(self, error: BaseException | None = None) -> Captured:
-        """End, save, and return what was captured; a later call returns the same.
+    def stop(self, error: BaseException | None = None, *, pack_later: bool = False) -> Captured:
+        """End, save, and return what was captured; a later call returns the same. `pack_later`: see `Captured.packing`.
 
         `error` is what the cell raised. CaptureError where it was never started or off the main thread; nothing that
         the cell, the device or the disk did raises. A first Ctrl-C meanwhile waits; a second gives up what is left.
@@ -93,7 +93,8 @@ class Session:
         cell_end_ns = time.time_ns()
         try:
             with interrupts_held() as interrupt:
-                self._captured = watch.finish(self._context(error), self._cell_start_ns, cell_end_ns)
+                context = self._context(error)
+                self._captured = watch.finish(context, self._cell_start_ns, cell_end_ns, pack_later=pack_later)
             self.interrupted = interrupt.arrived
         except KeyboardInterrupt:
             self.interrupted = True

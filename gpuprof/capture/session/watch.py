@@ -25,7 +25,7 @@ from gpuprof.capture.profiler.clock import ClockMarks
 from gpuprof.capture.profiler.optimizers import OptimizerWatch
 from gpuprof.capture.profiler.other_profilers import OtherProfilers
 from gpuprof.capture.profiler.other_threads import OtherThreads
-from gpuprof.capture.profiler.trace_file import SavedTrace, save_trace
+from gpuprof.capture.profiler.trace_file import SavedTrace, Saver, save_trace, save_unpacked
 from gpuprof.capture.session.captured import Captured, Live
 from gpuprof.capture.session.limits import EventLimit
 from gpuprof.capture.session.recording_writer import RunFolder
@@ -109,7 +109,9 @@ class Watch:
         if self._devices is not None:
             self._devices.stop()
 
-    def finish(self, context: RunContext, cell_start_ns: int, cell_end_ns: int) -> Captured:
+    def finish(
+        self, context: RunContext, cell_start_ns: int, cell_end_ns: int, *, pack_later: bool = False
+    ) -> Captured:
         """End everything, save it, and return it, with `context` completed."""
         began = time.perf_counter_ns()
         self._descriptors.release()
@@ -126,7 +128,7 @@ class Watch:
         log = ReadingLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
         folder = RunFolder(self._runs, context.run_id or "")
-        trace = self._save_trace(folder)
+        trace = self._save_trace(folder, save_unpacked if pack_later else save_trace)
         self._note_problems(trace)
         context = msgspec.structs.replace(
             context,
@@ -151,7 +153,8 @@ class Watch:
         large = (line_events, self._window.iterations(), *stack_tables)
         context = folder.write(context, (log.table, host), large)
         kineto = folder.keep(None if trace is None else trace.path)
-        return Captured(context, folder.path, kineto, log, host, large, folder.unsaved)
+        packing = None if trace is None or folder.path is None else trace.packing
+        return Captured(context, folder.path, kineto, log, host, large, folder.unsaved, packing)
 
     def live(self, elapsed_ns: int) -> Live:
         """The status, from any thread."""
@@ -234,12 +237,12 @@ class Watch:
         driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)
         return msgspec.structs.replace(read_environment(driver), **(self._flags or {}))
 
-    def _save_trace(self, folder: RunFolder) -> SavedTrace | None:
+    def _save_trace(self, folder: RunFolder, save: Saver) -> SavedTrace | None:
         recording = self._window.recording
         if recording.results is None:
             return None
         try:
-            trace, reason = save_trace(recording, folder.path)
+            trace, reason = save(recording, folder.path)
         except OSError as error:
             folder.fail(error, "the kernel recording was not saved")
             self._notes.append("the kernel recording is lost: there was no room for it, in a temporary folder neither")

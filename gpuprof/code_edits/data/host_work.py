@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.batches import root_name
 from gpuprof.code_edits.syntax.keywords import is_open, keyword_of, positional, with_keyword
 from gpuprof.code_edits.syntax.origin import values_of

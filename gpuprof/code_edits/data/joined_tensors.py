@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.accumulators import Accumulator, is_within
 from gpuprof.code_edits.syntax.keywords import is_open
 from gpuprof.code_edits.syntax.origin import assigned

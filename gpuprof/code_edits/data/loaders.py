@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.batches import batch_copies, without_blocking
 from gpuprof.code_edits.syntax.keywords import is_open, positional, with_keyword
 from gpuprof.code_edits.syntax.origin import creation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.tree import CellTree, Changes
 
 _MEASURES = re.compile(r"perf_counter|\btime\s*\(|process_time|monotonic|elapsed_time")

@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Collection
 
 import libcst as cst
-import libcst.matchers as m
 
 from gpuprof.code_edits.models.modules import names_of_models
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.escapes import leaks
 from gpuprof.code_edits.syntax.origin import values_of
 from gpuprof.code_edits.syntax.statements import binds_torch, block_of, in_with

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.tree import CellTree, Changes
 
 _BACKWARD = m.Call(m.Attribute(attr=m.Name("backward")))
@@ -53,7 +53,7 @@ def _containers(tree: CellTree, line: int) -> list[cst.BaseExpression]:
     return sums + [each.targets[0].target for each in _at(tree, line, m.Assign())]
 
 
-def _at(tree: CellTree, line: int, matcher: m.BaseMatcherNode) -> list[Any]:
+def _at(tree: CellTree, line: int, matcher: m.Pattern) -> list[Any]:
     return [each for each in tree.all(matcher) if tree.place(each)[0] == line]
 
 

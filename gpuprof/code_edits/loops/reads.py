@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.accumulators import Accumulator, is_rare
 from gpuprof.code_edits.syntax.origin import values_of
 from gpuprof.code_edits.syntax.statements import after

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.statements import torch_at_head
 from gpuprof.code_edits.syntax.tree import CellTree, Changes
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.origin import values_of
 from gpuprof.code_edits.syntax.statements import binds_torch, block_of
 from gpuprof.code_edits.syntax.tree import CellTree, Changes

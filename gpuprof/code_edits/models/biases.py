@@ -6,8 +6,8 @@ import itertools
 import re
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.keywords import is_open, keyword_of, positional, with_keyword
 from gpuprof.code_edits.syntax.tree import CellTree, Changes
 

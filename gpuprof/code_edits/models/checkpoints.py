@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.keywords import is_open, with_keyword
 from gpuprof.code_edits.syntax.statements import at_head
 from gpuprof.code_edits.syntax.tree import CellTree

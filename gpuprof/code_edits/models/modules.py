@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.batches import batch_copies
 from gpuprof.code_edits.syntax.escapes import leaks
 from gpuprof.code_edits.syntax.keywords import keyword_of, with_keyword

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 
 import libcst as cst
-import libcst.matchers as m
 
 from gpuprof.code_edits.models.modules import names_of_models
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.statements import binds_torch, block_of, in_with, torch_at_head, whole_statement
 from gpuprof.code_edits.syntax.tree import CellTree
 

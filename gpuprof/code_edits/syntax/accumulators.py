@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.origin import assigned
 from gpuprof.code_edits.syntax.statements import block_of
 from gpuprof.code_edits.syntax.tree import CellTree, Loop

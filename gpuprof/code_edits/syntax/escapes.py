@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.tree import CellTree
 
 _EQUAL = m.Call(m.Attribute(attr=m.Name("eq")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.tree import CellTree
 
 _MOST_HOPS = 6

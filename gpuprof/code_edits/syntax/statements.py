@@ -6,8 +6,8 @@ import itertools
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.tree import CellTree, Changes
 
 Block = cst.Module | cst.IndentedBlock

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
 
 import libcst as cst
-import libcst.matchers as m
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider, ScopeProvider
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.masks import Masked
 
 # what a node of the original tree becomes; the argument has the changes below it already

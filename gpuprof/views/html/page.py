@@ -51,14 +51,25 @@ def render_page(report: Report, *, redact: bool = False, most_bytes: int | None 
     hint = 'run.write_html("report.html") writes the whole.'
     page = ""
     for limit in _SMALLER:
-        page = _render(report, whole, reduced(whole, limit, hint=hint), redact, embedded)
+        shown = reduced(whole, limit, hint=hint)
+        packed = encode.packed(shown)
+        if len(packed[1]) > most_bytes and limit != _SMALLER[-1]:
+            continue  # the page holds it, and more
+        page = _render(report, whole, shown, redact, embedded, packed)
         if len(page.encode()) <= most_bytes:
             break
     return page
 
 
-def _render(report: Report, whole: Timeline, shown: Timeline, redact: bool, embedded: bool) -> str:
-    payload, buffer = encode.packed(shown)
+def _render(
+    report: Report,
+    whole: Timeline,
+    shown: Timeline,
+    redact: bool,
+    embedded: bool,
+    packed: tuple[dict[str, Any], str] | None = None,
+) -> str:
+    payload, buffer = packed or encode.packed(shown)
     shorten = redactor(report.trace) if redact else None
     if shorten:
         payload = redact_all(payload, shorten)

@@ -159,7 +159,8 @@ def _draw_steps(axes: Axes, trace: Trace, width: int) -> None:
         axes.text(0, 0.5, words, size=SIZE - 1, color=MUTED, va="center")
         return
     lengths = np.maximum(shown - 2 * pixel, pixel)
-    axes.barh(np.full(len(steps), 0.5), lengths, left=starts, height=0.86, color=EVENTS["step"].light, linewidth=0)
+    # one collection: an artist per step takes a millisecond each
+    axes.broken_barh(list(zip(starts, lengths, strict=True)), (0.07, 0.86), color=EVENTS["step"].light, linewidth=0)
     _name_steps(axes, steps, starts + 6 * pixel, shown / pixel - 12)
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import libcst.matchers as m
 import pytest
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.accumulators import Accumulator
 from gpuprof.code_edits.syntax.tree import CellTree
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import libcst as cst
-import libcst.matchers as m
 import pytest
 
+from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.tree import CellTree
 
 CELL = """\
