@@ -24,7 +24,8 @@ from gpuprof.rules.registry import all_rules, judge
 from gpuprof.whatif.predict import Replay
 from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
-from tests.support.figures import Plain, of_analyses, of_tables, plain
+from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
+from tests.support.mixed_runs import MIXED, mixed_run
 from tests.support.simulated import of_change, of_whatif
 
 DATA = Path(__file__).parents[1] / "data"
@@ -52,6 +53,7 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files: dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]] = {"empty": {"run": (_empty, EVERY)}}
     files["cpu-training"] = {"run": (functools.partial(load_trace, OWN), (*EVERY, "tables"))}
     files |= {f"built/{name}": {"run": (make, EVERY)} for name, make in BUILT.items()}
+    files |= {f"mixed/{number:02}": {"run": (functools.partial(mixed_run, number), EVERY)} for number in range(MIXED)}
     for name in sorted(case_modules()):
         made = {kind: functools.partial(_case, name, kind) for kind in KINDS}
         files[f"cases/{name}"] = {kind: (make, EVERY[:2]) for kind, make in made.items()}
@@ -67,7 +69,14 @@ def runs_with(part: str) -> list[str]:
 
 
 def told(file: str, run: str, part: str) -> Told:
-    """That part, worked out now."""
+    """That part, worked out now; of the mixed runs, which are many, in brief."""
+    whole = _told(file, run, part)
+    if not file.startswith("mixed/"):
+        return whole
+    return {name: {field: brief(value) for field, value in fields.items()} for name, fields in whole.items()}
+
+
+def _told(file: str, run: str, part: str) -> Told:
     made = FILES[file][run][0]()
     results = made if isinstance(made, Results) else Results(made)
     if part == "analyses":

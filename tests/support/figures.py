@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 import math
 import pkgutil
 import zlib
@@ -29,6 +30,7 @@ Plain = Any
 WHOLE = 6
 """Arrays of up to so many values are told one by one."""
 DIGITS = 9
+BRIEF = 40
 
 
 @functools.cache
@@ -141,6 +143,21 @@ def array(values: np.ndarray[Any, Any]) -> Plain:
 def rounded(value: float) -> float | str:
     """To nine significant digits."""
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+
+
+def brief(value: Plain) -> Plain:
+    """The beginning of a long text of it, with a checksum of the whole."""
+    text = json.dumps(_coarse(value), ensure_ascii=False, separators=(",", ":"))
+    return value if len(text) <= BRIEF else f"{text[:16]}… {checksum(text)}"
+
+
+def _coarse(value: Plain) -> Plain:
+    """With floats of fewer digits, so that a checksum does not depend on the last ones."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: _coarse(each) for key, each in value.items()}
+    return [_coarse(each) for each in value] if isinstance(value, list) else value
 
 
 def checksum(content: bytes | str) -> str:
