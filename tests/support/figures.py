@@ -148,7 +148,7 @@ def rounded(value: float) -> float | str:
 def brief(value: Plain) -> Plain:
     """The beginning of a long text of it, with a checksum of the whole."""
     text = json.dumps(_coarse(value), ensure_ascii=False, separators=(",", ":"))
-    return value if len(text) <= BRIEF else f"{text[:16]}… {checksum(text)}"
+    return value if len(text) <= BRIEF else f"{text[:12]}… {checksum(text)}".replace('"', "'")
 
 
 def _coarse(value: Plain) -> Plain:

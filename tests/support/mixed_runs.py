@@ -234,7 +234,8 @@ def _readings(builder: TraceBuilder, chance: Chance, host: Host) -> None:
     for tick in range(13):
         builder.sample(
             tick * every, device=0, utilisation_percent=chance.of(0.0, 50.0, 100.0),
-            power_mw=chance.of(60_000, 300_000), memory_used_bytes=chance.of(1, 2, 3) * GIB, clock_reasons=chance.of(0, 1, 4, 0x40, 0x20),
+            power_mw=chance.of(60_000, 300_000), memory_used_bytes=chance.of(1, 2, 3) * GIB,
+            clock_reasons=chance.of(0, 1, 4, 0x40, 0x20),
             sm_clock_mhz=chance.of(900, 1400), pcie_generation=chance.of(1, 3, 4), pcie_width=chance.of(8, 16),
         )  # fmt: skip
         builder.host_sample(
