@@ -90,8 +90,8 @@ def of_findings(results: Results) -> Told:
     """What the rules say, the best first, and who abstains."""
     said = judge(results, strict=True)
     found = {each.rule: {"place": place} | of_finding(results, each) for place, each in enumerate(said.findings)}
-    silent = {each.rule for each in said.abstained}
-    return found | {ABSTAINED: {each.name: each.name in silent for each in all_rules()}}
+    silent = {each.rule: brief(f"{each.needs} | {each.how}") for each in said.abstained}
+    return found | {ABSTAINED: {each.name: silent.get(each.name) for each in all_rules()}}
 
 
 def of_finding(results: Results, finding: Finding) -> dict[str, Plain]:

@@ -22,6 +22,7 @@ import numpy as np
 
 import gpuprof.analyses
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from gpuprof.whatif.graph.graph import Graph
@@ -71,6 +72,8 @@ def plain(value: Any) -> Plain:
         return {"rows": len(value)} | {each.name: array(value[each.name]) for each in value.schema.columns}
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(each) for key, each in value.items()}
+    if isinstance(value, Intervals) and not len(value.starts):
+        return []
     if hasattr(value, "_fields"):
         return {name: plain(getattr(value, name)) for name in value._fields}
     if isinstance(value, list | tuple):
