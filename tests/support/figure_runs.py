@@ -25,7 +25,7 @@ from gpuprof.whatif.predict import Replay
 from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
-from tests.support.mixed_runs import MIXED, mixed_run
+from tests.support.mixed_runs import MIXED, mixed_results
 from tests.support.simulated import of_change, of_whatif
 
 DATA = Path(__file__).parents[1] / "data"
@@ -53,7 +53,9 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files: dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]] = {"empty": {"run": (_empty, EVERY)}}
     files["cpu-training"] = {"run": (functools.partial(load_trace, OWN), (*EVERY, "tables"))}
     files |= {f"built/{name}": {"run": (make, EVERY)} for name, make in BUILT.items()}
-    files |= {f"mixed/{number:02}": {"run": (functools.partial(mixed_run, number), EVERY)} for number in range(MIXED)}
+    files |= {
+        f"mixed/{number:02}": {"run": (functools.partial(mixed_results, number), EVERY)} for number in range(MIXED)
+    }
     for name in sorted(case_modules()):
         made = {kind: functools.partial(_case, name, kind) for kind in KINDS}
         files[f"cases/{name}"] = {kind: (make, EVERY[:2]) for kind, make in made.items()}

@@ -55,7 +55,7 @@ class Host:
         self.builder.operator(name, self.now, for_us, values=values, sequence=self.sequence, **shapes)
         return self.now
 
-    def _place(self, stream: int) -> tuple[float, dict[str, Any]]:
+    def place(self, stream: int) -> tuple[float, dict[str, Any]]:
         """When what is launched 1 µs from now begins, and where it is."""
         launched = self.now + 1
         begin = max(
@@ -65,7 +65,7 @@ class Host:
 
     def kernel(self, name: str, for_us: float, *, stream: int = 7, **facts: Any) -> None:
         """Launched 1 µs from now; the call takes 3 or 5."""
-        begin, place = self._place(stream)
+        begin, place = self.place(stream)
         call = self.chance.of(3, 5)
         self.builder.kernel(
             name, begin, for_us, launch_for_us=call, blocks=self.chance.of(16, 108, 900), **place, **facts
@@ -77,7 +77,7 @@ class Host:
         self, direction: str, for_us: float, size: int, memory: str, *, blocking: bool = False, stream: int = 7
     ) -> None:
         """Launched 1 µs from now; the host waits for it where it is `blocking`."""
-        begin, place = self._place(stream)
+        begin, place = self.place(stream)
         end = begin + for_us
         call = end + self.chance.of(2, 10) - self.now - 1 if blocking else 5
         self.builder.copy(direction, begin, for_us, bytes=size, host_memory=memory, launch_for_us=call, **place)
@@ -204,17 +204,20 @@ def widened(host: Host) -> None:
     host.at_line(2)
     count = host.chance.of(16_383, 16_384, 100_000)
     shapes = f"[[{count}], [{count}]]"
-    host.builder.operator("aten::copy_", host.now, 50, dims=shapes, types='["float", "unsigned char"]')
-    host.now += 55
-    host.copy("h2d", 40, count * 4, host.chance.of("pageable", "pinned"))
+    for _ in range(host.chance.of(1, 1, 4)):
+        host.builder.operator("aten::copy_", host.now, 50, dims=shapes, types='["float", "unsigned char"]')
+        host.now += 55
+    host.copy("h2d", 40, count * host.chance.of(4, 4, 16), host.chance.of("pageable", "pinned"))
 
 
 @passage
 def there_and_back(host: Host) -> None:
     size = host.chance.of((64 << 10) - 1, 64 << 10, MIB)
-    host.operator("aten::to", 30)
-    host.copy("d2h", 20, size, "pageable", blocking=True)
-    host.now += host.chance.of(5, 100)
+    host.operator("aten::to", 45)
+    begin, place = host.place(7)
+    host.builder.copy("d2h", begin, 20, bytes=size, launch="cudaMemcpy", launch_for_us=begin + 22 - host.now, **place)
+    host.free[7] = begin + 20
+    host.now = max(begin + 25, host.now + 46) + host.chance.of(0, 5, 100)
     host.operator("aten::to", 30)
     host.copy("h2d", 20, size, "pageable")
     host.now += 30
@@ -222,151 +225,61 @@ def there_and_back(host: Host) -> None:
 
 @passage
 def filled(host: Host) -> None:
-    host.operator(host.chance.of("aten::randn", "aten::zeros", "aten::arange"), 40, [1000])
-    host.now += 45
-    host.operator("aten::to", 20)
-    host.copy("h2d", 5, 4000 * host.chance.of(1, 20), "pageable")
+    count = host.chance.of(1000, 100_000)
+    host.operator(host.chance.of("aten::randn", "aten::zeros", "aten::arange"), 40)
+    host.now += 2
+    host.operator("aten::normal_", 30, [count])
+    host.now += 43
+    host.operator("aten::to", 20, [count])
+    host.copy("h2d", 5, 4 * count, "pageable")
     host.now += 20
 
 
 @passage
-def backward(host: Host) -> None:
+def in_frames(host: Host) -> None:
+    """Python works for a millisecond or so, in one function or in two."""
+    length = host.chance.of(999, 1000, 1001, 3000)
+    host.builder.frame("train.py(3): step", host.now, length)
+    if host.chance.often(0.5):
+        host.builder.frame("metrics.py(9): update", host.now + length / 4, host.chance.of(length / 4, length / 2))
+    host.now += length
+
+
+@passage
+def checked_for_nan(host: Host) -> None:
+    """Anomaly detection looks through the gradients of some nodes."""
     host.at_line(8)
-    for _ in range(host.chance.of(2, 6)):
-        host.operator("autograd::engine::evaluate_function: AddmmBackward0", 40)
-        host.now += 1
-        host.builder.operator("AddmmBackward0", host.now, 20, sequence=max(host.sequence - 8, 0))
-        host.builder.operator("aten::mm", host.now + 1, 15, dims="[[64, 256], [256, 257]]", types='["float", "float"]')
-        host.kernel(GEMM, host.chance.of(10, 100))
-        host.now += 25
-        host.operator("torch::autograd::AccumulateGrad", 20)
-        host.now += 1
-        host.operator("aten::add_", 10, [256, 257])
-        host.kernel(POINTWISE, 10)
-        host.memory(-host.chance.of(MIB, 4 * MIB))
+    for _ in range(4):
+        host.operator("autograd::engine::evaluate_function: MulBackward0", 40)
+        host.operator("MulBackward0", 10)
         host.now += 12
+        if host.chance.often(0.6):
+            host.operator("aten::isnan", 10, [64, 64])
+            host.kernel(POINTWISE, 3)
+        host.now += 30
 
 
 @passage
-def optimized(host: Host) -> None:
-    host.at_line(9)
-    host.builder.span("Optimizer.zero_grad#SGD.zero_grad", host.now, 40)
-    for _ in range(host.chance.of(0, 1, 2)):
-        host.operator(host.chance.of("aten::zero_", "aten::_foreach_zero_"), 12, [256, 257])
-        host.kernel(POINTWISE, 5)
-        host.now += 10
-    host.now += 45
-    begin, count = host.now, host.chance.of(2, 10, 30)
-    for _ in range(count):
-        host.operator(host.chance.of("aten::add_", "aten::_fused_adam_", "aten::_foreach_add_"), 10, [256, 257])
-        host.kernel(POINTWISE, host.chance.of(3, 10))
-        host.now += 6
-    host.builder.optimizer_step(host.chance.of("SGD", "Adam"), begin, host.now - begin)
+def normalised(host: Host) -> None:
+    for _ in range(3):
+        host.operator("aten::batch_norm", 30, [8, 64, 32, 32], [64], [64])
+        host.now += 1
+        host.operator(host.chance.of("aten::native_batch_norm", "aten::cudnn_batch_norm"), 20, [8, 64, 32, 32], [64])
+        host.kernel("bn_fw_tr_1C11_kernel", host.chance.of(10, 40), occupancy_percent=host.chance.of(12.5, 100.0))
+        host.now += 26
 
 
 @passage
-def collective(host: Host) -> None:
-    host.operator("c10d::allreduce_", 20, [1000])
-    host.kernel("ncclDevKernel_AllReduce_Sum_f32", host.chance.of(20, 500), stream=20)
-    host.now += 15
-    if host.chance.often(0.5):
-        host.builder.call("cudaEventRecord", host.now, 1).call("cudaStreamWaitEvent", host.now + 1, 1)
-        host.free[7] = max(host.free.get(7, 0), host.free[20])
-        host.now += 3
-
-
-@passage
-def grown(host: Host) -> None:
-    host.at_line(5)
-    for turn in range(host.chance.of(9, 10, 11, 14)):
-        host.operator("aten::cat", 20, [10 * turn + 10, 64], [10, 64])
-        if host.chance.often(0.7):
-            host.kernel("CatArrayBatchedCopy", 5 + turn)
-        host.now += host.chance.of(15, 25)
-
-
-@passage
-def turns(host: Host) -> None:
-    for _ in range(host.chance.of(9, 10, 11, 20)):
-        host.at_line(6)
-        host.operator("aten::select", 4, [32, 64], values='["", "0", "3"]')
-        host.now += 5
-        host.at_line(7)
-        host.operator("aten::mul", 10, [64])
-        host.kernel(POINTWISE, 3)
-        host.now += 8
-        host.operator(host.chance.of("aten::fill_", "aten::copy_", "aten::item"), 5)
-        host.now += host.chance.of(6, 19, 20, 21)
-
-
-@passage
-def allocated(host: Host) -> None:
-    for name in ("cudaMalloc", "cudaFree"):
-        for _ in range(host.chance.of(0, 1, 2, 5)):
-            back = max(host.now + 50, *host.free.values(), 0.0) if name == "cudaFree" else host.now + 60
-            host.builder.call(name, host.now, back - host.now)
-            host.now = back + 1
-
-
-@passage
-def other_stream(host: Host) -> None:
-    host.kernel("produce", host.chance.of(50, 400), stream=7)
-    host.builder.call("cudaEventRecord", host.now, 1).call("cudaStreamWaitEvent", host.now + 1, 1)
-    host.now += 3
-    host.free[13] = max(host.free.get(13, 0), host.free[7])
-    host.kernel("consume", host.chance.of(10, 100), stream=13)
-    if host.chance.often(0.5):
-        host.synchronize(host.chance.of("cudaEventSynchronize", "cudaDeviceSynchronize"), None)
-
-
-@passage
-def compiled(host: Host) -> None:
-    if host.chance.often(0.3):
-        host.operator("_compile.compile_inner (dynamo_timed)", 500)
-        host.now += 510
-    host.operator("Torch-Compiled Region: 0/0", 40)
-    host.kernel("triton_poi_fused_add_relu_0", host.chance.of(10, 90))
-    host.now += 36
-
-
-@passage
-def looked_up(host: Host) -> None:
-    host.operator("aten::embedding", 20, [1000, 64], [32])
-    host.kernel("indexSelectLargeIndex", 10)
-    host.now += 20
-    host.operator("aten::cross_entropy_loss", 40, [32, 1000], [32])
+def table_updated(host: Host) -> None:
+    """A table's gradient is dense: it is filled, and all of the table is updated."""
+    host.at_line(8)
+    host.operator("autograd::engine::evaluate_function: EmbeddingBackward0", 50)
     host.now += 1
-    host.operator("aten::_log_softmax", 20, [32, 1000])
-    host.kernel("cunn_SoftMaxForward", 12)
-    host.memory(host.chance.of(16, 300) * MIB)
-    host.now += 25
-    host.operator("aten::isnan", 6)
-    host.now += 8
-
-
-@passage
-def double(host: Host) -> None:
-    for _ in range(host.chance.of(1, 4)):
-        shape = [host.chance.of(10, 999, 1000, 1001)]
-        host.operator(host.chance.of("aten::sum", "aten::_to_copy", "aten::mul"), 30, shape, types="double")
-        host.now += 35
-
-
-@passage
-def other_thread(host: Host) -> None:
-    """It launches while the main thread stands."""
-    begin = host.now
-    host.builder.thread("other")
-    for number in range(host.chance.of(2, 4)):
-        at = begin + 20 * number
-        host.builder.operator("aten::other", at, 18).kernel(
-            "other", at + 8, 2, stream=31, device=host.device, launch_at_us=at, launch_for_us=15
-        )
-    host.builder.thread("main")
-    host.now += host.chance.of(50, 90, 95, 104)
-
-
-@passage
-def nothing(host: Host) -> None:
-    host.at_line(host.chance.of(-1, 4, 7))
-    host.now += host.chance.of(0, 20, 21, 50, 100, 1000, 1001, 5000)
+    values = '["", "", "1000", "-1", "False"]'
+    host.operator("aten::embedding_dense_backward", 30, [32, 64], [32], values=values)
+    host.kernel("embedding_dense_backward_kernel", host.chance.of(10, 90))
+    host.now += 45
+    host.builder.optimizer_step("SGD", host.now, 40)
+    host.operator("aten::add_", 20, [1000, 64], [1000, 64])
+    host.kernel(POINTWISE, host.chance.of(10, 60))
+    host.now += 40

@@ -1,7 +1,8 @@
 """Runs put together at random from short passages of code: `mixed_run(number)` is always the same Trace.
 
 Times and sizes come from a few values, many of them limits in the code, so that things begin and end at the same
-instant, and are just below, at, and just above a limit. The passages are in `mixed_passages.py`.
+instant, and are just below, at, and just above a limit. The passages are in `mixed_passages.py` and
+`mixed_training.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import (
     Allocator,
     Cell,
@@ -29,9 +32,11 @@ from gpuprof.model.context import (
     Window,
 )  # fmt: skip
 from gpuprof.model.loading import Loading, TransformTime
+from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.schema import SYNCS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
+from tests.support import mixed_training
 from tests.support.mixed_passages import PASSAGES, Host
 from tests.support.trace_builder import TraceBuilder
 
@@ -50,6 +55,9 @@ for batch in loader:
 """
 
 
+assert mixed_training, "its passages are among PASSAGES"
+
+
 class Chance:
     """Draws that are the same with every Python."""
 
@@ -65,8 +73,18 @@ class Chance:
         return self._random.random() < share
 
 
-def mixed_run(number: int) -> Trace:
-    """The run of that number."""
+def mixed_results(number: int) -> Results:
+    """The run of that number; every fifth is one rank of three, whose others are other runs."""
+    trace = mixed_run(number)
+    if number % 5 != 4:
+        return Results(trace)
+    own = replace(trace, source=replace(trace.source, rank=0))
+    others = (mixed_run(number, other=each) for each in (1, 2))
+    return Results(own, tuple(replace(each, source=replace(each.source, rank=at)) for at, each in enumerate(others, 1)))
+
+
+def mixed_run(number: int, *, other: int = 0) -> Trace:
+    """The run of that number; `other` ranks pass through the same passages in other times."""
     chance = Chance(number)
     builder = TraceBuilder()
     host = Host(builder, chance, device=chance.of(0, 0, 0, 3))
@@ -78,6 +96,8 @@ def mixed_run(number: int) -> Trace:
     for _ in range(chance.of(0, 1, 2)):
         chance.of(*PASSAGES)(host)
     count, marked = chance.of(1, 3, 4, 5, 8, 13), chance.often(0.85)
+    if other:
+        host.chance = Chance(1000 * other + number)
     for step in range(count):
         begin = host.now
         if chance.often(0.7):
@@ -138,6 +158,12 @@ def _context(chance: Chance, host: Host, steps: int) -> dict[str, Any]:
         ),
     }  # fmt: skip
     known = {name: make() for name, make in made.items() if chance.often(0.6)}
+    if chance.often(0.6):
+        facts = DeviceFacts(
+            name="GPU", torch_index=chance.of(None, host.device), power_source=chance.of("instant", "driver"),
+            energy_mj=chance.of(None, 500_000), energy_span_ns=chance.of(None, 5 * 10**9),
+        )  # fmt: skip
+        known["sampling"] = {"static": [msgspec.to_builtins(facts)]}
     if host.followed:
         files = (SourceFile(filename="cell.py"),)
         known["cell"] = Cell(source=CELL, execution_count=3)
