@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.kernels.eager_attention import AttentionBlock
 from gpuprof.analyses.training.gradient_zeroing import GradientZeroing
 from gpuprof.model.context import Environment
 from gpuprof.model.kinds import CallKind
 from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.kernels.eager_attention import _scores
 from gpuprof.rules.registry import rule
 from gpuprof.rules.saving.scope import Scope
 from gpuprof.rules.training.gradients_zeroed_in_place import _on_host
@@ -52,6 +54,13 @@ def test_zeroing_and_adding_are_told_apart() -> None:
     results = Results(builder.operator("aten::add_", 61, 6).build())
     zeroing, adding = _on_host(results.get(GradientZeroing), Scope.of(results))
     assert [np.stack(each).tolist() for each in (zeroing, adding)] == [[[10_000], [30_000]], [[61_000], [67_000]]]
+
+
+@pytest.mark.parametrize(("shape", "size", "told"), [((8, 8), 256, True), ((8, 8), None, False), (None, None, False)])
+def test_scores_of_attention_are_told_with_their_size(
+    shape: tuple[int, ...] | None, size: int | None, told: bool
+) -> None:
+    assert ("8 × 8, are 256 B" in _scores(AttentionBlock(0, 1, shape, size, fallback=False))) is told
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The runs whose figures are kept, and the files that they are kept in: tests/data/figures.
 
 A file is of one run, or of the three runs of a rule's case. It has, for each run, its parts (`analyses`, `findings`,
-`whatif`, `tables`), and in each part one line for each thing told. An analysis has no line, or lacks fields, where it
-is as in `empty.json`, or as in the case's first run.
+`whatif`, `tables`, `thresholds`), and in each part one line for each thing told. An analysis has no line, or lacks
+fields, where it is as in `empty.json`, or as in the case's first run.
 
 `python -m tests.support.figure_runs` writes all of them anew.
 """
@@ -20,10 +20,11 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.trace import Source, Trace, empty_tables
 from gpuprof.rules.base.finding import Finding
-from gpuprof.rules.registry import all_rules, judge
+from gpuprof.rules.registry import all_rules, judge, rule
 from gpuprof.whatif.predict import Replay
 from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
+from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
 from tests.support.mixed_runs import MIXED, mixed_results
 from tests.support.simulated import of_change, of_whatif
@@ -33,6 +34,7 @@ FOLDER = DATA / "figures"
 OWN = DATA / "cpu-training"
 KINDS = ("fires", "stays_quiet", "abstains")
 EVERY = ("analyses", "findings", "whatif")
+THRESHOLDS = "thresholds"
 CLOSE = 1e-7
 """Floats that are this close, relatively, are the same: sums depend a little on the machine."""
 ABSTAINED = "abstained"
@@ -58,7 +60,9 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     }
     for name in sorted(case_modules()):
         made = {kind: functools.partial(_case, name, kind) for kind in KINDS}
-        files[f"cases/{name}"] = {kind: (make, EVERY[:2]) for kind, make in made.items()}
+        files[f"cases/{name}"] = {
+            kind: (make, (*EVERY[:2], THRESHOLDS) if kind != "abstains" else EVERY[:2]) for kind, make in made.items()
+        }
     return files
 
 
@@ -83,6 +87,8 @@ def _told(file: str, run: str, part: str) -> Told:
     results = made if isinstance(made, Results) else Results(made)
     if part == "analyses":
         return of_analyses(results)
+    if part == THRESHOLDS:
+        return {THRESHOLDS: critical_values(rule(file.rpartition("/")[2]), results)}
     if part == "tables":
         return of_tables(results.trace)
     return of_whatif(results) if part == "whatif" else of_findings(results)
