@@ -9,6 +9,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.kernels.convolution_biases import ConvolutionBiases
 from gpuprof.analyses.kernels.convolutions import Convolutions
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.kernels.kernels import SMALL_KERNEL_NS, Kernels
@@ -209,6 +210,21 @@ def test_a_frame_is_in_a_gap_until_it_ends(ends: float, name: tuple[tuple[str, i
     builder = TraceBuilder().step(0, 50).step(50, 3000).kernel("k", 60, 40, launch_at_us=50)
     builder.frame("inner", 500, ends - 500).kernel("k", 2105, 900, launch_at_us=2100)
     assert of(builder, HostGaps).functions == name
+
+
+@pytest.mark.parametrize(
+    ("ends", "named"), [(100, ()), (100.001, (("aten::sort", 1),)), (101, (("aten::sort", 1000),))]
+)
+def test_operators_that_reach_into_a_gap(ends: float, named: tuple[tuple[str, int], ...]) -> None:
+    """The gap begins at 100 µs."""
+    builder = TraceBuilder().step(0, 50).step(50, 3000).kernel("k", 60, 40, launch_at_us=50)
+    builder.operator("aten::sort", 90, ends - 90).kernel("k", 2105, 900, launch_at_us=2100)
+    assert of(builder, HostGaps).operators == named
+
+
+def test_a_convolution_that_is_the_first_operator() -> None:
+    builder = TraceBuilder().operator("aten::_convolution", 0, 26).operator("aten::add_", 10, 5)
+    assert of(builder.operator("aten::batch_norm", 50, 9), ConvolutionBiases).count == 1
 
 
 @pytest.mark.parametrize("turns", [LEAST_TURNS - 1, LEAST_TURNS, LEAST_TURNS + 1])

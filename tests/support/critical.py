@@ -27,7 +27,7 @@ def critical_values(rule: Rule, results: Results) -> dict[str, list[Any]]:
     for name, default, _ in rule.thresholds():
         if isinstance(default, int | float) and default > 0:
             for side, far in (("up", default * FAR), ("down", default / FAR)):
-                critical = _between(lambda value, name=name: _said(rule, name, value, results), default, far)
+                critical = critical_value(lambda value, name=name: _said(rule, name, value, results), default, far)
                 if critical is not None:
                     found[f"{name} {side}"] = critical
     return found
@@ -40,9 +40,10 @@ def _said(rule: Rule, name: str, value: float, results: Results) -> tuple[object
     return (type(answer),)
 
 
-def _between(said: Callable[[float], object], near: float, far: float) -> list[Any] | None:
-    first = said(near)
-    if said(far) == first:
+def critical_value(said: Callable[[float], object], near: float, far: float) -> list[Any] | None:
+    """Where what is said changes between two values, if it does; None is no answer."""
+    first, last = said(near), said(far)
+    if None in (first, last) or first == last:
         return None
     for _ in range(HALVINGS):
         middle = math.sqrt(near * far)

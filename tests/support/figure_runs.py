@@ -32,6 +32,7 @@ from tests.support.simulated import of_change, of_whatif
 DATA = Path(__file__).parents[1] / "data"
 FOLDER = DATA / "figures"
 OWN = DATA / "cpu-training"
+LIMITS = FOLDER / "limits.json"
 KINDS = ("fires", "stays_quiet", "abstains")
 EVERY = ("analyses", "findings", "whatif")
 THRESHOLDS = "thresholds"
@@ -202,5 +203,15 @@ def _lines(content: dict[str, dict[str, Told]]) -> str:
     return "{\n" + ",\n".join(blocks) + "\n}\n"
 
 
+def write_limits() -> None:
+    """The values of limits at which figures change."""
+    from tests.support.limits import limits, of_limit
+
+    kept = {key: told for key, limit in limits().items() if (told := of_limit(limit))}
+    rows = [f"{json.dumps(key)}: {json.dumps(told, separators=(',', ':'))}" for key, told in kept.items()]
+    LIMITS.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+
+
 if __name__ == "__main__":
     write()
+    write_limits()
