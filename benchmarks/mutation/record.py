@@ -145,8 +145,13 @@ class Shelf:
 
     def __init__(self, folder: Path, root: Path, files: list[Path]) -> None:
         self._folder, self._root, self.files = folder, root, files
-        # cases are imported by their names, fixtures not at all
-        shared = [*root.joinpath("tests").rglob("conftest.py"), *root.joinpath("tests").rglob("cases/*.py")]
+        # cases are imported by their names, fixtures not at all; figures are read
+        tests = root / "tests"
+        shared = [
+            *tests.rglob("conftest.py"),
+            *tests.rglob("cases/*.py"),
+            *tests.joinpath("data/figures").rglob("*.json"),
+        ]
         self._common = _digest([*root.joinpath("gpuprof").rglob("*.py"), *shared])
 
     def _place(self, file: Path) -> Path:

@@ -113,6 +113,12 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_nothing(tmp_path: Path
     assert target.exists(), "the pickle is harmless: it proves nothing"
 
 
+def test_of_a_long_name_the_first_hundred_letters_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.pickle"
+    path.write_bytes(b"\x80\x02c" + b"m" * 60 + b"\n" + b"n" * 80 + b"\n.")
+    _refused(path, ForeignFileError, f"wants to load {'m' * 60}.{'n' * 39}, which")
+
+
 def test_a_persistent_object_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.pickle"
     path.write_bytes(b"\x80\x04\x8c\x01aQ.")

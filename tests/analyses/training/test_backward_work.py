@@ -57,6 +57,17 @@ def test_the_time_from_one_pass_to_the_next_belongs_to_neither() -> None:
     assert _us(found) == [(50, 60), (250, 260)]
 
 
+def test_nodes_in_an_operator_that_is_no_node_are_neighbours() -> None:
+    """A user's own range, which old traces list as an operator, is around them."""
+    builder = TraceBuilder().step(0, 200)
+    for number in (1, 2):
+        builder.operator("aten::mm", 10 * number, 10, sequence=number)
+    builder.operator("backward", 60, 50)
+    for number, begin in ((2, 64), (1, 80)):
+        builder.operator(NODE, begin, 10, sequence=number)
+    assert _us(backward_of(builder.build(), intervals.single(0, 40_000))) == [(64, 90)]
+
+
 def test_another_operator_between_two_nodes_ends_their_neighbourhood() -> None:
     builder = TraceBuilder().step(0, 200)
     for number in (1, 2):

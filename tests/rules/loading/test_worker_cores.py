@@ -109,6 +109,14 @@ def test_starting_more_workers_than_can_compute_is_found() -> None:
     assert "num_workers=3" in cause.change
 
 
+def test_the_diff_gives_as_many_workers_as_the_advice() -> None:
+    trace = _many(16, threads=1.0)
+    cell = Cell(source="from torch.utils.data import DataLoader\n\nloader = DataLoader(data, num_workers=16)\n")
+    trace = dataclasses.replace(trace, context=msgspec.structs.replace(trace.context, cell=cell))
+    diff = found(trace).diff
+    assert diff is not None and "+loader = DataLoader(data, num_workers=3)" in diff
+
+
 @pytest.mark.parametrize(
     ("workers", "threads", "wait_ratio"),
     [(16, 0.05, 0.1), (16, 0.6, 5.0), (5, 1.0, 0.1)],
