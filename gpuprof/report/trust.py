@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.run.launches import Launches
@@ -56,6 +57,7 @@ class Trust:
             notes=(
                 *_rank_notes(trace, ranks),
                 *_notes(trace, launches, results.get(Validity)),
+                *_plain_notes(results),
                 *_core_notes(results),
                 *(() if results.get(Validity).nothing_holds else _replay_notes(replay)),
             ),
@@ -166,6 +168,20 @@ def _overhead_notes(window: Window | None) -> list[str]:
         f"The recording made its steps {units.factor(recorded / plain)} as long ({times} without it): what consists of "
         "many short operators, or allocates large tensors on the host, looks larger than it is."
     ]
+
+
+def _plain_notes(results: Results) -> list[str]:
+    """What an iteration without the recording is made of, as far as light hooks tell."""
+    plain = results.get(PlainIterations).plain
+    if plain is None or not plain.mean_ns:
+        return []
+    parts = []
+    if plain.wait_ns:
+        parts.append(f"{units.percent(plain.wait_share)} is the wait for data")
+    if plain.optimizer_ns:
+        parts.append(f"{units.percent(plain.optimizer_ns / plain.mean_ns)} is the optimizer")
+    length = f"{units.plural(plain.count, 'iteration')} without the recording took {units.duration(plain.mean_ns)} each"
+    return [f"{length}; of that {' and '.join(parts)}." if parts else f"{length}."]
 
 
 def _sampling_notes(trace: Trace) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.report import Report
 from gpuprof.views.blocks import Block, TableBlock, TableCell, curve_block
@@ -14,11 +15,12 @@ from gpuprof.views.sections.section import Section
 
 
 def _known(report: Report) -> bool:
-    return report.results.get(StepTime).count > 1
+    results = report.results
+    return results.get(StepTime).count > 1 or results.get(PlainIterations).plain is not None
 
 
 def _blocks(report: Report) -> list[Block]:
-    return [*_curve(report), _table(report.results.get(StepTime))]
+    return [*_curve(report), _table(report.results.get(StepTime)), *_plain(report.results.get(PlainIterations))]
 
 
 def _curve(report: Report) -> Iterator[Block]:
@@ -41,6 +43,32 @@ def _table(times: StepTime) -> TableBlock:
     found = f"Steps found from {times.steps_from}. " if times.steps_from else ""
     note = f"{found}Warm-up: steps at the beginning of more than twice the median; "
     return TableBlock("Steps", ("", ""), rows, note + "median and percentile leave them out.")
+
+
+def _plain(found: PlainIterations) -> Iterator[Block]:
+    """The iterations of the whole cell, by the hooks that time them all."""
+    kinds = [("without the recording", found.plain), ("recorded", found.recorded)]
+    known = [(head, each) for head, each in kinds if each is not None]
+    if found.plain is None:
+        return
+    rows: list[tuple[str | TableCell, ...]] = [
+        (name, *(TableCell(text(getattr(each, field)), getattr(each, field)) for _, each in known))
+        for name, field, text in _PARTS
+    ]
+    note = (
+        "Of all iterations of the cell, but for those over three times as long as the median. Shares and savings of "
+        "the wait for data and of the optimizer are of the iterations without the recording."
+    )
+    yield TableBlock("Iterations of the whole cell", ("", *(head for head, _ in known)), tuple(rows), note)
+
+
+_PARTS = (
+    ("iterations", "count", units.count),
+    ("mean", "mean_ns", units.duration),
+    ("of it, wait for data", "wait_ns", units.duration),
+    ("of it, optimizer", "optimizer_ns", units.duration),
+    ("of it, the rest", "rest_ns", units.duration),
+)
 
 
 SECTION = Section(order=50, key="steps", title="Steps", known=_known, blocks=_blocks, chart="steps")

@@ -1,5 +1,6 @@
 """The Steps tab holds a curve and the figures of the steps."""
 
+from gpuprof.report import Report
 from gpuprof.views.blocks import CurveBlock, TableBlock
 from gpuprof.views.sections.steps import SECTION
 from tests.support.reports import device_report
@@ -18,3 +19,20 @@ def test_steps_have_a_curve_and_their_median():
 
 def test_one_step_cannot_be_compared():
     assert not SECTION.known(device_report(steps=1))
+
+
+def test_iterations_without_the_recording_stand_beside_the_recorded():
+    from tests.analyses.basics.test_plain_iterations import trace
+
+    report = Report.of(trace([30.0] * 20 + [10.0] * 30, 20, waits_ms=2.0, optimizer_ms=3.0))
+    assert SECTION.known(report)
+    table = SECTION.blocks(report)[-1]
+    assert isinstance(table, TableBlock) and table.heads == ("", "without the recording", "recorded")
+    assert [(row[0], row[1].text, row[2].text) for row in table.rows] == [
+        ("iterations", "30", "18"),
+        ("mean", "10.0 ms", "30.0 ms"),
+        ("of it, wait for data", "2.00 ms", "2.00 ms"),
+        ("of it, optimizer", "3.00 ms", "3.00 ms"),
+        ("of it, the rest", "5.00 ms", "25.0 ms"),
+    ]
+    assert any("20 % is the wait for data and 30 % is the optimizer" in note for note in report.trust.notes)
