@@ -306,12 +306,14 @@ class CellOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """What gpuprof itself took. `pause_ns` is the part of `stop_ns` that lies inside the cell: ending (and, where
-    steps came late, restarting) the kernel recording while the cell ran on."""
+    steps came late, restarting) the kernel recording while the cell ran on. `operator_ns`: what the recording adds to
+    one operator on the host, tried out after a cell of which no iteration ran without it."""
 
     start_ns: int = 0
     stop_ns: int = 0
     pause_ns: int | None = None
     sampler_share: float | None = None
+    operator_ns: float | None = None
 
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,12 +26,14 @@ _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 class KinetoRecording:
     """One recording by torch's profiler, from `start` to `stop`, on the thread that starts it.
 
-    `with_device` says whether device activity was asked for. `messages` is what Kineto wrote to standard error,
-    `problems` what went wrong without losing everything, each one sentence. `start_ns` and `end_ns` are Unix time.
+    `with_device` says whether device activity was asked for; without `device` it never is. `messages` is what Kineto
+    wrote to standard error, `problems` what went wrong without losing everything, each one sentence. `start_ns` and
+    `end_ns` are Unix time.
     """
 
-    def __init__(self, options: CaptureOptions):
+    def __init__(self, options: CaptureOptions, *, device: bool = True):
         self._options = options
+        self._wants_device = device
         self._profiler: Any = None
         self._results: Any = None
         self._heard = Heard()
@@ -111,7 +113,7 @@ class KinetoRecording:
     def _make(self) -> Any:
         from torch.autograd.profiler import profile
 
-        self.with_device = device_available()
+        self.with_device = self._wants_device and device_available()
         wanted = {
             "use_kineto": True,
             "use_device": "cuda" if self.with_device else None,

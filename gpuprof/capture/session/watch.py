@@ -22,6 +22,7 @@ from gpuprof.capture.process.heap import heap_bytes
 from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
+from gpuprof.capture.profiler.operator_cost import operator_cost_ns
 from gpuprof.capture.profiler.optimizers import OptimizerWatch
 from gpuprof.capture.profiler.other_profilers import OtherProfilers
 from gpuprof.capture.profiler.other_threads import OtherThreads
@@ -36,6 +37,7 @@ from gpuprof.capture.stacks.stacks import StackWatch, learned_lines
 from gpuprof.model.context import Cell, Cost, Environment, RunContext
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
+from gpuprof.model.table import Table
 
 _HEAP_PERIOD_NS = 20_000_000
 
@@ -130,6 +132,7 @@ class Watch:
         folder = RunFolder(self._runs, context.run_id or "")
         trace = self._save_trace(folder, save_unpacked if pack_later else save_trace)
         self._note_problems(trace)
+        iterations = self._window.iterations()
         context = msgspec.structs.replace(
             context,
             **facts,
@@ -148,9 +151,10 @@ class Watch:
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
                 pause_ns=self._window.pause_ns,
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
+                operator_ns=self._operator_cost_ns(iterations),
             ),
         )
-        large = (line_events, self._window.iterations(), *stack_tables)
+        large = (line_events, iterations, *stack_tables)
         context = folder.write(context, (log.table, host), large)
         kineto = folder.keep(None if trace is None else trace.path)
         packing = None if trace is None or folder.path is None else trace.packing
@@ -236,6 +240,13 @@ class Watch:
     def _environment(self, log: ReadingLog) -> Environment:
         driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)
         return msgspec.structs.replace(read_environment(driver), **(self._flags or {}))
+
+    def _operator_cost_ns(self, iterations: Table) -> float | None:
+        """Only where it is needed: on a device's run, and beside plain iterations, the cost shows otherwise."""
+        recording = self._window.recording
+        if iterations["plain"].any() or recording.with_device or not recording.end_ns:
+            return None
+        return operator_cost_ns()
 
     def _save_trace(self, folder: RunFolder, save: Saver) -> SavedTrace | None:
         recording = self._window.recording

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
@@ -23,8 +24,11 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Saving
 from gpuprof.rules.saving.plain_parts import PlainParts
 
-# What recording adds to an operator: none, as a rule, at most. Measured 1.2 µs (benchmarks/README.md: 41 % of steps of
-# 1.2 ms with 423 events), up to twice that where caches are cold or cores shared.
+# What recording adds to an operator, of what was tried out on that machine: less where much else runs between them, up
+# to twice as much where caches are cold or cores shared.
+_COST_SPREAD = (0.5, 1.0, 2.0)
+# Of recordings in which it was not: none, as a rule, at most. Measured 1.2 µs (benchmarks/README.md: 41 % of steps of
+# 1.2 ms with 423 events).
 _COST_NS = (0.0, 1_200.0, 2_400.0)
 # Steps with and without recording differ by chance as well.
 _SPREAD = 0.25
@@ -35,6 +39,7 @@ _MOST_SLOWDOWN = 1.5
 # More was never seen: then the steps after the recording do something else.
 _MOST_MEASURED_SLOWDOWN = 8.0
 ASSUMED = "without recording, which is taken to cost each operator 1.2 µs (0 to 2.4)"
+TRIED = "without recording, which adds {} to an operator on this machine (half to twice that)"
 MEASURED = "without recording, by the steps that ran after it"
 
 
@@ -64,7 +69,9 @@ class RecordingCost:
             if added <= working:
                 return cls(added * (1 - _SPREAD), added, min(added * (1 + _SPREAD), working), True, bool(short))
         bound = (1 - 1 / _MOST_SLOWDOWN) * results.span_ns
-        least, usual, most = (min(cost * len(main.starts), bound) for cost in _COST_NS)
+        tried = results.context.cost.operator_ns if results.context.cost else None
+        costs = _COST_NS if tried is None else tuple(part * tried for part in _COST_SPREAD)
+        least, usual, most = (min(cost * len(main.starts), bound) for cost in costs)
         return cls(least, usual, most, False, True)
 
 
@@ -110,9 +117,16 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
         central_ns=central * plain_ns,
         high_ns=high * plain_ns,
         share=central,
-        basis=f"{saving.basis}; {MEASURED if cost.measured else ASSUMED}",
+        basis=f"{saving.basis}; {_words(results, cost)}",
         calibrated=True,
     )
+
+
+def _words(results: Results, cost: RecordingCost) -> str:
+    if cost.measured:
+        return MEASURED
+    tried = results.context.cost.operator_ns if results.context.cost else None
+    return ASSUMED if tried is None else TRIED.format(units.duration(tried))
 
 
 def _of_a_part(saving: Saving, plain: PlainParts, factor: float) -> Saving:

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from gpuprof.capture.profiler import operator_cost
+from gpuprof.capture.profiler.operator_cost import operator_cost_ns
+from gpuprof.capture.session.session import Session
+
+
+def test_it_is_some_hundred_ns_to_some_us() -> None:
+    cost = min(filter(None, (operator_cost_ns() for _ in range(3))))
+    assert 50 < cost < 50_000
+    assert not torch.autograd._profiler_enabled()  # type: ignore[attr-defined]
+
+
+def test_the_users_random_numbers_stay_as_they_are() -> None:
+    before = torch.get_rng_state()
+    operator_cost_ns()
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_another_profiler_is_left_alone() -> None:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as theirs:
+        assert operator_cost_ns() is None
+        torch.ones(2).sum()
+    assert any(each.key == "aten::sum" for each in theirs.key_averages())
+
+
+def cell(steps: int) -> None:
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(2))], 0.1)
+    for _ in range(steps):
+        optimizer.step()
+
+
+def test_it_is_tried_out_where_no_iteration_was_plain(new_session: Callable[..., Session]) -> None:
+    session = new_session()
+    session.start()
+    cell(3)
+    cost = session.stop().context.cost
+    assert cost is not None and cost.operator_ns is not None and cost.operator_ns >= 0
+
+
+def test_it_is_not_where_some_were(new_session: Callable[..., Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operator_cost, "operator_cost_ns", lambda: pytest.fail("tried out"))
+    session = new_session(steps=3)
+    session.start()
+    cell(20)
+    cost = session.stop().context.cost
+    assert cost is not None and cost.operator_ns is None
