@@ -14,6 +14,7 @@ from typing import Any
 
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.tracebacks import leave_out_everywhere
+from gpuprof.capture.loading.lengths import LENGTHS
 from gpuprof.capture.loading.timed_transforms import Timed, find_transforms, timed_transforms
 from gpuprof.capture.process.core_times import own_waits, thread_times, waited_between
 from gpuprof.model.loading import Loading, TransformTime
@@ -39,7 +40,6 @@ class LoadTimes(Signal):
         self._installed: Callable[..., Any] | None = None
         self._pid = self._home = os.getpid()
         self._batches = self._written_ns = 0
-        self._sized: tuple[Any, int] | None = None
 
     def begin(self) -> None:
         """Wrap the reading of a batch; torch is imported here. Without a temporary folder nothing is timed."""
@@ -69,7 +69,7 @@ class LoadTimes(Signal):
     def end(self) -> None:
         """Put torch's own method back, unless somebody has wrapped ours meanwhile."""
         fetcher = _fetcher()
-        self._batches, self._sized = MOST_BATCHES, None
+        self._batches = MOST_BATCHES
         if self._installed is not None and fetcher.fetch is self._installed:
             fetcher.fetch = self._original
         self._installed = None
@@ -86,7 +86,8 @@ class LoadTimes(Signal):
             return ()
         groups: dict[tuple[str, int | None], list[dict[str, Any]]] = defaultdict(list)
         for line in lines:
-            groups[line["dataset"], line["size"]].append(line)
+            size = line["size"] if line["size"] is not None else LENGTHS.by_id(line["identity"])
+            groups[line["dataset"], size].append(line)
         return tuple(_loading(*key, _warm(group)) for key, group in groups.items())
 
     def _wanted(self) -> bool:
@@ -127,7 +128,8 @@ class LoadTimes(Signal):
             line = {
                 "process": os.getpid(),
                 "dataset": type(reader.dataset).__name__,
-                "size": self._size(reader.dataset),
+                "size": LENGTHS.of(reader.dataset),
+                "identity": id(reader.dataset),  # of a forked worker the same: what was seen of it is known there
                 "samples": len(indices) if reader.auto_collation else 1,
                 **times,
                 "source": type(source).__name__,
@@ -139,12 +141,6 @@ class LoadTimes(Signal):
                 os.write(descriptor, json.dumps(line).encode() + b"\n")
         except Exception:  # noqa: BLE001  - inside the user's loop: whatever fails here is ours, and must not end it
             self._batches = MOST_BATCHES
-
-    def _size(self, dataset: Any) -> int:
-        """Asked once: the user's `__len__` may count files."""
-        if self._sized is None or self._sized[0] is not dataset:
-            self._sized = dataset, len(dataset)
-        return self._sized[1]
 
 
 def _prepared(reader: Any) -> tuple[list[Timed], Timed | None]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from typing import Any
 
+from gpuprof.capture.loading.lengths import LENGTHS
 from gpuprof.model.context import Loader
 
 
 def loader_facts(loader: Any | None, iterator: Any) -> Loader:
     """Of a DataLoader and its iterator; of the iterator alone (made before the cell) what it still knows.
 
-    Lengths are only asked of map-style data: asking an iterable dataset changes how torch warns later.
+    Lengths are what is known by now of map-style data (see Lengths), None before anybody has asked.
     """
     dataset = iterator._dataset if loader is None else loader.dataset
     sampler = getattr(iterator, "_index_sampler", None) if loader is None else loader._index_sampler
@@ -19,8 +19,8 @@ def loader_facts(loader: Any | None, iterator: Any) -> Loader:
     return Loader(
         workers=int(getattr(iterator, "_num_workers", 0)) if loader is None else int(loader.num_workers),
         batch_size=_batch_size(loader, sampler),
-        batches=_length(sampler) if map_style else None,
-        samples=_length(dataset) if map_style else None,
+        batches=LENGTHS.batches(sampler) if map_style else None,
+        samples=LENGTHS.of(dataset) if map_style else None,
         pin_memory=_boolean(iterator, "_pin_memory") if loader is None else bool(loader.pin_memory),
         prefetch_factor=getattr(iterator, "_prefetch_factor", None) if loader is None else loader.prefetch_factor,
         persistent_workers=(
@@ -49,10 +49,13 @@ def _boolean(holder: Any, name: str) -> bool | None:
     return None if value is None else bool(value)
 
 
-def _length(sized: Any) -> int | None:
-    if not isinstance(sized, Sized):
-        return None
-    try:
-        return len(sized)
-    except Exception:  # noqa: BLE001  - the user's own __len__ may raise anything; the length is then unknown
-        return None
+def watch_lengths(loader: Any) -> None:
+    """Note the lengths of what this DataLoader reads from, when its loop asks for them."""
+    samplers = [loader.sampler, loader.batch_sampler, getattr(loader.batch_sampler, "sampler", None)]
+    sources = [getattr(sampler, "data_source", None) for sampler in samplers]
+    LENGTHS.watch(loader.dataset, *(each for each in (*samplers, *sources) if each is not None))
+
+
+def known_lengths(iterator: Any) -> dict[str, int | None]:
+    """The fields `batches` and `samples` of a map-style loader, as far as they are known by now."""
+    return {"batches": LENGTHS.batches(iterator._index_sampler), "samples": LENGTHS.of(iterator._dataset)}

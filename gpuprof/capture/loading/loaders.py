@@ -7,10 +7,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.call_site import calling_line
 from gpuprof.capture.base.tracebacks import leave_out
-from gpuprof.capture.loading.loader_facts import loader_facts
+from gpuprof.capture.loading.lengths import LENGTHS
+from gpuprof.capture.loading.loader_facts import known_lengths, loader_facts, watch_lengths
 from gpuprof.capture.loading.padding import Padding, padding_of
 from gpuprof.model.context import Loader
 
@@ -42,7 +45,15 @@ class _WatchedLoader:
             self.wait_start_ns.append(start_ns)
             self.wait_ns.append(wait_ns)
 
+    def learn_lengths(self, iterator: Any) -> None:
+        """Once a batch has come, torch has asked for them."""
+        facts = self.facts
+        if facts is not None and not facts.iterable and None in (facts.batches, facts.samples):
+            self.facts = msgspec.structs.replace(facts, **known_lengths(iterator))
+
     def exhausted(self, took_ns: int) -> None:
+        if self.facts is not None and not self.facts.iterable and self.facts.batches is None:
+            self.facts = msgspec.structs.replace(self.facts, batches=self.in_pass)
         if len(self.iteration_end_ns) < _MOST_ITERATIONS:
             self.iteration_end_ns.append(took_ns)
 
@@ -51,8 +62,6 @@ class _WatchedLoader:
             self.padding = self.padding.plus(padding_of(batch) or Padding())
 
     def loader(self) -> Loader:
-        import msgspec
-
         seen = self.padding if self.padding.real < self.padding.positions else None
         return msgspec.structs.replace(
             self.facts or Loader(workers=0),
@@ -92,10 +101,12 @@ class LoaderWatch:
     def install(self) -> None:
         """Wrap `DataLoader.__iter__` and the iterators' `__next__`; torch is imported here."""
         dataloader = _dataloader()
+        LENGTHS.forget()
         start, advance = dataloader.DataLoader.__iter__, dataloader._BaseDataLoaderIter.__next__
 
         def __iter__(loader: Any) -> Any:  # noqa: N807
             try:
+                self._starting(loader)
                 start_ns, began = time.time_ns(), time.perf_counter_ns()
                 iterator = start(loader)
                 self._started(loader, iterator, start_ns, time.perf_counter_ns() - began)
@@ -116,7 +127,7 @@ class LoaderWatch:
                     watched.exhausted(time.perf_counter_ns() - began)
                     raise
                 watched.read(start_ns, time.perf_counter_ns() - began)
-                self._read(watched, batch)
+                self._read(watched, batch, iterator)
                 return batch
             except BaseException as error:
                 leave_out(error)
@@ -130,6 +141,7 @@ class LoaderWatch:
         """Put torch's own methods back; what somebody else wrapped around ours meanwhile stays."""
         dataloader = _dataloader()
         self._watching = False
+        LENGTHS.end()
         if self._originals is None or self._installed is None:
             return
         if dataloader.DataLoader.__iter__ is self._installed[0]:
@@ -148,6 +160,13 @@ class LoaderWatch:
     def facts(self) -> tuple[Loader, ...]:
         """Every DataLoader that was iterated, in the order of its first iteration."""
         return tuple(watched.loader() for watched in self._watched)
+
+    def _starting(self, loader: Any) -> None:
+        try:
+            if self._watching and not exclusive_session.forked():
+                watch_lengths(loader)
+        except Exception:  # noqa: BLE001  - as below; lengths are then unknown
+            LENGTHS.end()
 
     def _started(self, loader: Any, iterator: Any, start_ns: int, took_ns: int) -> None:
         if not self._watching or exclusive_session.forked():
@@ -181,8 +200,10 @@ class LoaderWatch:
             return None
         return watched
 
-    def _read(self, watched: _WatchedLoader, batch: Any) -> None:
+    def _read(self, watched: _WatchedLoader, batch: Any, iterator: Any) -> None:
         try:
+            if watched.in_pass == 1:
+                watched.learn_lengths(iterator)
             if self._looking:
                 watched.look_at(batch)
         except Exception:  # noqa: BLE001  - the batch is the user's own object and may do anything
