@@ -25,6 +25,13 @@ def test_little_memory_of_the_host_beside_a_device(size: int, known: bool) -> No
     assert Results(alone.build()).get(MemoryPeak).host is not None
 
 
+@pytest.mark.parametrize(("reserved", "known"), [(-1, None), (0, None), (1, 1)])
+def test_nothing_reserved_is_not_known(reserved: int, known: int | None) -> None:
+    builder = TraceBuilder().kernel("k", 0, 10).memory(1, 8, allocated=8, reserved=reserved)
+    (use,) = Results(builder.build()).get(MemoryPeak).devices
+    assert use.peak_reserved_bytes == known
+
+
 @pytest.mark.parametrize(("count", "levels"), [(3, 0), (4, 2), (11, 9), (12, 6), (13, 7)])
 def test_the_warm_up_of_readings(count: int, levels: int) -> None:
     """Two, and half of them from twelve on; fewer than four tell nothing."""

@@ -40,7 +40,7 @@ def test_a_cache_that_is_emptied_frees_in_few_places_of_a_step(bursts: int, foun
 def test_the_operator_that_takes_longest_is_named() -> None:
     builder = TraceBuilder().operator("aten::add", 9_990, 10)
     for at in range(0, 5000, 500):
-        builder.operator("aten::addmm", at, 150).operator("aten::mkldnn_convolution", at + 200, 250)
+        builder.operator("aten::addmm", at, 240).operator("aten::mkldnn_convolution", at + 245, 250)
     trace = builder.context(sampling=_THERE, environment=Environment(cuda_build="12.8")).build()
     answer = rule("cpu_build_or_cpu_tensors").check(Results(trace))
     assert isinstance(answer, Finding)
@@ -56,11 +56,12 @@ def test_zeroing_and_adding_are_told_apart() -> None:
     assert [np.stack(each).tolist() for each in (zeroing, adding)] == [[[10_000], [30_000]], [[61_000], [67_000]]]
 
 
-@pytest.mark.parametrize(("shape", "size", "told"), [((8, 8), 256, True), ((8, 8), None, False), (None, None, False)])
+@pytest.mark.parametrize(("shape", "size", "told"), [((8, 8), 256, True), ((8, 8), None, False), (None, 9, False)])
 def test_scores_of_attention_are_told_with_their_size(
     shape: tuple[int, ...] | None, size: int | None, told: bool
 ) -> None:
-    assert ("8 × 8, are 256 B" in _scores(AttentionBlock(0, 1, shape, size, fallback=False))) is told
+    said = _scores(AttentionBlock(0, 1, shape, size, fallback=False))
+    assert "8 × 8, are 256 B" in said if told else said == ""
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
 from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
-from tests.support.mixed_runs import MIXED, mixed_results
+from tests.support.mixed_runs import ALONE, MIXED, alone, mixed_results
 from tests.support.simulated import of_change, of_whatif
 
 DATA = Path(__file__).parents[1] / "data"
@@ -59,6 +59,7 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files |= {
         f"mixed/{number:02}": {"run": (functools.partial(mixed_results, number), EVERY)} for number in range(MIXED)
     }
+    files["alone"] = {name: (functools.partial(alone, name), EVERY[:1]) for name in ALONE}
     for name in sorted(case_modules()):
         made = {kind: functools.partial(_case, name, kind) for kind in KINDS}
         files[f"cases/{name}"] = {
@@ -76,9 +77,13 @@ def runs_with(part: str) -> list[str]:
 
 
 def told(file: str, run: str, part: str) -> Told:
-    """That part, worked out now; of the mixed runs, which are many, in brief."""
-    whole = _told(file, run, part)
-    if not file.startswith("mixed/"):
+    """That part, worked out now."""
+    return _sized(file, run, _told(file, run, part))
+
+
+def _sized(file: str, run: str, whole: Told) -> Told:
+    """In brief of the runs that are many: the mixed ones, and those in which a rule abstains."""
+    if run not in ("abstains", *ALONE) and not file.startswith("mixed/"):
         return whole
     return {name: {field: brief(value) for field, value in fields.items()} for name, fields in whole.items()}
 
@@ -128,9 +133,9 @@ def _usual(file: str, run: str, part: str) -> Told:
     """What is left out where it is the same: of the case's first run, or of a run of which nothing was recorded."""
     if file == "empty" or part not in EVERY[:2]:
         return {}
-    first = next(iter(FILES[file]))
+    first = run if file == "alone" else next(iter(FILES[file]))
     usual = kept("empty", "run", part) if run == first else kept(file, first, part)
-    return usual if part == "analyses" else {ABSTAINED: usual[ABSTAINED]}
+    return _sized(file, run, usual if part == "analyses" else {ABSTAINED: usual[ABSTAINED]})
 
 
 def _less(whole: Told, usual: Told) -> Told:

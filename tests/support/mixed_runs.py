@@ -41,7 +41,7 @@ from tests.support.mixed_passages import PASSAGES, Host
 from tests.support.trace_builder import TraceBuilder
 
 MIB, GIB = 1 << 20, 1 << 30
-MIXED = 30
+MIXED = 28
 CELL = """\
 for batch in loader:
     x = batch.to("cuda")
@@ -115,6 +115,22 @@ def mixed_run(number: int, *, other: int = 0) -> Trace:
     _readings(builder, chance, host)
     trace = builder.build()
     return _with_sync_events(trace, host.synchronized) if chance.often(0.5) else trace
+
+
+ALONE = tuple(make.__name__ for make in PASSAGES)
+"""The passages, each of which is a run by itself."""
+
+
+def alone(name: str) -> Trace:
+    """That passage first of all, then twice in a step: its rows begin each table."""
+    host = Host(TraceBuilder().device(0, memory_bytes=16 << 30), Chance(ALONE.index(name)), 0)
+    host.with_shapes = host.with_memory = True
+    (made,) = (each for each in PASSAGES if each.__name__ == name)
+    made(host)
+    begin = host.now
+    made(host)
+    made(host)
+    return host.builder.step(begin, host.now - begin).build()
 
 
 def _with_sync_events(trace: Trace, synchronized: list[tuple[float, int]]) -> Trace:

@@ -100,6 +100,16 @@ def test_which_calls_gave_a_batch_is_noted_shortly_before_them() -> None:
     assert found.ended.tolist() == [False, True, False]
 
 
+@pytest.mark.parametrize(("noted", "ended"), [(500_000, [False, True, False]), (500_001, [False, False, True])])
+def test_a_note_is_of_the_next_call_for_half_a_millisecond(noted: int, ended: list[bool]) -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 10_000)
+    for at in (1000, 2000, 3000):
+        builder.data_wait(at, 100)
+    notes = (1_000_000, 3_000_000 - noted)
+    found = Results(builder.context(loaders=(Loader(workers=0, wait_start_ns=notes),)).build()).get(InputPipeline)
+    assert found.ended.tolist() == ended
+
+
 def upkeep(**facts: Any) -> WorkerUpkeep:
     """Two passes, in a cell of 10 µs; a batch takes 50 ns to compute."""
     known = {
