@@ -21,7 +21,9 @@ _MOST_EVENTS_PER_S = 730_000
 _SHARE_OF_FREE = 0.5
 # A heap that falls by this share of what it rose holds the cell's own tensors or graph.
 _BREATHES = 0.25
-_PATIENCE = 2
+_PATIENCE = 10
+# Growth that fast is tensors: beside them there is no time for many events.
+_TENSORS = 1.3
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class EventLimit:
         now_ns = time.monotonic_ns() if now_ns is None else now_ns
         grown, possible = heap_bytes - self._last_bytes, self._possible(now_ns - self._last_ns)
         # what jumped up too fast to be events, less what of it has been freed
-        self._jumped_bytes += max(grown - possible, 0) if grown > 0 else -min(-grown, self._jumped_bytes)
+        self._jumped_bytes += _jump(grown, possible) if grown > 0 else -min(-grown, self._jumped_bytes)
         self._rose += max(0, grown)
         self._fell += max(0, -grown)
         self._last_bytes, self._last_ns = heap_bytes, now_ns
@@ -111,3 +113,10 @@ class EventLimit:
         # within a step the heap holds activations too: no more counts than a step has been seen to add
         since = min(max(self._last_bytes - self._last_end - self._jumped_bytes, 0), 2 * self._step_bytes)
         return self._last_end - self._base_bytes + since
+
+
+def _jump(grown_bytes: int, possible_bytes: int) -> int:
+    """What of the growth between two looks cannot be events."""
+    if grown_bytes > _TENSORS * possible_bytes:
+        return grown_bytes
+    return max(grown_bytes - possible_bytes, 0)

@@ -229,6 +229,6 @@ def test_a_whole_run_tells_why_its_batches_are_slow(tmp_path: Path, data: Photos
     assert run.folder is not None
     for known in (run, gpuprof.load(run.folder)):
         (loading,) = known.trace.context.loadings
-        assert (loading.source, loading.samples) == (type(data).__name__, 88)
+        assert (loading.source, loading.samples) == (type(data).__name__, 56)
         found = {finding.rule for finding in known.findings} & {"slow_transform", "per_sample_fetch", "input_stall"}
         assert found == {rule}
