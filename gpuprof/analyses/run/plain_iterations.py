@@ -55,8 +55,14 @@ class PlainIterations(Result):
             return cls(batch_size=batch, samples=samples)
         mean = float(times.mean())
         mean_error = float(times.std()) / math.sqrt(len(times)) / mean if mean > 0 else 0.0
-        per_sample = (mean / batch, mean_error) if batch else (None, None)
-        return cls(float(np.median(times)), _error(times), *per_sample, batch, samples)
+        return cls(
+            median_ns=float(np.median(times)),
+            error_share=_error(times),
+            sample_ns=mean / batch if batch else None,
+            sample_error_share=mean_error if batch else None,
+            batch_size=batch,
+            samples=samples,
+        )
 
 
 def _after_the_recording(loader: Loader, window: Window) -> Array:
