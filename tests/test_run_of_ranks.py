@@ -6,6 +6,7 @@ from pathlib import Path
 
 import gpuprof
 from gpuprof.analyses.ranks.ranks import Ranks
+from tests.analyses.validity.test_cut_off import WINDOW_END
 from tests.ingest.kineto_text import call, compact, kernel, operator, save, span
 
 REDUCE = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"
@@ -21,6 +22,7 @@ def rank_file(folder: Path, rank: int) -> None:
         kernel("gemm", begin + 20, 100, 1, device=rank),
         call("cudaLaunchKernel", begin + 20, 5, 2),
         kernel(REDUCE, begin + 130, 900 - begin - 130, 2, device=rank, stream=9),
+        WINDOW_END,
     ]
     save(folder, compact(events, {"distributedInfo": {"rank": rank, "world_size": 3}}), f"rank{rank}.json")
 

@@ -113,7 +113,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     or `error`. Steps are counted over the
     whole cell; the recorded ones are `first_step` to `first_step + steps_recorded - 1`. `recorded_step_ns` and
     `plain_step_ns`: median duration of a step inside the recording (warm-up apart) and after it, by the same
-    stopwatch; None where fewer than eight show it.
+    stopwatch; None where fewer than eight show it. `plain_error_share`: standard error of the latter over it.
     """
 
     cell_start_ns: int = 0
@@ -127,6 +127,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     started_late: bool = False
     recorded_step_ns: float | None = None
     plain_step_ns: float | None = None
+    plain_error_share: float | None = None
 
 
 class Allocator(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.run.plain_iterations import PlainIterations
 from gpuprof.model import intervals
 
 if TYPE_CHECKING:
@@ -19,15 +21,20 @@ if TYPE_CHECKING:
 FORMAT = 1
 FILE = "summary.json"
 _FEWEST_STEPS = 4
+_COSTLY = ("memory", "stacks", "shapes", "no_lines")
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One run in few figures, all times in ns.
 
-    `step_ns`: median of the steady steps, `step_error_share` the standard error of that median over it: 1.25 σ/√n with
-    σ = inter-quartile range ÷ 1.35 (normal steps); None where there are too few. `cell_ns`: the whole cell; None for
-    a trace. `step_budget_ns` divides an average steady step, `budget_ns` the recorded span. `peak_bytes`: allocated, of
-    the first device, else the host. `findings`: the rules' names, best first.
+    `step_ns`: median of the steady recorded steps, `step_error_share` the standard error of that median over it:
+    1.25 σ/√n with σ = inter-quartile range ÷ 1.35 (normal steps); None where there are too few. `cell_ns`: the whole
+    cell; None for a trace. `step_budget_ns` divides an average steady step, `budget_ns` the recorded span.
+    `peak_bytes`: allocated, of the first device, else the host. `findings`: the rules' names, best first.
+    `plain_ns`, `plain_error_share`, `sample_ns`, `sample_error_share`, `batch_size` and `samples`: see
+    PlainIterations. `steps_seen`: of the whole cell.
+    `recorded_with`: the options that change what the recording costs. `core_share`: of the CPU time that it asked for
+    (0..1), what the main thread got. `doubts`: codes of the validity gate.
     """
 
     format: int = FORMAT
@@ -44,12 +51,22 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     budget_ns: dict[str, float] = {}
     peak_bytes: int | None = None
     findings: tuple[str, ...] = ()
+    plain_ns: float | None = None
+    plain_error_share: float | None = None
+    sample_ns: float | None = None
+    sample_error_share: float | None = None
+    batch_size: int | None = None
+    samples: int | None = None
+    steps_seen: int | None = None
+    recorded_with: tuple[str, ...] = ()
+    core_share: float | None = None
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, report: Report) -> Self:
         """Take the figures from a Report."""
         trace, cell, window = report.trace, report.trace.context.cell, report.trace.context.window
-        times = report.results.get(StepTime)
+        times, plain = report.results.get(StepTime), report.results.get(PlainIterations)
         peaks = report.results.get(MemoryPeak)
         peak = peaks.primary or peaks.host
         return cls(
@@ -66,6 +83,16 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             budget_ns={entry.category: float(entry.ns) for entry in report.budget.entries},
             peak_bytes=peak.peak_allocated_bytes if peak else None,
             findings=tuple(finding.rule for finding in report.findings),
+            plain_ns=plain.median_ns,
+            plain_error_share=plain.error_share,
+            sample_ns=plain.sample_ns,
+            sample_error_share=plain.sample_error_share,
+            batch_size=plain.batch_size,
+            samples=plain.samples,
+            steps_seen=window.steps_seen if window else None,
+            recorded_with=tuple(name for name in _COSTLY if trace.context.options.get(name)),
+            core_share=report.results.get(CpuContention).core_share,
+            doubts=tuple(doubt.code for doubt in report.gate.doubts),
         )
 
     @property

@@ -54,7 +54,7 @@ def _changes(comparison: Comparison) -> str:
         for name, before, after in comparison.budget_rows()
         if before or after
     ]
-    unit = "an average steady step" if comparison.basis == "median step" else "the recorded span"
+    unit = "an average steady step" if comparison.per_step else "the recorded span"
     head = f"Where {unit} went, before → after"
     code = comparison.code_diff
     changed = "What changed in the cell\n" + textwrap.indent(code, "  ") if code else ""

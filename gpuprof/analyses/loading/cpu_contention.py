@@ -43,6 +43,14 @@ class CpuContention(Result):
         """Whether the workers wait for cores for at least half of the time that they compute."""
         return self.worker_wait_ratio is not None and self.worker_wait_ratio >= _STARVED
 
+    @property
+    def core_share(self) -> float | None:
+        """Of the CPU time that the main thread asked for, what it got, 0..1."""
+        if self.main_wait_share is None or self.main_run_share is None:
+            return None
+        asked = self.main_run_share + self.main_wait_share
+        return self.main_run_share / asked if asked > 0 else None
+
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the timed batches and the host's samples of a live run."""

@@ -26,10 +26,9 @@ class CoreStarvation(ValidityCheck):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the scheduler's figures in the host's readings (Linux)."""
         cores = results.get(CpuContention)
-        waited, ran = cores.main_wait_share, cores.main_run_share
-        if waited is None or ran is None or cores.readings < _FEWEST_READINGS or waited < _LEAST_WAIT_SHARE:
+        waited, got = cores.main_wait_share, cores.core_share
+        if waited is None or got is None or cores.readings < _FEWEST_READINGS or waited < _LEAST_WAIT_SHARE:
             return cls()
-        got = ran / (ran + waited) if ran + waited > 0 else 1.0
         if got >= _DOUBTFUL_SHARE or _own(trace, cores):
             return cls()
         starved = got < _STARVED_SHARE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 import time
 from array import array
@@ -73,11 +74,22 @@ class StepCount:
 
     def median_ns(self, first: int, end: int | None = None) -> float | None:
         """Median duration of steps `first` to `end` − 1 (counted from 0), ns; None where they are under eight."""
+        times = self._durations_ns(first, end)
+        return statistics.median(times) if times else None
+
+    def median_error_share(self, first: int, end: int | None = None) -> float | None:
+        """Standard error of that median over it: 1.25 σ/√n with σ = inter-quartile range ÷ 1.35 (normal steps)."""
+        times = self._durations_ns(first, end)
+        if not times:
+            return None
+        low, median, high = statistics.quantiles(times, n=4)
+        return 1.25 * (high - low) / 1.35 / math.sqrt(len(times)) / median if median > 0 else None
+
+    def _durations_ns(self, first: int, end: int | None) -> list[int]:
+        """Of steps `first` to `end` − 1; none where they are under eight."""
         ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
         chosen = ends[max(first - 1, 0) : end]
-        if len(chosen) <= _FEWEST_STEPS:
-            return None
-        return statistics.median(after - before for before, after in itertools.pairwise(chosen))
+        return [after - before for before, after in itertools.pairwise(chosen)] if len(chosen) > _FEWEST_STEPS else []
 
     def iterations(self, plain_from: int) -> Table:
         """Steps 1 and later (where step 0 began is not known), those from `plain_from` on as plain."""

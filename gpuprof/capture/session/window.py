@@ -168,6 +168,7 @@ class RecordingWindow:
             recorded_step_ns=self._steps.median_ns(first, last),
             # the step in which the recording ended holds its saving
             plain_step_ns=self._steps.median_ns(last + 2) if self.ended_by != "cell" else None,
+            plain_error_share=self._steps.median_error_share(last + 2) if self.ended_by != "cell" else None,
         )
 
     def iterations(self) -> Table:

@@ -12,6 +12,7 @@ from gpuprof.views.dashboard import fragments
 from gpuprof.views.theme import BUDGET, Kind
 
 Bar = tuple[str, list[tuple[Kind, float, float]], float]
+_BASES = {"samples per second": "time per sample", "median step": "median recorded step"}
 _MINUS = "−"
 
 
@@ -40,7 +41,7 @@ def _name(run: Summary, otherwise: str) -> str:
 
 
 def _whole(comparison: Comparison) -> str:
-    return "an average steady step" if comparison.basis == "median step" else "the recorded span"
+    return "an average steady step" if comparison.per_step else "the recorded span"
 
 
 def _bars(comparison: Comparison) -> list[Bar]:
@@ -51,7 +52,7 @@ def _bars(comparison: Comparison) -> list[Bar]:
     if longest <= 0:
         return []
     names = _name(comparison.before, "before"), _name(comparison.after, "after")
-    what = "average step" if comparison.basis == "median step" else "recorded"
+    what = "average step" if comparison.per_step else "recorded"
     bars: list[Bar] = []
     for side, (name, total) in enumerate(zip(names, totals, strict=True)):
         parts = [(kind, times[side], times[side] / total) for kind, *times in rows if times[side] > 0] if total else []
@@ -62,7 +63,7 @@ def _bars(comparison: Comparison) -> list[Bar]:
 def _figures(comparison: Comparison) -> TableBlock:
     before, after = comparison.before, comparison.after
     rows = [
-        (comparison.basis, *_times(comparison.before_ns, comparison.after_ns)),
+        (_BASES.get(comparison.basis, comparison.basis), *_times(comparison.before_ns, comparison.after_ns)),
         ("peak of allocated memory", *_sizes(before.peak_bytes, after.peak_bytes)),
         ("steps recorded", _number(before.steps), _number(after.steps), TableCell("", None)),
         ("findings", _number(len(before.findings)), _number(len(after.findings)), TableCell("", None)),
