@@ -58,7 +58,7 @@ def read_kineto(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> KinetoFile:
 def _read(path: Path, chunk_bytes: int) -> KinetoFile:
     document, rows = Document(ByteStream(path, chunk_bytes)), EventRows()
     # closing: an error must not leave the file open in the reading thread
-    with _collector_paused(), closing(iter(document)) as batches:
+    with collector_paused(), closing(iter(document)) as batches:
         for batch in batches:
             try:
                 rows.add(batch)
@@ -86,7 +86,7 @@ def _read(path: Path, chunk_bytes: int) -> KinetoFile:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """The garbage collector off: it would walk every event made so far, again and again."""
     was_on = gc.isenabled()
     gc.disable()

@@ -67,15 +67,18 @@ class Showing:
         if self._reports:
             _attempt("no report", self._publish_text)
 
+    def dashboard(self) -> None:
+        """Put the dashboard where the status bar stood."""
+        if self._widget and self._live is not None:
+            self._publish_widget()
+
     def rest(self) -> None:
-        """Show what takes longer, and write the HTML report."""
+        """Show the whole report, and write the HTML report."""
         run, options = self._run, self._options
         if options.report is not None:
             written = _attempt("no HTML report", lambda: run.write_html(options.report or ""))
             if written is not None and not options.quiet:
                 sys.stdout.write(f"gpuprof: wrote {written}\n")
-        if self._widget and self._live is not None:
-            self._publish_widget()
         if self._reports and not self._text_only:
             _attempt("no formatted report", self._publish_bundle)
         if run.unsaved is not None and self._choice not in ("auto", "report"):

@@ -85,17 +85,22 @@ class ProfiledCell:
         """Read, assign, remember and show the run; False where the user interrupted that. Never raises."""
         from gpuprof.capture.memory.malloc_trim import give_back_free_memory
         from gpuprof.capture.session.interrupts import interrupts_held
+        from gpuprof.ingest.kineto import collector_paused
 
         run = None
         try:
             # raised at once, yet known of even where Python swallows it (a weak reference's callback)
             with interrupts_held(on_first=_raise_interrupt) as interrupt:
-                self._say("reading the trace")
-                run = self._read()
-                self._say("working out where the time went")
-                showing = Showing(self._shell, run, self._options, self._earlier, self._live)
-                showing.verdict()
+                with collector_paused():
+                    self._say("reading the trace")
+                    run = self._read()
+                    self._say("working out where the time went")
+                    showing = Showing(self._shell, run, self._options, self._earlier, self._live)
+                    showing.verdict()
                 self._say("making the dashboard and the report")
+                if self._captured is not None and self._captured.packing is not None:
+                    self._captured.packing.begin()
+                showing.dashboard()
                 self._finish_saving(run)
                 showing.rest()
                 run._keep_summary()
@@ -122,9 +127,8 @@ class ProfiledCell:
             remember(self._captured.folder)
         run = Run._from_captured(self._captured)
         packing = self._captured.packing
-        if packing is not None and run.trace.source.kernels_saved and not run.trace.source.repaired:
-            packing.begin()
-        elif packing is not None and packing.finish() is None:
+        odd = run.trace.source.repaired or not run.trace.source.kernels_saved
+        if odd and packing is not None and packing.finish() is None:
             # names that are not valid JSON, which packing mends
             run = Run._from_captured(replace(self._captured, kineto=packing.packed))
         remember(run)

@@ -70,7 +70,10 @@ class Packing:
         self._left = True
 
     def begin(self) -> None:
-        """Pack a trace that needs no mending, in a thread: zlib lets go of the interpreter lock."""
+        """Pack a trace that needs no mending, in a thread: zlib lets go of the interpreter lock. Nothing where it is
+        packed already."""
+        if not self._left:
+            return
         thread = threading.Thread(target=self._compress, name="gpuprof-pack", daemon=True)
         try:
             thread.start()
@@ -114,9 +117,17 @@ def save_unpacked(recording: KinetoRecording, folder: Path | None) -> tuple[Save
         return save_trace(recording, None)
     raw = recording.saved_at
     if raw is None:
-        raw = _roomier(temporary_folder(), folder) / "kineto.json"
-        recording.save(raw)
-    facts = _Facts(count=recording.with_device)
+        temporary = temporary_folder()
+        raw = _roomier(temporary, folder) / "kineto.json"
+        try:
+            recording.save(raw)
+        except OSError:
+            raw.unlink(missing_ok=True)
+            raise
+        finally:
+            if not any(temporary.iterdir()):
+                temporary.rmdir()
+    facts = _TraceFacts(count=recording.with_device)
     for chunk in _whole_events(raw):
         facts.add(chunk)
     return facts.of(raw, Packing(raw, folder)), None
@@ -179,7 +190,7 @@ def _roomier(temporary: Path, folder: Path | None) -> Path:
 
 def pack(raw: Path, packed: Path) -> SavedTrace:
     """Copy the JSON at `raw` to `packed`, gzipped, names mended. OSError where it cannot be written."""
-    facts = _Facts()
+    facts = _TraceFacts()
     with gzip.open(packed, "wb", compresslevel=_PACK_LEVEL) as out:
         for chunk in _whole_events(raw):
             facts.add(chunk)
@@ -187,7 +198,7 @@ def pack(raw: Path, packed: Path) -> SavedTrace:
     return facts.of(packed)
 
 
-class _Facts:
+class _TraceFacts:
     """What a trace says that the rest of the run's facts depend on. Without `count` any event counts as an operator."""
 
     def __init__(self, *, count: bool = True):

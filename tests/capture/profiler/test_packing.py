@@ -44,7 +44,7 @@ def test_the_same_is_known_of_it(tmp_path: Path) -> None:
 def test_nothing_recorded_is_told_from_something(tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
     raw.write_text('{"traceEvents": [\n  {"ph": "M"}\n]}')
-    facts = trace_file._Facts(count=False)
+    facts = trace_file._TraceFacts(count=False)
     facts.add(raw.read_bytes())
 
     assert facts.of(raw).events == {}
