@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
-from gpuprof.analyses.run.plain_iterations import PlainIterations
+from gpuprof.analyses.run.work_rate import WorkRate
 from gpuprof.model import intervals
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     cell; None for a trace. `step_budget_ns` divides an average steady step, `budget_ns` the recorded span.
     `peak_bytes`: allocated, of the first device, else the host. `findings`: the rules' names, best first.
     `plain_ns`, `plain_error_share`, `sample_ns`, `sample_error_share`, `batch_size` and `samples`: see
-    PlainIterations. `steps_seen`: of the whole cell.
+    WorkRate. `steps_seen`: of the whole cell.
     `recorded_with`: the options that change what the recording costs. `core_share`: of the CPU time that it asked for
     (0..1), what the main thread got. `doubts`: codes of the validity gate.
     """
@@ -66,7 +66,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, report: Report) -> Self:
         """Take the figures from a Report."""
         trace, cell, window = report.trace, report.trace.context.cell, report.trace.context.window
-        times, plain = report.results.get(StepTime), report.results.get(PlainIterations)
+        times, plain = report.results.get(StepTime), report.results.get(WorkRate)
         peaks = report.results.get(MemoryPeak)
         peak = peaks.primary or peaks.host
         return cls(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import json
 import math
 import pkgutil
@@ -41,7 +42,7 @@ def analyses() -> tuple[type[Result], ...]:
     for module in pkgutil.walk_packages(gpuprof.analyses.__path__, "gpuprof.analyses."):
         members = vars(importlib.import_module(module.name)).values()
         found |= {each for each in members if isinstance(each, type) and issubclass(each, Result)}
-    return tuple(sorted(found - {Result}, key=lambda each: each.__name__))
+    return tuple(sorted((each for each in found if not inspect.isabstract(each)), key=lambda each: each.__name__))
 
 
 def of_analyses(results: Results) -> dict[str, Plain]:

@@ -1,4 +1,4 @@
-"""How long iterations took without the recording: the measure of a run, where it has any."""
+"""How fast the work went without the recording, by samples and by steps: the measure of a run, where it has any."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEWEST = 8
 
 
 @dataclass(frozen=True)
-class PlainIterations(Result):
+class WorkRate(Result):
     """Iterations that ran after the recording had ended, by the stopwatch of the capture.
 
     `median_ns`: of one batch of the loader that gave most, else of one step; None where fewer than eight ran so.

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.run.plain_iterations import PlainIterations
+from gpuprof.analyses.run.work_rate import WorkRate
 from gpuprof.model.context import Loader, Window
 from tests.support.trace_builder import TraceBuilder
 
 MS = 1_000_000
 
 
-def plain(loader: Loader | None, window: Window | None) -> PlainIterations:
+def plain(loader: Loader | None, window: Window | None) -> WorkRate:
     built = TraceBuilder().context(loaders=(loader,) if loader else (), window=window)
-    return Results(built.build()).get(PlainIterations)
+    return Results(built.build()).get(WorkRate)
 
 
 def epochs(*lengths: int, end: int) -> tuple[Loader, Window]:
@@ -61,7 +61,7 @@ def test_an_epoch_that_was_left_early_has_whole_batches() -> None:
 
 def test_without_a_loader_the_window_knows() -> None:
     found = plain(None, Window(plain_step_ns=7.0, plain_error_share=0.1, steps_seen=9))
-    assert found == PlainIterations(median_ns=7.0, error_share=0.1)
+    assert found == WorkRate(median_ns=7.0, error_share=0.1)
     assert plain(None, None).median_ns is None
 
 
