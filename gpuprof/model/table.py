@@ -87,11 +87,13 @@ class Table:
     def __repr__(self) -> str:
         return f"<Table {self.schema.name}: {self.rows} rows>"
 
-    def take(self, rows: Array) -> Table:
-        """The chosen rows (an index array or a boolean mask of shape `(len(self),)`) as a new table.
+    def take(self, rows: Array | slice) -> Table:
+        """The chosen rows (an index array, a slice, or a boolean mask of shape `(len(self),)`) as a new table.
 
         A column is copied when it is asked for: most are not.
         """
+        if isinstance(rows, slice):
+            rows = np.arange(self.rows)[rows]
         chosen = np.atleast_1d(np.asarray(rows))
         if chosen.dtype == bool:
             if chosen.shape != (self.rows,):

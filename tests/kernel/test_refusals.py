@@ -103,8 +103,8 @@ def test_an_interrupt_that_python_swallows_still_stops_run_all(kernel: LiveKerne
 def test_an_interrupt_while_the_capture_stops_keeps_the_recording(kernel: LiveKernel) -> None:
     kernel.run(
         "from gpuprof.capture.profiler.kineto import KinetoRecording\nimport signal\nstop = KinetoRecording.stop\n"
-        "def interrupted(self):\n    signal.raise_signal(signal.SIGINT)\n    return stop(self)\n"
-        "KinetoRecording.stop = interrupted"
+        "def interrupted(self):\n    KinetoRecording.stop = stop\n    signal.raise_signal(signal.SIGINT)\n"
+        "    return stop(self)\nKinetoRecording.stop = interrupted"
     )
     ran = kernel.run(f"%%gpuprofile --display text --into kept\n{WORK}8")
     kernel.run("KinetoRecording.stop = stop")

@@ -1,0 +1,41 @@
+"""How much of the whole cell is like what was recorded of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.model.trace import Trace
+
+# an iteration that much longer than the median one holds something else as well: an evaluation, a checkpoint
+_UNLIKE = 3.0
+
+
+@dataclass(frozen=True)
+class CellCoverage(Result):
+    """Shares of the cell's time, 0..1; both 1 for a trace that knows of no cell.
+
+    `recorded`: the recording itself. `alike`: that, and the iterations outside it that took no more than three times
+    the median of all: what holds in the recorded steps is taken to hold in them.
+    """
+
+    recorded: float
+    alike: float
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the window and the iterations of the whole cell."""
+        window, rows = trace.context.window, trace.iterations
+        cell_ns = window.cell_end_ns - window.cell_start_ns if window else 0
+        if window is None or cell_ns <= 0 or window.end_ns <= window.start_ns:
+            return cls(1.0, 1.0)
+        recorded_ns = window.end_ns - window.start_ns
+        lengths = rows["duration_ns"]
+        outside = (rows["start_ns"] >= window.end_ns) | (rows["start_ns"] + lengths <= window.start_ns)
+        alike_ns = 0
+        if len(rows):
+            alike_ns = int(lengths[outside & (lengths <= _UNLIKE * np.median(lengths))].sum())
+        return cls(min(recorded_ns / cell_ns, 1.0), min((recorded_ns + alike_ns) / cell_ns, 1.0))
