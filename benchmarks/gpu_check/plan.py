@@ -58,6 +58,7 @@ def _device_basics() -> Iterator[Item]:
     yield Item("repeated", ("ours",), limit_s=90)
     yield Item("repeated", ("after_empty",), limit_s=90)
     yield Item("sync_lines", limit_s=60)
+    yield Item("whole_cell", limit_s=90)
     yield Item("memory_parts", limit_s=60)
     yield Item("launch_constants", least_s=20, limit_s=90)
     yield Item("copy_constants", least_s=20, limit_s=90)

@@ -34,6 +34,7 @@ for step in range(rounds):
     synchronize()  # waits 1
     v = w.relu() @ x
 """
+_NOWHERE = (-1, -1)
 _SETUP = """\
 import torch
 x = torch.randn(n, n, device=device)
@@ -60,9 +61,12 @@ def run(check: Check) -> None:
     expected = {(0, line) for line in truth} | {(1, read_line)}
     right = sum(times for place, times in found.items() if place in expected)
     check.note(truth=sorted(expected), placed_right_share=right / max(sum(found.values()), 1))
-    check.expect("every line that waits is found", expected <= set(found))
-    check.expect("no other line is", set(found) <= expected)
-    check.expect("each as often as it waited", all(found[place] >= rounds for place in expected))
+    followed = profiled.trace.context.lines
+    if followed is not None and followed.how == "monitoring":
+        check.expect("every line that waits is found", expected <= set(found))
+        check.expect("each as often as it waited", all(found[place] >= rounds for place in expected))
+    # lines learned from looks at the stack may leave a wait without one, but never give it another's
+    check.expect("no other line is", set(found) <= expected | {_NOWHERE})
 
 
 def _truth(on_device: bool) -> tuple[set[int], int]:
@@ -92,5 +96,5 @@ def _found(run_of_it: Run, on_device: bool) -> Counter[tuple[int, int]]:
     files, lines = places.events["source_file"][known], places.events["line"][known]
     found = Counter(zip(files.tolist(), lines.tolist(), strict=True))
     if lost := int(np.sum(rows < 0)):
-        found[(-1, -1)] = lost
+        found[_NOWHERE] = lost
     return found
