@@ -33,9 +33,18 @@ def operator_cost_ns() -> float | None:
         try:
             recorded = [_took_ns(torch, one) for _ in range(_ROUNDS)]
         finally:
-            recording.stop()
-            recording.release()
+            _end(recording, autograd)
     return max(min(recorded) - min(plain), 0.0) / _OPERATORS
+
+
+def _end(recording: KinetoRecording, autograd: Any) -> None:
+    """Whatever interrupts it: a profiler left on would keep every later cell from being profiled."""
+    try:
+        recording.stop()
+    finally:
+        if autograd._profiler_enabled():
+            autograd._disable_profiler()
+        recording.release()
 
 
 def _took_ns(torch: Any, one: Any) -> int:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from gpuprof.capture.profiler import operator_cost
+from gpuprof.capture.profiler.kineto import KinetoRecording
 from gpuprof.capture.profiler.operator_cost import operator_cost_ns
 from gpuprof.capture.session.session import Session
 
@@ -50,3 +51,13 @@ def test_it_is_not_where_some_were(new_session: Callable[..., Session], monkeypa
     cell(20)
     cost = session.stop().context.cost
     assert cost is not None and cost.operator_ns is None
+
+
+def test_an_interrupt_while_it_ends_leaves_no_profiler_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(recording: KinetoRecording) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(KinetoRecording, "stop", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        operator_cost_ns()
+    assert not torch.autograd._profiler_enabled()  # type: ignore[attr-defined]
