@@ -1,0 +1,100 @@
+"""A saving of the wait for data, or of the optimizer, is of what that takes in iterations that were not recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpuprof.analyses.basics.phases import Phases
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Loader, Window
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.schema import ITERATIONS
+from gpuprof.model.table import Table
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Saving
+from gpuprof.rules.saving.plain_parts import PlainParts
+from gpuprof.rules.saving.without_profiling import MEASURED, without_recording
+from tests.support.trace_builder import TraceBuilder
+
+MS = 1_000_000
+STEPS, PLAIN = 10, 20
+
+
+def run(*, plain: bool = True) -> Trace:
+    """Ten recorded steps of 20 ms: 8 wait for data, 4 compute, 8 are the optimizer; then, at 10 ms each, plain ones: 2
+    wait, 3 compute, 5 are the optimizer. 12 ms of the recorded span lie outside the
+    steps (it begins with the first operator)."""
+    builder = TraceBuilder()
+    for number in range(STEPS):
+        at = 20_000 * number
+        builder.step(at, 20_000).data_wait(at, 8_000)
+        builder.operator("aten::mm", at + 8_000, 4_000)
+        builder.optimizer_step("Adam", at + 12_000, 8_000).operator("aten::add", at + 12_000, 8_000)
+    builder.operator("aten::mm", 20_000 * STEPS, 20_000)
+    starts = [20 * MS * STEPS + 20 * MS + 10 * MS * number for number in range(PLAIN)]
+    loader = Loader(
+        workers=0,
+        batches_read=STEPS + PLAIN,
+        wait_ns=(8 * MS,) * STEPS + (2 * MS,) * PLAIN,
+        wait_start_ns=(*(20 * MS * number for number in range(STEPS)), *starts),
+    )
+    end_ns = 20 * MS * (STEPS + 1)
+    window = Window(cell_end_ns=end_ns + 10 * MS * PLAIN, end_ns=end_ns, steps_recorded=STEPS, ended_by="steps")
+    trace = builder.context(window=window, loaders=(loader,)).build()
+    columns = {
+        "start_ns": starts,
+        "duration_ns": [10 * MS] * PLAIN,
+        "optimizer_ns": [5 * MS] * PLAIN,
+        "plain": [plain] * PLAIN,
+    }
+    return replace(trace, tables={**trace.tables, "iterations": Table(ITERATIONS, columns)})
+
+
+def test_each_part_has_its_own_factor() -> None:
+    parts = PlainParts.of(Results(run()))
+
+    assert parts is not None
+    assert parts.wait == pytest.approx(2 / 8)
+    assert parts.optimizer == pytest.approx(5 / 8)
+    assert parts.rest == pytest.approx(3 / 4)
+    assert parts.span_ns == pytest.approx((12 + 10 * STEPS) * MS)
+    assert parts.error == 0.0
+
+
+def test_without_plain_iterations_there_is_none() -> None:
+    assert PlainParts.of(Results(run(plain=False))) is None
+    assert PlainParts.of(Results(TraceBuilder().operator("aten::mm", 0, 10).build())) is None
+
+
+def test_a_part_is_known_by_where_the_time_lies() -> None:
+    results = Results(run())
+    parts = PlainParts.of(results)
+    assert parts is not None
+    phases = results.get(Phases)
+    assert parts.factor_of(phases.input) == parts.wait
+    assert parts.factor_of(phases.optimizer) == parts.optimizer
+    for whole_ms, expected in ((1.9, parts.wait), (2.1, None)):  # 8 ms of wait, and so much of what follows
+        within = Intervals(np.array([0]), np.array([int((8 + whole_ms) * MS)]))
+        assert parts.factor_of(within) == expected
+    assert parts.factor_of(Intervals(np.array([8 * MS]), np.array([12 * MS]))) is None
+    assert parts.factor_of(Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))) is None
+
+
+@pytest.mark.parametrize(("part", "recorded_ms", "plain_ms"), [("input", 80, 20), ("optimizer", 80, 50)])
+def test_a_saving_never_exceeds_what_the_part_takes_without_the_recording(
+    part: str, recorded_ms: float, plain_ms: float
+) -> None:
+    results = Results(run())
+    whole = float(recorded_ms * MS)
+    within = getattr(results.get(Phases), part)
+    saving = Saving(whole / 2, whole, whole, whole / results.span_ns, "C", "all of it", within=within)
+
+    plain = without_recording(results, saving, ())
+
+    assert plain.central_ns == pytest.approx(plain_ms * MS)
+    assert plain.share == pytest.approx(plain_ms / 112) == pytest.approx(plain.most_share)
+    assert plain.least_share == pytest.approx(plain_ms / 224)
+    assert plain.calibrated and plain.basis == f"all of it; {MEASURED}"
