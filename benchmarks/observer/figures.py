@@ -106,15 +106,16 @@ def turns_ratio(runs: Runs, name: str, clock: str) -> Ratio:
 
 
 def block_ratios(blocks: Sequence[dict[str, Any]], clock: str) -> list[float]:
-    """Every watched block over the mean of its neighbors."""
-    means = [block[clock] / block["iterations"] for block in blocks]
+    """Every watched block over the mean of its neighbors; each by its mean iteration."""
+    most = _UNLIKE * float(np.median([each for block in blocks for each in block[clock]])) if blocks else 0.0
+    means = [statistics.fmean(each for each in block[clock] if each <= most) for block in blocks]
     inner = range(1, len(blocks) - 1)
     return [2 * means[at] / (means[at - 1] + means[at + 1]) for at in inner if blocks[at]["watched"]]
 
 
 def hook_seconds(blocks: Sequence[dict[str, Any]], clock: str) -> float:
-    """What an iteration takes longer where it is watched: the difference of the medians."""
-    sides = [[b[clock] / b["iterations"] for b in blocks if b["watched"] == watched] for watched in (True, False)]
+    """What an iteration takes longer where it is watched: the difference of the medians of the blocks' means."""
+    sides = [[statistics.fmean(b[clock]) for b in blocks if b["watched"] == watched] for watched in (True, False)]
     return _median(sides[0]) - _median(sides[1])
 
 

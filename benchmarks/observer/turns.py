@@ -20,6 +20,8 @@ _BLOCK_S = 0.6
 _SETTLE = 3
 # iterations differ in turn (a GAN trains its generator in every fifth)
 _TOGETHER = 5
+# to look at, at each of very short iterations
+_ENOUGH = 5_000
 _RECORDING = "recording"
 
 
@@ -32,7 +34,7 @@ class Turns:
         self._blocks: list[dict[str, Any]] = []
         self._settling = _SETTLE
         self._block: dict[str, Any] | None = None
-        self._began = (0.0, 0.0)
+        self._last = (0.0, 0.0)
 
     def step_ends(self, ends_iteration: bool) -> None:
         """Begin a block, go on with it, or end it and change the side."""
@@ -42,9 +44,11 @@ class Turns:
             self._settle()
             return
         now = (time.perf_counter(), time.process_time())
-        self._block["iterations"] += 1
-        self._block["wall_s"], self._block["cpu_s"] = now[0] - self._began[0], now[1] - self._began[1]
-        if self._block["wall_s"] >= _BLOCK_S and self._block["iterations"] % _TOGETHER == 0:
+        wall_s: list[float] = self._block["wall_s"]
+        wall_s.append(now[0] - self._last[0])
+        self._block["cpu_s"].append(now[1] - self._last[1])
+        self._last = now
+        if sum(wall_s[-_ENOUGH:]) >= _BLOCK_S and len(wall_s) % _TOGETHER == 0:
             self._blocks.append(self._block)
             self._block = None
             self._change()
@@ -60,8 +64,8 @@ class Turns:
             return
         self._settling -= 1
         if self._settling <= 0:
-            self._block = {"watched": self._session is not None, "iterations": 0}
-            self._began = (time.perf_counter(), time.process_time())
+            self._block = {"watched": self._session is not None, "wall_s": [], "cpu_s": []}
+            self._last = (time.perf_counter(), time.process_time())
 
     def _change(self) -> None:
         self._settling = _SETTLE

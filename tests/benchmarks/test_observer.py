@@ -177,10 +177,7 @@ def test_waits_and_steps_count_for_their_iteration():
 
 
 def test_blocks_are_compared_with_their_neighbors():
-    blocks = [
-        {"watched": watched, "iterations": 10, "cpu_s": cpu}
-        for watched, cpu in ((False, 1.0), (True, 1.3), (False, 1.6))
-    ]
+    blocks = [{"watched": watched, "cpu_s": [cpu] * 10} for watched, cpu in ((False, 1.0), (True, 1.3), (False, 1.6))]
     assert figures.block_ratios(blocks, "cpu_s") == [pytest.approx(1.0)]
     assert figures.hook_seconds(blocks, "cpu_s") == pytest.approx(0.0)
 
@@ -222,7 +219,7 @@ def test_a_program_is_played_in_every_way_and_the_page_is_written(tmp_path: Path
         if variant == "profiled":
             assert found["plain_from"] < 23
         if variant == "turns":
-            found["turns"] = [{"watched": bool(n % 2), "iterations": 1, "cpu_s": 1.0, "wall_s": 1.0} for n in range(5)]
+            found["turns"] = [{"watched": bool(n % 2), "cpu_s": [1.0]} for n in range(5)]
         write_json(kept / f"small.{variant}.1.json", {**found, "load": 1.0})
     written = page(runs(kept), ["small", "other"], date="2026-01-01", commit="abc", machine="1 core")
     assert "Not measured: other." in written
