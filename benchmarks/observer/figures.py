@@ -119,6 +119,11 @@ def hook_seconds(blocks: Sequence[dict[str, Any]], clock: str) -> float:
     return _median(sides[0]) - _median(sides[1])
 
 
+def threads_share(runs: Runs, name: str) -> float:
+    """What gpuprof's own threads took of a core, by their own clock: the median."""
+    return _median([each["threads_share"] for each in runs[name, PROFILED] if each.get("threads_share")] or [0.0])
+
+
 def line_shares(runs: Runs, name: str) -> list[LineShare]:
     """Every line that has more than 5 % by either, the worst first."""
     told, clock = ([each["lines"] for each in runs[name, variant]] for variant in (PROFILED, STOPWATCH))

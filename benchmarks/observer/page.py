@@ -67,7 +67,7 @@ def _iterations(runs: Runs, names: Sequence[str]) -> str:
         turns = figures.turns_ratio(runs, name, _CPU)
         across = figures.iteration_ratio(runs, name, _CPU)
         iteration = runs[name, PLAIN][0]["iterations"][_CPU]
-        share = cpu_s / (sum(iteration) / len(iteration))
+        share = cpu_s / (sum(iteration) / len(iteration)) + figures.threads_share(runs, name)
         within = _verdict(turns, figures.MOST_ITERATION)
         rows.append((name, show(turns), turns.count, show(across), f"{1 + share:.4f}", within))
     head = ("program", "in turns, CPU", "blocks", "across processes, CPU", "by the hooks alone", "in turns ≤ 1.01")
@@ -76,8 +76,8 @@ def _iterations(runs: Runs, names: Sequence[str]) -> str:
 Wanted: at most 1.01 × plain. *In turns*: captures begin and end in the middle of one loop; blocks of 0.6 s after the
 end of their recordings, over the plain blocks on both sides (mean, 95 % interval). *Across processes*: the iterations
 after the recording over the same ones of a plain run (median of the rounds, smallest to largest). *By the hooks alone*:
-in a loop that does next to nothing an iteration takes {cpu_s * 1e6:.0f} µs more with hooks and samplers; what that is
-of this program's iteration.
+in a loop that does next to nothing an iteration takes {cpu_s * 1e6:.0f} µs more processor time; what that is of this
+program's iteration, with the share that gpuprof's sampling threads take.
 
 {markdown(head, rows)}
 """

@@ -104,6 +104,7 @@ def told(run: Any, cells: Cells) -> dict[str, Any]:
         "how": context.stacks.how if context.stacks else None,
         "rate_hz": context.stacks.rate_hz if context.stacks else None,
         "sampler_share": context.stacks.cost_share if context.stacks else None,
+        "threads_share": cost.sampler_share,
         "wait_share": iterations.wait_share if iterations else None,
         "optimizer_share": iterations.optimizer_ns / iterations.mean_ns if iterations else None,
         "plain_from": window.first_step + window.steps_recorded,
