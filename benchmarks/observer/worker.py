@@ -6,6 +6,7 @@ python -m benchmarks.observer.worker NAME VARIANT [--programs FOLDER] [--device 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import os
 import resource
@@ -13,9 +14,10 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from benchmarks.observer import cells as names
 from benchmarks.observer.adapters import ADAPTERS, Adapter
@@ -59,7 +61,8 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
     notebook.run(cells.before, instrumented=1 if timed_lines else None)
     lines.restart()
     text = cells.profiled if variant == PROFILED else cells.plain
-    found = _timed(lambda: notebook.run(text, instrumented=0 if timed_lines else None))
+    with _timed_exit() as leaving:
+        found = _timed(lambda: notebook.run(text, instrumented=0 if timed_lines else None))
     lines.at(None)
     found["iterations"] = stopwatch.to_dict()
     if timed_lines:
@@ -68,7 +71,7 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
     if turns is not None:
         found["turns"] = turns.finish()
     if variant == PROFILED:
-        found |= told(notebook.namespace[names.RUN], cells)
+        found |= {**told(notebook.namespace[names.RUN], cells), "leaving": leaving}
     return found
 
 
@@ -79,6 +82,20 @@ def _timed(work: Callable[[], None]) -> dict[str, Any]:
     work()
     wall = time.perf_counter() - began
     return {"wall_s": wall, "cpu_s": time.process_time() - cpu, "children_s": _children_s() - children}
+
+
+@contextlib.contextmanager
+def _timed_exit() -> Iterator[dict[str, Any]]:
+    """What leaving the `with` takes, once it has been left."""
+    from gpuprof.profiling.context import Profile
+
+    leave, found = Profile.__exit__, dict[str, Any]()
+
+    def timed(profile: Profile, *error: Any) -> None:
+        found.update(_timed(lambda: leave(profile, *error)))
+
+    with mock.patch.object(Profile, "__exit__", timed):
+        yield found
 
 
 def _children_s() -> float:
