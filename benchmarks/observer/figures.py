@@ -85,9 +85,35 @@ def plain_seconds(runs: Runs, name: str, clock: str) -> float:
     return _median(_spent(each, clock) for each in runs[name, PLAIN])
 
 
-def added_seconds(runs: Runs, name: str) -> float:
-    """What gpuprof says that starting, stopping and saving took."""
-    return _median(each["start_s"] + each["stop_s"] for each in runs[name, PROFILED])
+@dataclass(frozen=True)
+class Added:
+    """Processor time that gpuprof added to one cell, in seconds, and by what factor the cell took longer."""
+
+    recording: float
+    leaving: float
+    sampler: float
+    ratio: float
+
+
+def added(runs: Runs, name: str) -> list[Added]:
+    """By each profiled run alone, which leaves out how far two runs of the same work differ.
+
+    Its recorded iterations over its own plain ones, less what the first ones of a plain run take more than later ones;
+    and the end of the `with`, by a stopwatch.
+    """
+    found = []
+    for plain, profiled in zip(runs[name, PLAIN], runs[name, PROFILED], strict=False):
+        first = profiled["plain_from"] + _AFTER_END
+        extra = [_above(each["iterations"]["cpu_s"], first) for each in (profiled, plain)]
+        recording, leaving = extra[0] - extra[1], profiled["leaving"]["cpu_s"]
+        whole, sampler = _spent(profiled, "cpu_s"), profiled["leaving"]["children_s"]
+        found.append(Added(recording, leaving, sampler, whole / (whole - recording - leaving - sampler)))
+    return found
+
+
+def _above(seconds: Sequence[float], first: int) -> float:
+    """What the iterations before `first` take more than as many later ones."""
+    return sum(seconds[:first]) - first * _mean_alike(seconds[first:])
 
 
 def iteration_ratio(runs: Runs, name: str, clock: str) -> Ratio:

@@ -36,25 +36,29 @@ def _cells(runs: Runs, names: Sequence[str]) -> str:
     for name in names:
         wall, cpu = (figures.cell_ratio(runs, name, clock) for clock in (_WALL, _CPU))
         plain = [f"{figures.plain_seconds(runs, name, clock):.1f} s" for clock in (_WALL, _CPU)]
-        added = f"{figures.added_seconds(runs, name):.1f} s"
-        rows.append(
-            (name, len(runs[name, PLAIN]), *plain, show(wall), show(cpu), added, _verdict(cpu, figures.MOST_CELL))
-        )
+        added = figures.added(runs, name)
+        within = Ratio.spread([each.ratio for each in added])
+        first = added[0]
+        parts = f"{first.recording:.2f} + {first.leaving:.2f} + {first.sampler:.2f} s"
+        rounds = len(runs[name, PROFILED])
+        verdict = _verdict(within, figures.MOST_CELL)
+        rows.append((name, rounds, *plain, show(wall), show(cpu), show(within), parts, verdict))
+    ratios = ("profiled ÷ plain, wall", "CPU", "within one run, CPU")
     head = (
         "program",
         "rounds",
         "plain, wall",
         "plain, CPU",
-        "profiled ÷ plain, wall",
-        "CPU",
-        "start + stop",
-        "CPU ≤ 1.10",
+        *ratios,
+        "recording + end + sampler",
+        "within one run ≤ 1.10",
     )
     return f"""## The whole cell
 
 Wanted: at most 1.10 × for cells of 10 s and more. The cell in `with gpuprof.profile()` over the plain cell: median of
-the rounds (smallest to largest). CPU: processor time of the process and of the sampler's. Start + stop: by gpuprof's
-own clock.
+the rounds (smallest to largest). CPU: processor time of the process and of the sampler's. Two runs of the same plain
+cell differ by more than is asked for here, so *within one run* adds up what gpuprof added: its recorded iterations over
+its own later ones, the end of the `with`, and the sampler's process (first round).
 
 {markdown(head, rows)}
 """

@@ -182,6 +182,20 @@ def test_blocks_are_compared_with_their_neighbors():
     assert figures.hook_seconds(blocks, "cpu_s") == pytest.approx(0.0)
 
 
+def test_what_was_added_is_told_by_one_run_alone():
+    plain = {"iterations": {"cpu_s": [3.0, 1.0, 1.0, 1.0, 1.0, 1.0]}, "cpu_s": 8.0, "children_s": 0.0}
+    profiled = {
+        "iterations": {"cpu_s": [8.0, 4.0, 4.0, 2.0, 2.0, 2.0]},
+        "cpu_s": 25.0,
+        "children_s": 1.0,
+        "plain_from": 1,
+        "leaving": {"cpu_s": 3.0, "children_s": 1.0},
+    }
+    (found,) = figures.added({("a", "plain"): [plain], ("a", "profiled"): [profiled]}, "a")
+    assert (found.recording, found.leaving, found.sampler) == (8.0, 3.0, 1.0)
+    assert found.ratio == pytest.approx(26 / 14)
+
+
 def test_turns_take_the_sides_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("benchmarks.observer.turns._BLOCK_S", 0.001)
     turns = Turns(tmp_path, "")
