@@ -67,11 +67,12 @@ class LineShare:
     place: str
     told: float
     stopwatch: float
+    beside: float
 
     @property
     def points(self) -> float:
-        """By how many points they differ."""
-        return 100 * abs(self.told - self.stopwatch)
+        """By how many points it differs from the stopwatch of the same run."""
+        return 100 * abs(self.told - self.beside)
 
 
 def cell_ratio(runs: Runs, name: str, clock: str) -> Ratio:
@@ -152,10 +153,11 @@ def threads_share(runs: Runs, name: str) -> float:
 
 def line_shares(runs: Runs, name: str) -> list[LineShare]:
     """Every line that has more than 5 % by either, the worst first."""
-    told, clock = ([each["lines"] for each in runs[name, variant]] for variant in (PROFILED, STOPWATCH))
-    places = {place for lines in (*told, *clock) for place in lines}
-    found = [LineShare(place, _median_of(told, place), _median_of(clock, place)) for place in places]
-    return sorted((each for each in found if max(each.told, each.stopwatch) > LONG_LINE), key=lambda e: -e.points)
+    told, beside = ([each[key] for each in runs[name, PROFILED]] for key in ("lines", "lines_beside"))
+    clock = [each["lines"] for each in runs[name, STOPWATCH]]
+    places = {place for lines in (*told, *beside) for place in lines}
+    found = [LineShare(place, *(_median_of(each, place) for each in (told, clock, beside))) for place in places]
+    return sorted((each for each in found if max(each.told, each.beside) > LONG_LINE), key=lambda e: -e.points)
 
 
 def part_share(runs: Runs, name: str, part: str) -> Shares | None:

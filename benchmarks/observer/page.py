@@ -11,6 +11,7 @@ from benchmarks.observer.worker import PLAIN, PROFILED, VARIANTS
 from benchmarks.proving.tables import markdown
 
 _CPU, _WALL = "cpu_s", "wall_s"
+_CLOCKS = ("gpuprof", "stopwatch, same run", "stopwatch, plain run")
 _HEAD = """# What gpuprof does to a cell, and whether its figures are right
 
 `python -m benchmarks.observer fetch`, then `measure`, then `page --machine "…"` writes this page. Five programs that
@@ -98,8 +99,9 @@ def _lines(runs: Runs, names: Sequence[str]) -> str:
         where = f"{'cell' if worst.place[0] == '0' else 'cell before'}, line {worst.place[2:]}"
         rate = runs[name, PROFILED][0]["rate_hz"]
         samples = rate * runs[name, PROFILED][0][_WALL]
-        error = 100 * (worst.stopwatch * (1 - worst.stopwatch) / max(samples, 1)) ** 0.5
-        shares = (f"{100 * worst.told:.1f} %", f"{100 * worst.stopwatch:.1f} %", f"{worst.points:.1f}", f"{error:.1f}")
+        error = 100 * (worst.beside * (1 - worst.beside) / max(samples, 1)) ** 0.5
+        percents = [f"{100 * each:.1f} %" for each in (worst.told, worst.beside, worst.stopwatch)]
+        shares = (*percents, f"{worst.points:.1f}", f"{error:.1f}")
         rows.append((name, f"{rate:.0f} Hz", f"{held} of {len(found)}", where, *shares))
     head = (
         "program",

@@ -31,6 +31,10 @@ from benchmarks.proving.fresh import write_json
 PLAIN, PROFILED, STOPWATCH, TURNS = VARIANTS = ("plain", "profiled", "stopwatch", "turns")
 
 
+# of the `with`: where it is left
+_OURS = (0, 1)
+
+
 def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, Any]:
     """Run it in that empty folder; what was measured."""
     import torch
@@ -57,20 +61,21 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
             HERE: lines.here,
         }
     )
-    timed_lines = variant == STOPWATCH
+    timed_lines = variant in (PROFILED, STOPWATCH)
     notebook.run(cells.before, instrumented=1 if timed_lines else None)
     lines.restart()
     text = cells.profiled if variant == PROFILED else cells.plain
-    with _timed_exit() as leaving:
+    with _timed_exit() as leaving, _own_time(lines):
         found = _timed(lambda: notebook.run(text, instrumented=0 if timed_lines else None))
     lines.at(None)
     found["iterations"] = stopwatch.to_dict()
     if timed_lines:
-        total = sum(lines.seconds.values())
-        found["lines"] = folded({at: spent / total for at, spent in lines.seconds.items() if at is not None}, cells)
+        spent = {at: seconds for at, seconds in lines.seconds.items() if at not in (None, _OURS)}
+        found["lines"] = folded({at: each / sum(spent.values()) for at, each in spent.items() if at}, cells)
     if turns is not None:
         found["turns"] = turns.finish()
     if variant == PROFILED:
+        found["lines_beside"] = found["lines"]
         found |= {**told(notebook.namespace[names.RUN], cells), "leaving": leaving}
     return found
 
@@ -96,6 +101,23 @@ def _timed_exit() -> Iterator[dict[str, Any]]:
 
     with mock.patch.object(Profile, "__exit__", timed):
         yield found
+
+
+@contextlib.contextmanager
+def _own_time(lines: LineClock) -> Iterator[None]:
+    """The end of a recording is no time of the line that it falls on."""
+    from gpuprof.capture.session.window import RecordingWindow
+
+    finish = RecordingWindow._finish
+
+    def apart(window: RecordingWindow, reason: str) -> None:
+        before = lines.here()
+        lines.at(_OURS)
+        finish(window, reason)
+        lines.at(before)
+
+    with mock.patch.object(RecordingWindow, "_finish", apart):
+        yield
 
 
 def _children_s() -> float:

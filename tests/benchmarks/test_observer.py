@@ -232,6 +232,7 @@ def test_a_program_is_played_in_every_way_and_the_page_is_written(tmp_path: Path
             assert 0.5 < sum(found["lines"].values()) <= 1.0
         if variant == "profiled":
             assert found["plain_from"] < 23
+            assert {"0:1"}.isdisjoint(found["lines_beside"])
         if variant == "turns":
             found["turns"] = [{"watched": bool(n % 2), "cpu_s": [1.0]} for n in range(5)]
         write_json(kept / f"small.{variant}.1.json", {**found, "load": 1.0})
