@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.observer import figures
 from benchmarks.observer.figures import Ratio
@@ -10,6 +11,8 @@ from benchmarks.observer.measure import COLLATE, HOOKS, Runs
 from benchmarks.observer.worker import PLAIN, PROFILED, VARIANTS
 from benchmarks.proving.tables import markdown
 
+# written by hand: why a figure is not what was wanted
+NOTES = Path(__file__).with_name("notes.md")
 _CPU, _WALL = "cpu_s", "wall_s"
 _CLOCKS = ("gpuprof", "stopwatch, same run", "stopwatch, plain run")
 _HEAD = """# What gpuprof does to a cell, and whether its figures are right
@@ -29,7 +32,8 @@ def page(runs: Runs, names: Sequence[str], *, date: str, commit: str, machine: s
         [f"Not measured: {', '.join(name for name in names if name not in whole)}.\n"] if whole != list(names) else []
     )
     parts = [_HEAD, said, *missing, _cells(runs, whole), _iterations(runs, whole), _lines(runs, whole)]
-    return "\n".join([*parts, _shares(runs, whole), _sampler(runs, whole), _collate(runs)])
+    notes = [NOTES.read_text(encoding="utf-8")] if NOTES.is_file() else []
+    return "\n".join([*parts, _shares(runs, whole), _sampler(runs, whole), _collate(runs), *notes])
 
 
 def _cells(runs: Runs, names: Sequence[str]) -> str:
