@@ -107,21 +107,12 @@ def _lines(runs: Runs, names: Sequence[str]) -> str:
         percents = [f"{100 * each:.1f} %" for each in (worst.told, worst.beside, worst.stopwatch)]
         shares = (*percents, f"{worst.points:.1f}", f"{error:.1f}")
         rows.append((name, f"{rate:.0f} Hz", f"{held} of {len(found)}", where, *shares))
-    head = (
-        "program",
-        "rate",
-        "within 5 points",
-        "worst line",
-        "gpuprof",
-        "stopwatch",
-        "points apart",
-        "chance, one run",
-    )
+    head = ("program", "rate", "within 5 points", "worst line", *_CLOCKS, "points apart", "chance, one run")
     return f"""## Shares of lines
 
-Wanted: every line above 5 % within 5 points. Samples of the whole profiled cell, against a copy of the program that
-reads a clock at every statement, run without gpuprof; medians of the rounds. *Chance*: the standard error that so few
-samples have, in points.
+Wanted: every line above 5 % within 5 points. Samples of the whole cell, against a copy of the program that reads a
+clock at every statement: in the same run, and in a run without gpuprof (medians of the rounds). *Points apart*: from
+the same run, since shares differ between two runs, too. *Chance*: the standard error of so few samples, in points.
 
 {markdown(head, rows)}
 """
