@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import time
 from typing import Any
 
+from gpuprof.units import NS_PER_S
+
 _FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+
+
+_PERIOD_NS = 20_000_000
+_MOST_PERIOD_NS = NS_PER_S
+# of the time
+_SHARE = 0.005
 
 
 class _Counts(ctypes.Structure):
@@ -18,9 +27,29 @@ class _Counts(ctypes.Structure):
 
 
 def heap_bytes() -> int | None:
-    """Bytes in use on the heap (20 to 90 µs); None where the C library does not count them (glibc does since 2.33)."""
+    """Bytes in use on the heap; None where the C library does not count them (glibc does since 2.33).
+
+    It goes through every free piece: 20 to 90 µs, but 6 ms on a heap with 100,000 of them.
+    """
     counts = _counter()
     return None if counts is None else int(counts().uordblks)
+
+
+class HeapReader:
+    """Asks that as often as its time allows, but 50 times a second at most, and once a second at least."""
+
+    def __init__(self) -> None:
+        self._due_ns = 0
+
+    def bytes_if_due(self) -> int | None:
+        """Bytes in use, or None where it has been asked lately, or they are not counted."""
+        began = time.monotonic_ns()
+        if began < self._due_ns:
+            return None
+        found = heap_bytes()
+        now = time.monotonic_ns()
+        self._due_ns = now + min(max(int((now - began) / _SHARE), _PERIOD_NS), _MOST_PERIOD_NS)
+        return found
 
 
 @functools.cache

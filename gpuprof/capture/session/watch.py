@@ -18,7 +18,7 @@ from gpuprof.capture.loading.loaders import LoaderWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
-from gpuprof.capture.process.heap import heap_bytes
+from gpuprof.capture.process.heap import HeapReader, heap_bytes
 from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
@@ -38,8 +38,6 @@ from gpuprof.model.context import Cell, Cost, Environment, RunContext
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
 from gpuprof.model.table import Table
-
-_HEAP_PERIOD_NS = 20_000_000
 
 
 class Watch:
@@ -61,7 +59,8 @@ class Watch:
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
-        self._heap_read_ns = 0
+        self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
+        self._heap_counts = heap_bytes() is not None
         self._host = HostSampler(self._tick)
         self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
         self._flags: dict[str, Any] | None = None
@@ -227,14 +226,13 @@ class Watch:
 
     def _tick(self, resident_bytes: int) -> None:
         self._stacks.tick()
-        heap = heap_bytes()
-        self._window.check("bytes" if self._limit.passed(resident_bytes if heap is None else heap) else None)
+        if not self._window.running:
+            return
+        held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
+        self._window.check("bytes" if held is not None and self._limit.passed(held) else None)
 
     def _step_ended(self) -> None:
-        # counting takes up to 90 µs: not after every step of a millisecond
-        now = time.monotonic_ns()
-        if self._window.running and now - self._heap_read_ns > _HEAP_PERIOD_NS and (heap := heap_bytes()) is not None:
-            self._heap_read_ns = now
+        if self._window.running and (heap := self._heap_at_steps.bytes_if_due()) is not None:
             self._limit.step_ended(heap)
 
     def _environment(self, log: ReadingLog) -> Environment:

@@ -22,7 +22,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuprof.capture.stacks.folding import StackTree
+from gpuprof.capture.stacks.folding import StackTree, is_ours
 from gpuprof.capture.stacks.spy_trace import first_us, read_stacks
 from gpuprof.errors import CaptureError
 from gpuprof.units import NS_PER_S, NS_PER_US
@@ -161,7 +161,8 @@ class SpySampler:
                 return _said(part)
             zero_ns = begin_ns - first * NS_PER_US
             for since_us, until_us, stack in read_stacks(raw, self._main):
-                rows.append((zero_ns + since_us * NS_PER_US, zero_ns + until_us * NS_PER_US, tree.node(stack)))
+                if not is_ours(stack):
+                    rows.append((zero_ns + since_us * NS_PER_US, zero_ns + until_us * NS_PER_US, tree.node(stack)))
         except (OSError, ValueError):  # msgspec's error is a ValueError
             return _said(part)
         return ""

@@ -14,7 +14,7 @@ from array import array
 from types import CodeType, FrameType
 
 from gpuprof.capture.base import exclusive_session
-from gpuprof.capture.stacks.folding import Frame, StackTree
+from gpuprof.capture.stacks.folding import Frame, StackTree, is_ours
 from gpuprof.units import NS_PER_S
 
 _PERIOD_NS = 10_000_000
@@ -73,7 +73,10 @@ class ThreadSampler:
     def stretches(self, tree: StackTree) -> list[tuple[int, int, int]]:
         """(begin, end, node) of the time between every two samples, as seen at its end."""
         nodes, rows = self._nodes(tree), []
+        ours = [is_ours(self._frames(number)) for number in range(len(self._stacks))]
         for at in range(1, len(self._seen)):
+            if ours[self._seen[at]]:
+                continue
             begin, end, late = self._times[at - 1], self._times[at], self._late_ns[at]
             if late > _PROMPT_NS:
                 shared = _shared(self._frames(self._seen[at - 1]), self._frames(self._seen[at]))

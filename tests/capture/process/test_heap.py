@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 
 import pytest
 
@@ -29,3 +30,19 @@ def test_a_library_that_does_not_count_is_none(monkeypatch: pytest.MonkeyPatch) 
     heap._counter.cache_clear()
     assert heap.heap_bytes() is None
     heap._counter.cache_clear()
+
+
+def test_a_heap_that_is_slow_to_count_is_counted_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0]
+
+    def slow() -> int:
+        now[0] += 6_000_000
+        return 7
+
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    monkeypatch.setattr(heap, "heap_bytes", slow)
+    reader, asked = heap.HeapReader(), 0
+    while now[0] < 10_000_000_000:
+        asked += reader.bytes_if_due() == 7
+        now[0] += 10_000_000
+    assert asked == 10

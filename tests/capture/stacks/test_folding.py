@@ -3,7 +3,7 @@ from __future__ import annotations
 import sysconfig
 from pathlib import Path
 
-from gpuprof.capture.stacks.folding import OWN_FOLDER, StackTree
+from gpuprof.capture.stacks.folding import OWN_FOLDER, StackTree, is_ours
 
 CELL = "ipykernel_1/100.py"
 OTHER = "ipykernel_1/200.py"
@@ -58,3 +58,10 @@ def test_the_same_stack_is_the_same_node_and_none_is_minus_one() -> None:
     assert tree.node([("/home/me/a.py", "f", 2)]) != first
     assert tree.node([(STDLIB, "decode", 1)]) == -1
     assert tree.node([]) == -1
+
+
+def test_the_time_in_which_a_recording_ends_is_ours() -> None:
+    ending = (str(Path(OWN_FOLDER) / "capture" / "session" / "window.py"), "_finish", 7)
+    hook = (str(Path(OWN_FOLDER) / "capture" / "loading" / "loaders.py"), "next", 7)
+    assert is_ours([(CELL, "<module>", 1), hook, ending, (TORCH, "stop", 2)])
+    assert not is_ours([(CELL, "<module>", 1), hook, (TORCH, "forward", 2)])

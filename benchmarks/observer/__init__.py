@@ -1,0 +1,1 @@
+"""What gpuprof does to real programs, and whether its figures of them are right: five that nobody wrote for it."""
