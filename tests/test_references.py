@@ -62,7 +62,12 @@ ALLOWED = {
     "profiler/data.py": "a file of the TensorBoard plugin",
     "v100-ddp-memory-nccl.json.gz": "a recorded trace by its name",
 }
-NOT_READ = {"benchmarks/mutation.md", "tests/test_references.py", "tests/recordings/manifest.toml"}
+NOT_READ = {
+    "benchmarks/mutation.md",
+    "tests/test_references.py",
+    "tests/recordings/manifest.toml",
+    "benchmarks/observer/manifest.toml",
+}
 FOREIGN = ("torch/", "transformers/", "site-packages/")
 # Options of docker, torchrun and jupyter.
 FOREIGN_OPTIONS = {"--gpus", "--shm-size", "--ipc", "--cap-add", "--execute", "--nproc-per-node"}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gpuprof.capture.base.own_processes import OWN
 from gpuprof.capture.process.core_times import thread_times
 from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
@@ -96,7 +97,8 @@ class HostSampler:
         import psutil
 
         if time.monotonic() - self._children_read_at > _CHILDREN_EVERY_S:
-            self._children = {pid: self._children.get(pid) or child for pid, child in _children_of(process).items()}
+            now = _children_of(process)
+            self._children = {pid: self._children.get(pid) or child for pid, child in now.items() if pid not in OWN}
             self._children_read_at = time.monotonic()
         busy, resident = 0.0, 0
         for pid, child in list(self._children.items()):

@@ -22,13 +22,14 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpuprof.capture.base.own_processes import OWN
 from gpuprof.capture.stacks.folding import StackTree, is_ours
 from gpuprof.capture.stacks.spy_trace import first_us, read_stacks
 from gpuprof.errors import CaptureError
 from gpuprof.units import NS_PER_S, NS_PER_US
 
 # of one core; what a sample costs: about 200 µs, and 7 µs for each frame of any thread (measured, py-spy 0.4.3)
-_SHARE = 0.006
+_SHARE = 0.005
 _SAMPLE_S, _FRAME_S = 200e-6, 7e-6
 _LEAST_HZ, _MOST_HZ = 5, 100
 # it keeps every change of the stack in memory until it ends
@@ -101,6 +102,7 @@ class SpySampler:
             with contextlib.suppress(OSError):
                 part.process.kill()
                 part.process.wait()
+            OWN.discard(part.process.pid)
             shutil.rmtree(part.folder, ignore_errors=True)
 
     def _begin_part(self) -> None:
@@ -131,6 +133,7 @@ class SpySampler:
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise CaptureError(f"py-spy could not be started ({error.strerror or error})") from error
+        OWN.add(process.pid)
         _let_read(process.pid)
         self._parts.append(_Part(process, folder))
 
@@ -147,6 +150,7 @@ class SpySampler:
         except subprocess.TimeoutExpired:
             part.process.kill()
             part.process.wait()
+        OWN.discard(part.process.pid)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         self.cpu_ns += int(spent_s * NS_PER_S)

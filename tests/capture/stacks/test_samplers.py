@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from gpuprof.capture.base.own_processes import OWN
 from gpuprof.capture.stacks import spy
 from gpuprof.capture.stacks.folding import StackTree
 from gpuprof.capture.stacks.spy import SpySampler
@@ -60,6 +61,11 @@ def by_spy() -> Iterator[SpySampler]:
         sampler.start()
     except CaptureError as error:  # pragma: no cover  - a machine that forbids it
         pytest.skip(str(error))
+    for _ in range(200):  # on a busy machine it takes a while to read where Python keeps its frames
+        sampler._parts[0].note_begin()
+        if sampler._parts[0].begin_ns:
+            break
+        time.sleep(0.05)
     yield sampler
     sampler.abandon()
 
@@ -198,3 +204,15 @@ def test_unwanted_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     assert threading.active_count() == before
     assert watch.finish()[0] is None
     watch.abandon()
+
+
+def test_it_is_no_child_of_the_users_run(by_spy: SpySampler) -> None:
+    from gpuprof.capture.process.host_sampler import HostSampler
+
+    sampler = HostSampler()
+    sampler.start()
+    time.sleep(0.5)
+    table = sampler.stop()
+    assert len(table) and (table["children_resident_bytes"] == 0).all()
+    by_spy.finish(StackTree(HERE))
+    assert not OWN
