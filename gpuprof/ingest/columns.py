@@ -95,6 +95,7 @@ class ColumnMaker:
             "thread": np.repeat(np.array(threads, np.int32), np.diff(firsts, append=len(name))),
             "external_id": rows.external_id,
             "sequence": rows.sequence,
+            "forward_thread": rows.forward_thread,
             "input_dims": without,
             "input_types": without,
             "input_values": without,

@@ -41,6 +41,7 @@ class PlainOperators:
     duration_ns: Array
     external_id: Array
     sequence: Array
+    forward_thread: Array
 
 
 class _Text:
@@ -124,7 +125,7 @@ def split(text: bytes) -> tuple[bytes, PlainOperators | None]:
     external_id = reader.number()
     reader.literal(b',"Record function id": ')
     reader.number()
-    sequence = _sequence(reader)
+    sequence, forward_thread = _sequence(reader)
     reader.literal(_INDEX)
     reader.number()
     reader.literal(_TAIL)
@@ -133,7 +134,7 @@ def split(text: bytes) -> tuple[bytes, PlainOperators | None]:
     if not found or not all(map(_is_plain, set(found))):
         return text, None
     begins, ends = heads[good], reader.at[good]
-    columns = (column[good] for column in (*fields, external_id, sequence))
+    columns = (column[good] for column in (*fields, external_id, sequence, forward_thread))
     behind = text.count(_CATEGORY, int(ends[-1]))
     if text.count(_CATEGORY) != len(found) + behind or behind > 1:
         return text, None  # some are written otherwise: their order would be lost
@@ -151,15 +152,14 @@ def _heads(text: bytes) -> tuple[Array, Array]:
     return lines[opening], lines[opening + 4] - len(b'",\n')
 
 
-def _sequence(reader: _Text) -> Array:
-    """The sequence number, which is given with a thread's number or not at all: -1."""
+def _sequence(reader: _Text) -> tuple[Array, Array]:
+    """The sequence number and the forward thread's, which are given together or not at all: -1."""
     there = reader.has(_SEQUENCE[0])
     reader.at = reader.at + there * len(_SEQUENCE[0])
     number = reader.number(there)
     reader.good &= reader.has(_SEQUENCE[1]) | ~there
     reader.at = reader.at + there * len(_SEQUENCE[1])
-    reader.number(there)
-    return number
+    return number, reader.number(there)
 
 
 def _is_plain(name: bytes) -> bool:

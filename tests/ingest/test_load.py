@@ -74,7 +74,7 @@ class Captured:
         default_factory=lambda: ReadingLog(table=Table(DEVICE_READINGS, {"time_ns": [3]}))
     )
     host_readings: Table = field(default_factory=lambda: Table(HOST_READINGS))
-    line_events: Table = field(default_factory=lambda: Table(LINE_EVENTS))
+    large: tuple[Table, ...] = (Table(LINE_EVENTS),)
 
 
 def test_what_could_not_be_saved_is_read_all_the_same(tmp_path: Path) -> None:
