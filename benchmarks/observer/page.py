@@ -101,7 +101,7 @@ def _lines(runs: Runs, names: Sequence[str]) -> str:
         held = sum(each.points <= figures.MOST_POINTS for each in found)
         worst = found[0]
         where = f"{'cell' if worst.place[0] == '0' else 'cell before'}, line {worst.place[2:]}"
-        rate = runs[name, PROFILED][0]["rate_hz"] or 0.0  # none where the cell was over before the first sample
+        rate = runs[name, PROFILED][0]["rate_hz"]
         samples = rate * runs[name, PROFILED][0][_WALL]
         error = 100 * (worst.beside * (1 - worst.beside) / max(samples, 1)) ** 0.5
         percents = [f"{100 * each:.1f} %" for each in (worst.told, worst.beside, worst.stopwatch)]
