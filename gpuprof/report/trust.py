@@ -180,8 +180,7 @@ def _plain_notes(results: Results) -> list[str]:
         parts.append(f"{units.percent(plain.wait_share)} is the wait for data")
     if plain.optimizer_ns:
         parts.append(f"{units.percent(plain.optimizer_ns / plain.mean_ns)} is the optimizer")
-    length = f"{units.plural(plain.count, 'iteration')} without the recording took {units.duration(plain.mean_ns)} each"
-    return [f"{length}; of that {' and '.join(parts)}." if parts else f"{length}."]
+    return [f"Of an iteration without the recording, {' and '.join(parts)}."] if parts else []
 
 
 def _sampling_notes(trace: Trace) -> list[str]:

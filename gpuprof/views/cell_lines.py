@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.cell_time import CellTime
-from gpuprof.model.context import SampledFile
+from gpuprof.model.context import Cell, SampledFile
 from gpuprof.views.blocks import Block, TableBlock, TableCell
 
 MOST_ROWS = 20
@@ -25,7 +25,7 @@ def cell_lines(results: Results) -> list[Block]:
         place = "an unknown line" if line < 0 else f"line {line}"
         rows.append(
             (
-                f"{place} of {title(files[table['source_file'][row]])}",
+                f"{place} of {title(files[table['source_file'][row]], results.trace.context.cell)}",
                 TableCell(units.duration(spent_ns), spent_ns),
                 TableCell(f"{units.percent(share)} ± {units.percent(float(table['error'][row]))}", share),
                 _called(results, int(table["leaf"][row]), float(table["leaf_share"][row])),
@@ -35,10 +35,11 @@ def cell_lines(results: Results) -> list[Block]:
     return [TableBlock("Time of the whole cell by line", heads, tuple(rows), _note(results))]
 
 
-def title(file: SampledFile) -> str:
-    """`the cell`, `In [3]`, `another cell`."""
+def title(file: SampledFile, cell: Cell | None) -> str:
+    """`the cell`, `the cell, In [7]`, `In [3]`, `another cell`."""
     if file.kind == "cell":
-        return "the cell"
+        number = cell.execution_count if cell else file.execution_count
+        return "the cell" if number is None else f"the cell, In [{number}]"
     return "another cell" if file.execution_count is None else f"In [{file.execution_count}]"
 
 

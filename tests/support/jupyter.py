@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.kernel import ANY_LOAD
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -59,6 +61,7 @@ def _serving(folder: Path, module: str, application: str, *options: str) -> Iter
         port = probe.getsockname()[1]
     token, work = secrets.token_hex(16), folder / "work"
     work.mkdir()
+    _at_any_load(folder / "ipython")
     places = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     overrides = folder / "settings"
     _quieten(overrides)
@@ -78,6 +81,13 @@ def _serving(folder: Path, module: str, application: str, *options: str) -> Iter
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(10)
             process.kill()
+
+
+def _at_any_load(ipython: Path) -> None:
+    """Kernels here share their cores with other tests; findings would rightly be withheld for that."""
+    startup = ipython / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "any_load.py").write_text(ANY_LOAD)
 
 
 def _quieten(folder: Path) -> None:

@@ -19,7 +19,7 @@ from nbclient.exceptions import CellExecutionError
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_A_CELL = 120
 # Beside other tests a cell may hardly get a core; its findings would rightly be withheld.
-_ANY_LOAD = (
+ANY_LOAD = (
     "from gpuprof.capture.process import host_sampler; host_sampler.thread_times = lambda *_: None; del host_sampler"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -122,7 +122,7 @@ def live_kernel(folder: Path) -> Iterator[LiveKernel]:
     with client.setup_kernel(cwd=str(folder), env=kernel_environment()):
         kernel = LiveKernel(client)
         assert not kernel.run("%load_ext gpuprof").outputs
-        assert not kernel.run(_ANY_LOAD, store_history=False).outputs
+        assert not kernel.run(ANY_LOAD, store_history=False).outputs
         yield kernel
 
 

@@ -17,7 +17,9 @@ CELL_LINES = TableSchema(
     "cell_lines",
     "one line of the notebook that was seen running",
     (
-        Column("source_file", "int32", "row of the followed files", "0: the profiled cell"),
+        Column(
+            "source_file", "int32", "place among the notebook's files of context.stacks.files", "0: the profiled cell"
+        ),
         Column("line", "int32", "line", "the line, from 1; -1: somewhere in that function"),
         Column("cell_line", "int32", "line", "the line of the profiled cell that led there most; -1 if none"),
         Column("duration_ns", "int64", "ns", "time with this line as the innermost one of the notebook"),

@@ -18,8 +18,9 @@ _OWN = ("cell", "notebook")
 class StackLines(Result):
     """For each row of `stack_nodes`, arrays of its shape: the innermost frame of the notebook at or above it.
 
-    `source_file`: its row of the followed files (0: the cell), -1 where none is; `line`: its line, -1 where none is
-    known; `cell_line`: the line of the profiled cell that led there, -1 where none did. `row`: that frame's own row.
+    `source_file`: its place among the notebook's files in `context.stacks.files` (0: the cell), not the row of the
+    followed files; -1 where none is. `line`: its line, -1 where none is known; `cell_line`: the line of the profiled
+    cell that led there, -1 where none did. `row`: that frame's own row.
     """
 
     source_file: Array

@@ -39,7 +39,7 @@ class CoreStarvation(ValidityCheck):
                     f"The main thread got only {units.percent(got)} of the CPU time it asked for: other processes "
                     f"held the cores{', so this run cannot be judged' if starved else ''}."
                 ),
-                remedy="Stop what else runs on this machine, then run the cell again.",
+                remedy="Stop other programs on this machine, then run the cell again.",
                 cannot_judge=starved,
                 spoils=frozenset({Evidence.CPU_TIMES, Evidence.WAITS}),
                 handling=Handling.WITHHELD if starved else Handling.LOWERED,
