@@ -41,9 +41,13 @@ class Server:
 
 
 @contextlib.contextmanager
-def jupyterlab(folder: Path) -> Iterator[Server]:
-    """Serve `folder/work`; settings, runtime files and the log lie beside it in `folder`."""
-    with _serving(folder, "jupyterlab", "LabApp", "--LabApp.news_url=None", "--LabApp.collaborative=False") as server:
+def jupyterlab(folder: Path, *, subshells: bool = True) -> Iterator[Server]:
+    """Serve `folder/work`; settings, runtime files and the log lie beside it in `folder`.
+
+    Without `subshells` a widget's message always waits for the running cell; with them it does so now and then only.
+    """
+    options = "--LabApp.news_url=None", "--LabApp.collaborative=False"
+    with _serving(folder, "jupyterlab", "LabApp", *options, subshells=subshells) as server:
         yield server
 
 
@@ -55,7 +59,7 @@ def notebook7(folder: Path) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def _serving(folder: Path, module: str, application: str, *options: str) -> Iterator[Server]:
+def _serving(folder: Path, module: str, application: str, *options: str, subshells: bool = True) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -64,7 +68,7 @@ def _serving(folder: Path, module: str, application: str, *options: str) -> Iter
     _at_any_load(folder / "ipython")
     places = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     overrides = folder / "settings"
-    _quieten(overrides)
+    _override(overrides, subshells)
     command = [
         *(sys.executable, "-m", module, "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1"),
         *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={work}"),
@@ -90,11 +94,15 @@ def _at_any_load(ipython: Path) -> None:
     (startup / "any_load.py").write_text(ANY_LOAD)
 
 
-def _quieten(folder: Path) -> None:
+def _override(folder: Path, subshells: bool) -> None:
     """No question about news, no update check: both would ask the network."""
     folder.mkdir()
-    notifications = {"fetchNews": "false", "checkForUpdates": False}
-    overrides = {"@jupyterlab/apputils-extension:notification": notifications}
+    overrides = {
+        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+        "@jupyterlab/apputils-extension:kernels-settings": {
+            "commsOverSubshells": "perCommTarget" if subshells else "disabled"
+        },
+    }
     (folder / "overrides.json").write_text(json.dumps(overrides))
 
 
