@@ -6,13 +6,14 @@ import contextlib
 import dataclasses
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.ingest.load import load_captured, load_ranks
+from gpuprof.model import half_written
 from gpuprof.model.kinds import VOCABULARIES
 from gpuprof.model.measured import Measured, read_measured, write_measured
 from gpuprof.model.trace import Trace
@@ -35,17 +36,25 @@ _OLD_NAMES_GO = "0.3"
 class Run:
     """One profiled or loaded run.
 
-    `trace` is what was recorded, as columns. Where a folder of ranks was loaded, it and everything told is that of the
-    lowest rank, and `traces` holds all of them. `folder` is where the run is saved, None where it is not; `unsaved`
-    says what could not be saved, and why.
+    `folder` is where the run is saved, None where it is not; `unsaved` says what could not be saved, and why.
     """
 
-    def __init__(self, trace: Trace, *, others: Sequence[Trace] = (), folder: Path | None = None):
-        self.trace = trace
-        self.traces = (trace, *others)
+    def __init__(self, trace: Trace | Callable[[], Trace], *, others: Sequence[Trace] = (), folder: Path | None = None):
+        """Of a trace, or of a function that reads it when it is first asked for."""
+        self._given, self._others = trace, tuple(others)
         self.folder = folder
         self.unsaved: str | None = None
         self._dashboards: weakref.WeakSet[Dashboard] = weakref.WeakSet()
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What was recorded, as columns. Of a folder of ranks, it and everything told is that of the lowest rank."""
+        return self._given if isinstance(self._given, Trace) else self._given()
+
+    @cached_property
+    def traces(self) -> tuple[Trace, ...]:
+        """The traces of all ranks that were loaded."""
+        return (self.trace, *self._others)
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
@@ -53,14 +62,22 @@ class Run:
 
         TraceError or RecordingError, with one clear line, where it cannot be read.
         """
+        half_written.finish_all()
         first, *others = load_ranks(Path(path))
         folder = Path(path) if first.source.kind == "recording" else None
         return cls(first, others=others, folder=folder)
 
     @classmethod
     def _from_captured(cls, captured: Captured) -> Self:
-        """The Run of what a capture Session brought back, saved or not."""
-        run = cls(load_captured(captured), folder=captured.folder)
+        """The Run of what a capture Session brought back, saved or not, packed or not."""
+        run = cls(_read(captured), folder=captured.folder)
+        run.unsaved = captured.unsaved
+        return run
+
+    @classmethod
+    def _from_captured_later(cls, captured: Captured) -> Self:
+        """The same, its trace read when it is first asked for; GpuprofError then where it cannot be."""
+        run = cls(lambda: _read_later(captured), folder=captured.folder)
         run.unsaved = captured.unsaved
         return run
 
@@ -198,6 +215,24 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<gpuprof.Run {self.report_data.title}: {self.verdict}>"
+
+
+def _read(captured: Captured) -> Trace:
+    trace, packing = load_captured(captured), captured.packing
+    odd = trace.source.repaired or not trace.source.kernels_saved
+    if odd and packing is not None and packing.finish() is None:
+        # names that are not valid JSON, which packing mends
+        return load_captured(dataclasses.replace(captured, kineto=packing.packed))
+    return trace
+
+
+def _read_later(captured: Captured) -> Trace:
+    if captured.packing is not None:
+        captured = dataclasses.replace(captured, kineto=captured.packing.readable)
+    try:
+        return _read(captured)
+    except Exception as failure:  # the block ran long ago: whatever it is, one line says whose fault it was
+        raise GpuprofError(f"this run cannot be read: {type(failure).__name__}: {failure}") from failure
 
 
 def _renamed(old: str, new: str) -> None:

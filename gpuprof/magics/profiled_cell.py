@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -126,11 +125,6 @@ class ProfiledCell:
         if self._captured.folder is not None:
             remember(self._captured.folder)
         run = Run._from_captured(self._captured)
-        packing = self._captured.packing
-        odd = run.trace.source.repaired or not run.trace.source.kernels_saved
-        if odd and packing is not None and packing.finish() is None:
-            # names that are not valid JSON, which packing mends
-            run = Run._from_captured(replace(self._captured, kineto=packing.packed))
         remember(run)
         return run
 

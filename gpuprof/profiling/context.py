@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, get_type_hints
@@ -11,14 +13,17 @@ from typing import Any, get_type_hints
 import msgspec
 
 from gpuprof.capture.base.options import CaptureOptions
-from gpuprof.capture.memory.malloc_trim import give_back_free_memory
+from gpuprof.capture.profiler.trace_file import Packing
 from gpuprof.capture.session.captured import Captured
+from gpuprof.capture.session.recording_writer import unsaved_because
 from gpuprof.capture.session.session import Session
 from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.model import half_written
 from gpuprof.model.context import Cell
 from gpuprof.profiling.runs import remember
 from gpuprof.run import Run
 
+_WHY = "it is still being recorded; leave the `with` block first"
 _TYPES = get_type_hints(CaptureOptions)
 
 
@@ -26,22 +31,18 @@ class PendingRun(Run):
     """The Run of a `with` block that has not ended. It becomes a Run, in place, when the block does."""
 
     def __init__(self) -> None:
-        self._why = "it is still being recorded; leave the `with` block first"
+        """Nothing yet."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        raise GpuprofError(f"this run has no {name!r} yet: {self._why}")
+        raise GpuprofError(f"this run has no {name!r} yet: {_WHY}")
 
     def __repr__(self) -> str:
-        return f"<gpuprof.Run: {self._why}>"
+        return f"<gpuprof.Run: {_WHY}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self)}
-
-    def fail(self, why: str) -> None:
-        """Say from now on why there is no run."""
-        self._why = why
 
     def become(self, run: Run) -> None:
         """Turn into this run."""
@@ -71,23 +72,29 @@ class Profile:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         assert self._session is not None
-        captured = self._session.stop(error)
+        captured = self._session.stop(error, pack_later=True)
         self._fill(captured)
         if self._session.interrupted and error is None:
             raise KeyboardInterrupt
 
     def _fill(self, captured: Captured) -> None:
-        if captured.folder is not None:
-            remember(captured.folder)
-        try:
-            run = Run._from_captured(captured)
-        except Exception as failure:  # noqa: BLE001 - the block has run; its own outcome must stand
-            self._run.fail(f"{type(failure).__name__}: {failure}")
-            sys.stderr.write(f"gpuprof: {self._run!r}\n")
-            return
-        self._run.become(run)
+        """Only what cannot wait: a script goes on at once, and its run is read when it is looked at."""
+        run = self._run
+        run.become(Run._from_captured_later(captured))
         remember(run)
-        give_back_free_memory()
+        if captured.packing is not None:
+            captured.packing.begin(mend=True)
+            half_written.add(partial(_finish, run, captured.packing))
+
+
+def _finish(run: Run, packing: Packing) -> None:
+    """The run is read now where it could not be saved."""
+    problem = packing.wait()
+    if problem is not None:
+        run.unsaved = run.unsaved or unsaved_because(problem, "the kernel recording was not saved")
+        with contextlib.suppress(GpuprofError):
+            _ = run.trace
+    packing.finish()
 
 
 def profile(

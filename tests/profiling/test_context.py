@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 import torch
 
 import gpuprof
+from gpuprof.capture.profiler import trace_file
 from gpuprof.errors import GpuprofError, ProfilerBusyError, UsageError
+from gpuprof.model import half_written
 from gpuprof.run import Run
 
 
@@ -133,16 +136,65 @@ def test_an_interrupt_while_it_stops_arrives_after_the_run_is_made(monkeypatch: 
     assert type(run) is Run and count_of(run, "aten::mm") == 1
 
 
-def test_our_own_failure_leaves_the_block_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_our_own_failure_leaves_the_block_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(captured: Any) -> Run:
         raise ValueError("not today")
 
-    monkeypatch.setattr(Run, "_from_captured", broken)
+    monkeypatch.setattr(gpuprof.run, "load_captured", broken)
     with gpuprof.profile() as run:
         value = work()
     assert value[0, 0] == 32
-    assert capsys.readouterr().err.count("\n") == 1
-    with pytest.raises(GpuprofError, match="not today"):
-        _ = run.findings
+    assert run.folder is not None and run.folder.is_dir()
+    for _ in range(2):
+        with pytest.raises(GpuprofError, match="cannot be read: ValueError: not today"):
+            _ = run.findings
+
+
+def test_the_trace_is_read_when_it_is_asked_for_and_packed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Any] = []
+    original = gpuprof.run.load_captured
+    monkeypatch.setattr(gpuprof.run, "load_captured", lambda captured: read.append(captured) or original(captured))
+    # GIVEN a block that has ended
+    with gpuprof.profile() as run:
+        work()
+    assert not read and run.folder is not None
+    raw = _packing().readable
+    # WHEN it is looked at, before or after it was packed
+    assert count_of(run, "aten::mm") == 1 and count_of(run, "aten::mm") == 1
+    # THEN it was read once, and what is read from disk is whole
+    assert len(read) == 1
+    assert count_of(Run.load(run.folder), "aten::mm") == 1
+    assert not raw.exists()
+
+
+@pytest.mark.parametrize("what", ["another block", "the end of the process"])
+def test_a_block_that_nobody_looks_at_is_saved_whole(what: str) -> None:
+    with gpuprof.profile() as run:
+        work()
+    raw = _packing().readable
+    assert raw.exists()
+    if what == "another block":
+        with gpuprof.profile():
+            assert not raw.exists()
+    else:
+        half_written.finish_all()
+    assert not raw.exists() and count_of(run, "aten::mm") == 1
+
+
+def test_a_run_that_cannot_be_packed_is_read_while_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(raw: Path, packed: Path) -> None:
+        packed.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device", str(packed))
+
+    monkeypatch.setattr(trace_file, "pack", full)
+    with gpuprof.profile() as run:
+        work()
+    half_written.finish_all()
+    assert run.unsaved is not None and "the disk is full" in run.unsaved
+    assert run.folder is not None and not (run.folder / "kineto.json.gz").exists()
+    assert count_of(run, "aten::mm") == 1
+
+
+def _packing() -> trace_file.Packing:
+    (finish,) = half_written._finishing.values()
+    return finish.args[1]  # type: ignore[attr-defined]

@@ -59,7 +59,8 @@ class Packing:
     """A saved trace on its way into the folder of its run: read as it is, it need not be packed first. `packed`: where
     it goes.
 
-    Either `begin` and later `finish`, or `finish` alone, or `abandon`.
+    Either `begin` and later `finish`, or `finish` alone, or `abandon`. Between `begin` and `finish` there are both
+    files.
     """
 
     def __init__(self, raw: Path, folder: Path):
@@ -69,27 +70,34 @@ class Packing:
         self._problem: OSError | None = None
         self._left = True
 
-    def begin(self) -> None:
-        """Pack a trace that needs no mending, in a thread: zlib lets go of the interpreter lock. Nothing where it is
-        packed already."""
+    @property
+    def readable(self) -> Path:
+        """The file that has the trace now."""
+        return self._raw if self._left else self.packed
+
+    def begin(self, *, mend: bool = False) -> None:
+        """Pack it in a thread: zlib lets go of the interpreter lock. `mend` its names, which holds that lock for a
+        while, where nobody has read it yet. Nothing where it is packed already."""
         if not self._left:
             return
-        thread = threading.Thread(target=self._compress, name="gpuprof-pack", daemon=True)
+        thread = threading.Thread(target=self._pack if mend else self._compress, name="gpuprof-pack", daemon=True)
         try:
             thread.start()
         except RuntimeError:  # no more threads: `finish` does it
             return
         self._thread = thread
 
-    def finish(self) -> OSError | None:
-        """Pack it, names mended, or wait for that; why the folder is left without it. Does nothing a second time."""
+    def wait(self) -> OSError | None:
+        """Pack it, names mended, or wait for that; what torch wrote stays. Why the folder is left without it."""
         if self._thread is not None:
             self._thread.join()
         elif self._left:
-            try:
-                pack(self._raw, self.packed)
-            except OSError as error:
-                self._problem = error
+            self._pack()
+        return self._problem
+
+    def finish(self) -> OSError | None:
+        """The same, and delete what torch wrote. Does nothing a second time."""
+        self.wait()
         self.abandon()
         if self._problem is not None:
             self.packed.unlink(missing_ok=True)
@@ -101,6 +109,12 @@ class Packing:
         self._raw.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # the folder of the run, with more in it
             self._raw.parent.rmdir()
+
+    def _pack(self) -> None:
+        try:
+            pack(self._raw, self.packed)
+        except OSError as error:
+            self._problem = error
 
     def _compress(self) -> None:
         try:

@@ -15,6 +15,7 @@ from gpuprof.capture.session.captured import Captured, Live
 from gpuprof.capture.session.interrupts import interrupts_held
 from gpuprof.capture.session.watch import Watch
 from gpuprof.errors import CaptureError
+from gpuprof.model import half_written
 from gpuprof.model.context import Cell, CellOutcome, RunContext
 from gpuprof.model.run_store import new_run_id
 
@@ -59,6 +60,7 @@ class Session:
         goes without, and its notes say so."""
         if self._watch is not None or self._captured is not None:
             return
+        half_written.finish_all()  # which would take from this one's time
         exclusive_session.claim(self)
         watch = Watch(self._options, self._cell, self._namespace)
         try:
