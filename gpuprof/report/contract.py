@@ -15,6 +15,7 @@ from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, 
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.run.operators import Operators
+from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
 from gpuprof.report.report import Report
 from gpuprof.report.source_place import SourcePlace
@@ -41,6 +42,7 @@ def to_dict(report: Report) -> dict[str, Any]:
             {"category": entry.category, "ms": milliseconds(entry.ns), "share": entry.share}
             for entry in report.budget.entries
         ],
+        "plain_iteration": _plain_iteration(report),
         "verdict": {"headline": report.verdict.headline, "advice": report.verdict.advice},
         "findings": [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)],
         "abstained": [_abstention(abstention) for abstention in report.abstained],
@@ -52,6 +54,17 @@ def to_dict(report: Report) -> dict[str, Any]:
             "replay_error": report.trust.replay_error,
             "notes": list(report.trust.notes),
         },
+    }
+
+
+def _plain_iteration(report: Report) -> dict[str, Any] | None:
+    plain = report.results.get(PlainBudget)
+    if plain.total_ns is None:
+        return None
+    return {
+        "ms": milliseconds(plain.total_ns),
+        "error_share": plain.error,
+        "shares": [{"category": category, "share": share} for category, share in plain.shares.items()],
     }
 
 

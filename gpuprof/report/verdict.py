@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,6 +11,7 @@ from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
@@ -70,7 +72,7 @@ def _headline(trace: Trace, results: Results) -> str:
         if (error := _raised_at_once(trace)) is not None:
             return f"The cell raised {error} before any torch operator ran."
         return "Nothing was recorded in this run." if not trace.span_ns else "The recording holds no activity to judge."
-    told = _Told.of(budget, results.get(StepTime))
+    told = _Told.of(budget, results)
     spends = f"spends {_list(told.named)}" if told.named else "shows nothing that stands out"
     if budget.device is None and _without_torch(trace):
         # torch records this thread alone, and those of autograd that go on for it
@@ -96,7 +98,8 @@ def _memory_headline(results: Results) -> str:
 
 @dataclass(frozen=True)
 class _Told:
-    """What the headline speaks of: the whole recording, or its steps where much of it lies outside them."""
+    """What the headline speaks of: an iteration without the recording where such are known, else the whole recording,
+    or its steps where much of it lies outside them."""
 
     whole: str
     computing: float
@@ -104,7 +107,8 @@ class _Told:
     rest: str
 
     @classmethod
-    def of(cls, budget: TimeBudget, steps: StepTime) -> _Told:
+    def of(cls, budget: TimeBudget, results: Results) -> _Told:
+        steps, plain = results.get(StepTime), results.get(PlainBudget)
         outside = max((e.share for e in budget.entries if e.category.endswith("outside_steps")), default=0.0)
         whole, rest = f"the recorded {units.duration(budget.total_ns)}", ""
         ns = {entry.category: entry.ns for entry in budget.entries}
@@ -114,9 +118,12 @@ class _Told:
             idle = "" if budget.device is None else "idle "
             rest = f"; {units.percent(outside)} of the recording is {idle}time outside the steps"
         total = sum(ns.values()) or 1
-        others = sorted(((name, part / total) for name, part in ns.items() if name != "compute"), key=lambda o: -o[1])
+        shares: Mapping[str, float] = {name: part / total for name, part in ns.items()}
+        if plain.total_ns is not None:
+            whole, shares = f"an iteration’s {units.duration(plain.total_ns)} without the recording", plain.shares
+        others = sorted(((name, share) for name, share in shares.items() if name != "compute"), key=lambda o: -o[1])
         named = [f"{units.percent(share)} {_PHRASES[name]}" for name, share in others if share >= _WORTH_SAYING]
-        return cls(whole, ns.get("compute", 0) / total, tuple(named[:3]), rest)
+        return cls(whole, shares.get("compute", 0.0), tuple(named[:3]), rest)
 
 
 def _raised(trace: Trace) -> str:
