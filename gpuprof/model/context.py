@@ -67,6 +67,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     `tokens`, `token_positions`, `longest_positions`: real tokens, all positions, and the positions if every batch were
     padded to its own longest sequence, over the first batches whose masks or tokens show where their sequences end;
     None where none did, or nothing was padding.
+    `tokens_a_batch`: real tokens in one of those batches, on average, padded or not; None where few of them show it.
     `iterable`: its dataset is an `IterableDataset`, of which each worker reads all samples unless it shares them out.
     """
 
@@ -90,6 +91,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     token_positions: int | None = None
     longest_positions: int | None = None
+    tokens_a_batch: float | None = None
 
 
 class Optimizer(msgspec.Struct, frozen=True, kw_only=True):

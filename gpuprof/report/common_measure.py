@@ -8,14 +8,16 @@ from typing import Self
 
 from gpuprof.report.summary import Summary
 
-RATE, PLAIN_STEP, RECORDED_STEP = "samples per second", "unrecorded step", "median step"
+RATE, TOKENS = "samples per second", "tokens per second"
+PLAIN_STEP, RECORDED_STEP = "unrecorded step", "median step"
 CELL, SPAN = "whole cell", "recorded span"
 _ALIKE = 0.05  # of each other: the last batch of an epoch may be left out
 
 
 @dataclass(frozen=True)
 class CommonMeasure:
-    """`basis` in words, and the time of each run on it, ns: of one sample for `samples per second`.
+    """`basis` in words, and the time of each run on it, ns: of one sample for `samples per second`, of one token for
+    `tokens per second`.
 
     `noise_share`: differences up to this share may be chance (twice the standard error of the difference of two
     medians); None where too little is known. `plain`: neither time was slowed by the recording.
@@ -29,10 +31,14 @@ class CommonMeasure:
 
     @classmethod
     def of(cls, before: Summary, after: Summary) -> Self:
-        """Samples per second; else step times of equal work; else whole cells; without the recording where known."""
+        """Samples per second, or tokens where the samples differ in length; else step times of equal work; else whole
+        cells; without the recording where known."""
         both_plain = before.plain_ns is not None and after.plain_ns is not None
         if before.sample_ns and after.sample_ns:
             noise = _noise(before.sample_error_share, after.sample_error_share)
+            if before.sample_tokens and after.sample_tokens and _unlike(before.sample_tokens, after.sample_tokens):
+                token_ns = before.sample_ns / before.sample_tokens, after.sample_ns / after.sample_tokens
+                return cls(TOKENS, *token_ns, noise, True)
             return cls(RATE, before.sample_ns, after.sample_ns, noise, True)
         if before.batch_size and after.batch_size:
             if before.batch_size != after.batch_size:
@@ -69,8 +75,8 @@ class CommonMeasure:
         return cls(SPAN, float(before.span_ns), float(after.span_ns))
 
 
-def _unlike(one: int | None, other: int | None) -> bool:
-    """Whether two counts of samples or steps differ; unknown ones do not."""
+def _unlike(one: float | None, other: float | None) -> bool:
+    """Whether two counts of samples, tokens or steps differ; unknown ones do not."""
     return bool(one and other) and abs(math.log((one or 1) / (other or 1))) > _ALIKE
 
 

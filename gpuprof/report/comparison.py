@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from gpuprof import units
-from gpuprof.report.common_measure import CELL, PLAIN_STEP, RATE, RECORDED_STEP, CommonMeasure
+from gpuprof.report.common_measure import CELL, PLAIN_STEP, RATE, RECORDED_STEP, TOKENS, CommonMeasure
 from gpuprof.report.summary import Summary
 from gpuprof.units import milliseconds
 
@@ -36,8 +36,8 @@ class Comparison:
 
     @property
     def basis(self) -> str:
-        """What is compared: `samples per second`, `unrecorded step`, `median step` (recorded), `whole cell` or
-        `recorded span`, the first that both runs have for equal work."""
+        """What is compared: `samples per second`, `tokens per second`, `unrecorded step`, `median step` (recorded),
+        `whole cell` or `recorded span`, the first that both runs have for equal work."""
         return self.measure.basis
 
     @property
@@ -80,6 +80,9 @@ class Comparison:
             found.append(f"batch size {units.count(one.batch_size)} → {units.count(other.batch_size)}")
         elif one.steps_seen and other.steps_seen and one.steps_seen != other.steps_seen:
             found.append(f"steps {units.count(one.steps_seen)} → {units.count(other.steps_seen)}")
+        if self.basis == TOKENS:
+            lengths = (f"{run.sample_tokens:,.0f}" for run in (one, other))
+            found.append(f"tokens per sample {' → '.join(lengths)}")
         if one.recorded_with != other.recorded_with:
             found.append(f"options {_options(one)} → {_options(other)}")
         shares = (one.core_share, other.core_share)
@@ -159,8 +162,8 @@ class Comparison:
     def _times(self) -> str:
         """The figures of the sentence: those on the basis first, then the whole cell, then what differs."""
         measure, cells = self.measure, (self.before.cell_ns, self.after.cell_ns)
-        if measure.basis == RATE:
-            told = f"{_rate(measure.before_ns)} → {_rate(measure.after_ns)} samples per second"
+        if measure.basis in (RATE, TOKENS):
+            told = f"{_rate(measure.before_ns)} → {_rate(measure.after_ns)} {measure.basis}"
         else:
             told = f"{measure.basis} {units.duration(measure.before_ns)} → {units.duration(measure.after_ns)}"
         parts = [told]

@@ -31,8 +31,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     1.25 σ/√n with σ = inter-quartile range ÷ 1.35 (normal steps); None where there are too few. `cell_ns`: the whole
     cell; None for a trace. `step_budget_ns` divides an average steady step, `budget_ns` the recorded span.
     `peak_bytes`: allocated, of the first device, else the host. `findings`: the rules' names, best first.
-    `plain_ns`, `plain_error_share`, `sample_ns`, `sample_error_share`, `batch_size` and `samples`: see
-    WorkRate. `steps_seen`: of the whole cell.
+    `plain_ns`, `plain_error_share`, `sample_ns`, `sample_error_share`, `batch_size`, `samples` and
+    `sample_tokens`: see WorkRate. `steps_seen`: of the whole cell.
     `recorded_with`: the options that change what the recording costs. `core_share`: of the CPU time that it asked for
     (0..1), what the main thread got. `doubts`: codes of the validity gate.
     """
@@ -57,6 +57,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     sample_error_share: float | None = None
     batch_size: int | None = None
     samples: int | None = None
+    sample_tokens: float | None = None
     steps_seen: int | None = None
     recorded_with: tuple[str, ...] = ()
     core_share: float | None = None
@@ -89,6 +90,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             sample_error_share=plain.sample_error_share,
             batch_size=plain.batch_size,
             samples=plain.samples,
+            sample_tokens=plain.sample_tokens,
             steps_seen=window.steps_seen if window else None,
             recorded_with=tuple(name for name in _COSTLY if trace.context.options.get(name)),
             core_share=report.results.get(CpuContention).core_share,

@@ -37,6 +37,25 @@ def test_half_the_batch_is_not_twice_as_fast() -> None:
     assert Comparison(before, after).sentence().startswith("No difference beyond the noise of the steps (8,000 → 8,000")
 
 
+def test_shorter_sequences_are_less_work_and_said_to_be() -> None:
+    # GIVEN the same batches, cut from 256 tokens to 128, in half the time
+    before = run(plain_ns=8 * MS, plain_error_share=0.01, batch_size=32, sample_tokens=256.0)
+    after = run(plain_ns=4 * MS, plain_error_share=0.01, batch_size=32, sample_tokens=128.0)
+    compared = Comparison(before, after)
+    # THEN nothing is faster
+    assert compared.basis == "tokens per second" and compared.speedup == pytest.approx(1)
+    assert compared.sentence() == (
+        "No difference beyond the noise of the steps (1,020,000 → 1,020,000 tokens per second, "
+        "tokens per sample 256 → 128)."
+    )
+
+
+def test_sequences_of_about_one_length_are_samples() -> None:
+    before = run(plain_ns=8 * MS, plain_error_share=0.01, batch_size=32, sample_tokens=101.0)
+    after = run(plain_ns=4 * MS, plain_error_share=0.01, batch_size=32, sample_tokens=100.0)
+    assert Comparison(before, after).basis == "samples per second"
+
+
 def test_cells_over_the_same_samples_are_compared_whole_where_one_was_recorded_to_its_end() -> None:
     before = run(cell_ns=11 * S, plain_ns=2 * MS, batch_size=32, samples=90_000, step_ns=6.0 * MS)
     after = run(cell_ns=2 * S, batch_size=256, samples=89_856, step_ns=7.0 * MS)

@@ -25,7 +25,8 @@ class WorkRate(Result):
     `error_share`: standard error of that median over it: 1.25 σ/√n with σ = inter-quartile range ÷ 1.35.
     `sample_ns`: their time per sample on average, with `sample_error_share`. A median would not do: on a busy machine
     the short iterations of a small batch mostly escape its interruptions, and a few take them all.
-    `batch_size`: samples of such an iteration, `samples`: of all in the cell; None where unknown.
+    `batch_size`: samples of such an iteration, `samples`: of all in the cell; None where unknown. `sample_tokens`: real
+    tokens of one sample on average, of sequences; None where its batches did not tell.
     """
 
     median_ns: float | None = None
@@ -34,6 +35,7 @@ class WorkRate(Result):
     sample_error_share: float | None = None
     batch_size: int | None = None
     samples: int | None = None
+    sample_tokens: float | None = None
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -51,8 +53,9 @@ class WorkRate(Result):
             return cls(step_ns, error, sample_ns, error if sample_ns else None, batch, samples)
         batch, samples = loader.batch_size, _samples(loader)
         times = _after_the_recording(loader, window) if window else np.empty(0)
+        tokens = loader.tokens_a_batch / batch if loader.tokens_a_batch and batch else None
         if len(times) < _FEWEST:
-            return cls(batch_size=batch, samples=samples)
+            return cls(batch_size=batch, samples=samples, sample_tokens=tokens)
         mean = float(times.mean())
         mean_error = float(times.std()) / math.sqrt(len(times)) / mean if mean > 0 else 0.0
         return cls(
@@ -62,6 +65,7 @@ class WorkRate(Result):
             sample_error_share=mean_error if batch else None,
             batch_size=batch,
             samples=samples,
+            sample_tokens=tokens,
         )
 
 

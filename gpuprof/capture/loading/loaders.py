@@ -37,6 +37,7 @@ class _WatchedLoader:
         self.wait_ns: list[int] = []
         self.wait_start_ns: list[int] = []
         self.padding = Padding()
+        self.looked_at = 0
 
     def read(self, start_ns: int, wait_ns: int) -> None:
         self.batches += 1
@@ -59,7 +60,9 @@ class _WatchedLoader:
 
     def look_at(self, batch: Any) -> None:
         if self.batches <= _MOST_MASKS:
-            self.padding = self.padding.plus(padding_of(batch) or Padding())
+            found = padding_of(batch)
+            self.looked_at += found is not None
+            self.padding = self.padding.plus(found or Padding())
 
     def loader(self) -> Loader:
         seen = self.padding if self.padding.real < self.padding.positions else None
@@ -76,7 +79,14 @@ class _WatchedLoader:
             tokens=seen.real if seen else None,
             token_positions=seen.positions if seen else None,
             longest_positions=seen.to_longest if seen else None,
+            tokens_a_batch=self._tokens_a_batch(),
         )
+
+    def _tokens_a_batch(self) -> float | None:
+        """Where at least nine of ten batches told."""
+        if self.looked_at < 0.9 * min(self.batches, _MOST_MASKS) or not self.padding.real:
+            return None
+        return self.padding.real / self.looked_at
 
 
 class LoaderWatch:

@@ -12,7 +12,11 @@ from gpuprof.views.dashboard import fragments
 from gpuprof.views.theme import BUDGET, Kind
 
 Bar = tuple[str, list[tuple[Kind, float, float]], float]
-_BASES = {"samples per second": "time per sample", "median step": "median recorded step"}
+_BASES = {
+    "samples per second": "time per sample",
+    "tokens per second": "time per token",
+    "median step": "median recorded step",
+}
 _MINUS = "−"
 
 

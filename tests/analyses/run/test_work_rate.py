@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -46,6 +47,13 @@ def test_iterations_after_the_recording_count_and_those_between_epochs_do_not() 
     assert found.median_ns == 10 * MS and found.error_share == 0
     assert found.sample_ns == 10 * MS / 32 and found.sample_error_share == 0
     assert found.batch_size == 32 and found.samples == 2 * (40 * 32 - 5)
+
+
+def test_tokens_of_a_sample_come_from_those_of_a_batch() -> None:
+    loader, window = epochs(40, 40, end=600)
+    assert plain(loader, window).sample_tokens is None
+    assert plain(msgspec.structs.replace(loader, tokens_a_batch=4000.0), window).sample_tokens == 125.0
+    assert plain(msgspec.structs.replace(loader, tokens_a_batch=4000.0, batch_size=None), window).sample_tokens is None
 
 
 def test_too_few_are_none() -> None:

@@ -108,3 +108,4 @@ def test_a_watched_loader_adds_up_its_batches() -> None:
     masked, plain = watch.facts()
     assert (masked.tokens, masked.token_positions, masked.longest_positions) == (8, 24, 12)
     assert (plain.tokens, plain.token_positions, plain.longest_positions) == (None, None, None)
+    assert masked.tokens_a_batch == 4.0 and plain.tokens_a_batch is None
