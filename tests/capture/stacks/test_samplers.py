@@ -116,7 +116,7 @@ def path_of(node: int, tree: StackTree, table: object) -> set[str]:
 def test_nothing_is_left_behind(by_spy: SpySampler) -> None:
     folders = [part.folder for part in by_spy._parts]
     pids = [part.process.pid for part in by_spy._parts]
-    time.sleep(0.3)
+    time.sleep(1.0)  # some twenty samples
     by_spy.finish(StackTree(HERE))
 
     assert not any(folder.exists() for folder in folders)
