@@ -103,7 +103,7 @@ def _lines(runs: Runs, names: Sequence[str]) -> str:
         where = f"{'cell' if worst.place[0] == '0' else 'cell before'}, line {worst.place[2:]}"
         rate = runs[name, PROFILED][0]["rate_hz"]
         samples = rate * runs[name, PROFILED][0][_WALL]
-        error = 100 * (worst.beside * (1 - worst.beside) / max(samples, 1)) ** 0.5
+        error = 100 * (2 * worst.beside * (1 - worst.beside) / max(samples, 1)) ** 0.5
         percents = [f"{100 * each:.1f} %" for each in (worst.told, worst.beside, worst.stopwatch)]
         shares = (*percents, f"{worst.points:.1f}", f"{error:.1f}")
         rows.append((name, f"{rate:.0f} Hz", f"{held} of {len(found)}", where, *shares))
@@ -112,7 +112,8 @@ def _lines(runs: Runs, names: Sequence[str]) -> str:
 
 Wanted: every line above 5 % within 5 points. Samples of the whole cell, against a copy of the program that reads a
 clock at every statement: in the same run, and in a run without gpuprof (medians of the rounds). *Points apart*: from
-the same run, since shares differ between two runs, too. *Chance*: the standard error of so few samples, in points.
+the same run, since shares differ between two runs, too. *Chance*: the standard error of so few samples at random
+times, in points.
 
 {markdown(head, rows)}
 """

@@ -11,6 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.analyses.accounts.cell_phases import CellPhases
+from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spots import HotSpots
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.analyses.accounts.run_kind import RunKind
 from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_costs import LineCosts
@@ -42,6 +47,13 @@ def to_dict(report: Report) -> dict[str, Any]:
             {"category": entry.category, "ms": milliseconds(entry.ns), "share": entry.share}
             for entry in report.budget.entries
         ],
+        "run_kind": report.results.get(RunKind).kind.value,
+        "phases": _phases(report),
+        "hot_spots": [_hot_spot(spot) for spot in report.results.get(HotSpots).spots],
+        "gpu_idle": [
+            {"share": each.share, "ms": milliseconds(each.ns), "what": each.what, "line": each.line}
+            for each in report.results.get(DeviceIdleWork).work
+        ],
         "plain_iteration": _plain_iteration(report),
         "verdict": {"headline": report.verdict.headline, "advice": report.verdict.advice},
         "findings": [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)],
@@ -65,6 +77,29 @@ def _plain_iteration(report: Report) -> dict[str, Any] | None:
         "ms": milliseconds(plain.total_ns),
         "error_share": plain.error,
         "shares": [{"category": category, "share": share} for category, share in plain.shares.items()],
+    }
+
+
+def _phases(report: Report) -> list[dict[str, Any]]:
+    return [
+        {"phase": each.phase.value, "ms": milliseconds(each.ns), "share": each.share, "error": each.error}
+        for each in report.results.get(CellPhases).phases
+    ]
+
+
+def _hot_spot(spot: HotSpot) -> dict[str, Any]:
+    return {
+        "share": spot.share,
+        "error": spot.error,
+        "ms": milliseconds(spot.ns),
+        "phase": spot.phase.value if spot.phase else None,
+        "profiled": spot.is_cell,
+        "cell": spot.execution_count,
+        "file": None if spot.is_cell or spot.execution_count is not None else spot.source_file,
+        "line": spot.line,
+        "cell_line": spot.cell_line,
+        "function": spot.function,
+        "what": spot.what,
     }
 
 

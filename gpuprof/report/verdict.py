@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.accounts.hot_spots import HotSpots
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
@@ -17,6 +19,7 @@ from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
+from gpuprof.report.spot_words import in_short
 from gpuprof.rules.base.finding import Finding, Severity
 
 _PHRASES = {
@@ -38,6 +41,7 @@ _PHRASES = {
 }
 _WORTH_SAYING = 0.05
 _WORTH_EXPLAINING = 0.20
+_SPOTS_NAMED = 2
 _WORK = {"compute", "operators"}
 
 
@@ -144,14 +148,11 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     unexplained = lost is not None and lost.share >= _WORTH_EXPLAINING
     if unexplained and not findings and _without_torch(trace):
         return prefix + "There is nothing of torch’s to judge."
-    if not findings and unexplained:
-        return prefix + "No pattern that gpuprof knows explains it; the timeline shows what happened meanwhile."
     if not findings:
-        found = "Nothing worth changing was found"
-        return prefix + (f"{found} in what can be judged." if gate.doubts else f"{found}.")
+        judged = " in what can be judged" if gate.doubts else ""
+        return prefix + f"No rule applies{judged}. {_goes_to(results)}".strip()
     if not worth:
-        explains = " explains it" if unexplained else ""
-        return prefix + f"Nothing pressing{explains}; {units.plural(len(findings), 'minor point')} below."
+        return prefix + f"Only {units.plural(len(findings), 'minor finding')}, below. {_goes_to(results)}".strip()
     gain = _gain(worth[0])
     title = worth[0].title.rstrip(".")
     if len(worth) == 1:
@@ -159,6 +160,14 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
     return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}.{together}"
+
+
+def _goes_to(results: Results) -> str:
+    """Where to look, where no finding says so; an all-clear would have to be earned."""
+    told = [in_short(spot) for spot in results.get(HotSpots).spots[:_SPOTS_NAMED]]
+    idle = results.get(DeviceIdleWork).work[:1]
+    told += [f"{units.percent(each.share)} GPU idle while the CPU was in {each.what}" for each in idle]
+    return f"The largest shares of the time: {'; '.join(told)}." if told else ""
 
 
 def _raised_at_once(trace: Trace) -> str | None:

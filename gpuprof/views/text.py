@@ -5,10 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from gpuprof.analyses.accounts.hot_spots import HotSpots
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.report.spot_words import place
 from gpuprof.units import duration, percent, unbroken
-from gpuprof.views import wording
+from gpuprof.views import accounts, wording
 from gpuprof.views.abstentions import abstention_lines
 from gpuprof.views.card import Card, cards
+from gpuprof.views.kernel_words import short_name
 from gpuprof.views.line_gains import hidden_sentence
 from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.theme import BUDGET
@@ -32,6 +36,7 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
         _wrap(f"{report.verdict.headline} {report.verdict.advice}"),
         _wrap(comparison.sentence()) if comparison else "",
         _budget(report),
+        _accounts(report),
         _wrap(memory_line(report.results)),
         _wrap(hidden_sentence(report.results)),
         _findings(report),
@@ -74,6 +79,26 @@ def _budget(report: Report) -> str:
             lines.append(f"  {'':<{LABEL}}{row.detail}")
     lines.append(f"  {'together':<{LABEL}}{'':<{BAR}} {duration(report.budget.total_ns):>10} {percent(1.0):>8}")
     return "\n".join(lines)
+
+
+def _accounts(report: Report) -> str:
+    """Hot spots, phases, and what the CPU did while the device was idle."""
+    results = report.results
+    spots, idle = results.get(HotSpots).spots, results.get(DeviceIdleWork).work
+    if report.gate.validity.nothing_holds or not (spots or idle):
+        return ""
+    lines = [f"Hot spots of {accounts.whole(results)}:"] if spots else []
+    for spot in spots:
+        where = ", ".join(each for each in (place(spot), spot.phase.value if spot.phase else "") if each)
+        lines.append(f"  {percent(spot.share):>7}  {where}: {accounts.what(spot)}")
+    if spots and (words := accounts.phase_words(results)):
+        lines += textwrap.wrap(f"Phases: {words}.", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    if idle:
+        lines.append("While the device was idle, the CPU was in:")
+    for each in idle:
+        line = "" if each.line is None else f", line {each.line} of the cell"
+        lines.append(f"  {percent(each.share):>7}  {short_name(each.what)}{line}")
+    return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines)
 
 
 def bar(share: float, width: int = BAR - 2) -> str:

@@ -8,10 +8,10 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.sample_error import share_error
 from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.model.table import Array, Column, Table, TableSchema
 from gpuprof.model.trace import Trace
-from gpuprof.units import NS_PER_S
 
 CELL_LINES = TableSchema(
     "cell_lines",
@@ -56,7 +56,6 @@ class CellTime(Result):
         group = group.reshape(-1)
         by_line = np.bincount(group, weights=spent, minlength=len(distinct))
         share = by_line / total_ns
-        count = max(total_ns / NS_PER_S * stacks.rate_hz, 1.0)
         leaf, leaf_ns = _heaviest(group, _leaves(trace, lines, node), spent, len(distinct))
         table = Table(
             CELL_LINES,
@@ -66,7 +65,7 @@ class CellTime(Result):
                 "cell_line": _heaviest(group, lines.cell_line[node], spent, len(distinct))[0],
                 "duration_ns": by_line.astype(np.int64),
                 "share": share,
-                "error": np.sqrt(share * (1 - share) / count),
+                "error": share_error(share, total_ns, stacks),
                 "leaf": leaf,
                 "leaf_share": leaf_ns / np.maximum(by_line, 1),
             },

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from gpuprof.views import wording
+from gpuprof.views.accounts import account_blocks
 from gpuprof.views.card import cards
 from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.skin import Skin
@@ -101,6 +102,7 @@ def render_paper(
         cards=cards(report),
         skin=_SKIN,
         rows=wording.budget_rows(report),
+        accounts=account_blocks(report.results) if judged else [],
         memory=memory_line(report.results),
         picture=None if picture is None else "data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         page=page_html if page_html is not None and len(page_html.encode()) <= MOST_PAGE_BYTES else None,

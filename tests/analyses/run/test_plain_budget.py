@@ -79,7 +79,7 @@ def test_device_work_keeps_its_length_and_the_gaps_take_the_rest() -> None:
     builder = TraceBuilder()
     for number in range(STEPS):
         at = 20_000 * number
-        builder.step(at, 20_000).kernel("gemm", at + 1_000, 8_000, launch=(at, 10))
+        builder.step(at, 20_000).kernel("gemm", at + 1_000, 8_000, launch_at_us=at)
     found = Results(built(builder, step_ms=20, plain_ms=10)).get(PlainBudget)
     assert found.shares["compute"] == pytest.approx(0.8)
     assert sum(found.shares.values()) == pytest.approx(1.0)
@@ -114,7 +114,7 @@ def test_the_shares_are_one_together(wait: int, work: int, kernel: int, plain_ms
         if wait:
             builder.data_wait(at, wait)
         if kernel:
-            builder.kernel("gemm", at, kernel, launch=(at, 10))
+            builder.kernel("gemm", at, kernel, launch_at_us=at)
     trace = built(builder, step_ms=20, plain_ms=plain_ms, waits_ms=(wait / 1000, plain_wait_ms))
     found = Results(trace).get(PlainBudget)
     assert sum(found.shares.values()) == pytest.approx(1.0)

@@ -1,0 +1,32 @@
+"""One place where much of the time goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof.analyses.accounts.phase import Phase
+
+MOST = 5
+LEAST_SHARE = 0.03
+
+
+@dataclass(frozen=True)
+class HotSpot:
+    """`ns` and `share` (0..1) of the whole cell where it was sampled, else of the recorded span.
+
+    `source_file`: the name of the file as it was sampled, None where no line is known; `is_cell`: it is the profiled
+    cell. `cell_line`: the line of the profiled cell that led there. `function` of the user's own. `what` ran at the
+    leaf: a library's function, or an operator. `error`: the standard error of the share, where it was sampled.
+    """
+
+    ns: int
+    share: float
+    phase: Phase | None
+    what: str
+    source_file: str | None = None
+    is_cell: bool = False
+    execution_count: int | None = None
+    line: int | None = None
+    cell_line: int | None = None
+    function: str | None = None
+    error: float | None = None

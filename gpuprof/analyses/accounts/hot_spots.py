@@ -1,0 +1,101 @@
+"""The few places where most of the time goes, each with its phase, its line and what ran there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.accounts.called import called
+from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, HotSpot
+from gpuprof.analyses.accounts.phase import PHASES
+from gpuprof.analyses.accounts.recorded_spots import recorded_spots
+from gpuprof.analyses.accounts.sample_phases import SamplePhases
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.sample_error import share_error
+from gpuprof.analyses.lines.stack_lines import StackLines
+from gpuprof.model.context import SampledStacks
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+_OWN = ("cell", "notebook", "module")
+
+
+@dataclass(frozen=True)
+class HotSpots(Result):
+    """`spots`, the largest first: five at most, each of 3 % at least. `total_ns` is the whole that shares are of;
+    `sampled`: that is the cell, else the recorded span."""
+
+    spots: tuple[HotSpot, ...]
+    total_ns: int
+    sampled: bool
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the sampled stacks; else the lines of the recorded span; else its operators."""
+        stacks, total_ns = trace.context.stacks, int(trace.stack_samples["duration_ns"].sum())
+        if stacks is not None and total_ns:
+            return cls(_sampled(trace, results, stacks, total_ns), total_ns, True)
+        if not trace.span_ns:
+            return cls((), 0, False)
+        return cls(recorded_spots(trace, results), trace.span_ns, False)
+
+
+def _sampled(trace: Trace, results: Results, stacks: SampledStacks, total_ns: int) -> tuple[HotSpot, ...]:
+    samples, phase = trace.stack_samples, results.get(SamplePhases).phase
+    places, own = _own_frames(trace, stacks)
+    node = samples["node"]
+    at = np.where(node >= 0, own[np.maximum(node, 0)], -1)
+    known = at >= 0
+    keys = places[at[known]]
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
+    spent = np.bincount(group.reshape(-1), weights=samples["duration_ns"][known], minlength=len(distinct))
+    found = []
+    for row in np.argsort(-spent, kind="stable")[:MOST]:
+        share = float(spent[row] / total_ns)
+        if share < LEAST_SHARE:
+            break
+        rows = np.flatnonzero(known)[group.reshape(-1) == row]
+        file, line, function = (int(each) for each in distinct[row])
+        described = stacks.files[file]
+        found.append(
+            HotSpot(
+                ns=int(spent[row]),
+                share=share,
+                phase=PHASES[_heaviest(phase[rows], samples["duration_ns"][rows])],
+                what=called(trace, stacks, node[rows], samples["duration_ns"][rows], own),
+                source_file=described.filename,
+                is_cell=described.kind == "cell",
+                execution_count=_count(trace, described.kind, described.execution_count),
+                line=line if line > 0 else None,
+                cell_line=_cell_line(results, node[rows], samples["duration_ns"][rows]),
+                function=stacks.functions[function] or None,
+                error=float(share_error(np.array(share), total_ns, stacks)),
+            )
+        )
+    return tuple(found)
+
+
+def _own_frames(trace: Trace, stacks: SampledStacks) -> tuple[Array, Array]:
+    """`(file, line, function)` of each node, and the node of the innermost frame of the user's code at or above it."""
+    nodes = trace.stack_nodes
+    places = np.stack((nodes["sampled_file"], nodes["line"], nodes["function"]), axis=1).astype(np.int64)
+    is_own = np.array([each.kind in _OWN for each in stacks.files], bool)[nodes["sampled_file"]]
+    own = np.full(len(nodes), -1, np.int64)
+    for row, parent in enumerate(nodes["parent"]):
+        own[row] = row if is_own[row] else own[parent] if parent >= 0 else -1
+    return places, own
+
+
+def _heaviest(values: Array, weights: Array) -> int:
+    return int(np.argmax(np.bincount(values, weights=weights)))
+
+
+def _cell_line(results: Results, node: Array, spent: Array) -> int | None:
+    lines = results.get(StackLines).cell_line[node]
+    return int(_heaviest(lines[lines > 0], spent[lines > 0])) if (lines > 0).any() else None
+
+
+def _count(trace: Trace, kind: str, execution_count: int | None) -> int | None:
+    return trace.context.cell.execution_count if kind == "cell" and trace.context.cell else execution_count

@@ -1,0 +1,108 @@
+"""What the CPU did while the device was idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.accounts.recorded_spots import PYTHON
+from gpuprof.analyses.basics.host_marks import driving_threads
+from gpuprof.analyses.basics.phases import Phases
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.device_idle import DeviceIdle
+from gpuprof.model import intervals
+from gpuprof.model.intervals import EMPTY, Intervals
+from gpuprof.model.table import Array, Table
+from gpuprof.model.trace import Trace
+
+MOST = 5
+_CANDIDATES = 12
+_LEAST_SHARE = 0.02
+DATA = "DataLoader.__next__"
+
+
+@dataclass(frozen=True)
+class IdleWork:
+    """`ns` of the device's idle time in which the CPU did `what`: a call, an operator (its own time), a Python
+    function, the DataLoader, or Python between operators; `share` of the span. `line` of the profiled cell, where one
+    is known."""
+
+    what: str
+    ns: int
+    share: float
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class DeviceIdleWork(Result):
+    """`work`, the longest first: five at most, each of 2 % of the span at least. `idle_ns`: all idle time of the
+    device; 0 where no device was recorded. `named_ns`: how much of that any name explains."""
+
+    work: tuple[IdleWork, ...]
+    idle_ns: int
+    named_ns: int
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """By the innermost of what the launching threads had recorded at that time."""
+        found = results.get(DeviceIdle)
+        if found.device is None or not found.total_ns:
+            return cls((), found.total_ns, 0)
+        idle = intervals.union(Intervals(found.gaps["start_ns"], found.gaps["end_ns"]))
+        claims = _claims(trace, results, idle)
+        parts = intervals.partition(idle, claims)
+        rest = parts.pop("")
+        named_ns = sum(part.total_ns for part in parts.values())
+        if trace.operators:
+            # between the first and the last operator somebody's Python runs
+            inside = intervals.single(trace.span_start_ns, trace.span_end_ns)
+            parts[PYTHON] = intervals.intersect(rest, inside)
+        ranked = sorted(parts.items(), key=lambda each: -each[1].total_ns)[:MOST]
+        work = tuple(
+            IdleWork(name, part.total_ns, part.total_ns / trace.span_ns, _line(results, part))
+            for name, part in ranked
+            if part.total_ns >= _LEAST_SHARE * trace.span_ns
+        )
+        return cls(work, found.total_ns, named_ns)
+
+
+def _claims(trace: Trace, results: Results, idle: Intervals) -> list[tuple[str, Intervals]]:
+    """The DataLoader, then calls, operators and Python functions with the most idle time in them, innermost first."""
+    threads = driving_threads(trace)
+    claims = [(DATA, results.get(Phases).input)]
+    for table, parents in ((trace.calls, None), (trace.operators, "parent"), (trace.frames, "parent")):
+        mine = np.isin(table["thread"], threads)
+        names = {name for name, _ in claims}
+        claims += [each for each in _largest(trace, table, mine, parents, idle) if each[0] not in names]
+    return claims
+
+
+def _largest(
+    trace: Trace, table: Table, mine: Array, parents: str | None, idle: Intervals
+) -> list[tuple[str, Intervals]]:
+    if not mine.any():
+        return []
+    held = intervals.covered(idle, table["start_ns"], table["start_ns"] + table["duration_ns"])
+    own = held.copy()
+    parent = table[parents] if parents else np.full(len(table), -1)
+    inner = parent >= 0
+    own -= np.bincount(parent[inner], weights=held[inner], minlength=len(table)).astype(np.int64)
+    by_name = np.bincount(table["name"][mine], weights=np.maximum(own[mine], 0), minlength=len(trace.names))
+    claims = []
+    for name in np.argsort(-by_name, kind="stable")[:_CANDIDATES]:
+        if by_name[name] <= 0:
+            break
+        rows = mine & (table["name"] == name)
+        within = inner & rows[np.maximum(parent, 0)]
+        ran = intervals.union(intervals.of(table.take(rows)))
+        below = intervals.union(intervals.of(table.take(within))) if within.any() else EMPTY
+        claims.append((trace.names[name], intervals.subtract(ran, below)))
+    return claims
+
+
+def _line(results: Results, part: Intervals) -> int | None:
+    lines = results.get(LinePlaces).cell_lines(part)
+    return int(lines[0]) if lines else None

@@ -1,0 +1,106 @@
+"""Where the time goes, in the user's terms: phases, hot spots, and what the CPU did while the device was idle."""
+
+from __future__ import annotations
+
+from gpuprof.analyses.accounts.cell_phases import CellPhases, PhaseTime
+from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spots import HotSpots
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.basics.result import Results
+from gpuprof.report import spot_words
+from gpuprof.report.spot_words import place
+from gpuprof.units import duration, percent
+from gpuprof.views.blocks import TableBlock, TableCell
+from gpuprof.views.kernel_words import short_name
+
+_LEAST_PHASE = 0.01
+
+
+def what(spot: HotSpot) -> str:
+    """What ran there, a kernel by its short name."""
+    return short_name(spot_words.what(spot))
+
+
+def phase_words(results: Results) -> str:
+    """`forward 41 %, backward 30 %, optimizer 12 %, set-up 10 %`: those of 1 % at least."""
+    phases = [each for each in results.get(CellPhases).phases if each.share >= _LEAST_PHASE]
+    if [each.phase for each in phases] == [Phase.OTHER]:
+        return ""
+    return ", ".join(f"{each.phase.value} {percent(each.share)}" for each in phases)
+
+
+def whole(results: Results) -> str:
+    """What the shares are of: `the whole cell (12.1 s)`, `the recorded 1.20 s`."""
+    found = results.get(HotSpots)
+    return (
+        f"the whole cell ({duration(found.total_ns)})" if found.sampled else f"the recorded {duration(found.total_ns)}"
+    )
+
+
+def account_blocks(results: Results) -> list[TableBlock]:
+    """Tables: hot spots, idle work, phases; only those that have rows."""
+    return [table for table in (_spots(results), _idle(results), _phases(results)) if table.rows]
+
+
+def _spots(results: Results) -> TableBlock:
+    rows = tuple(
+        (
+            place(spot) or "unknown line",
+            TableCell(duration(spot.ns), spot.ns),
+            _share(spot.share, spot.error),
+            spot.phase.value if spot.phase else "",
+            what(spot),
+        )
+        for spot in results.get(HotSpots).spots
+    )
+    return TableBlock("Hot spots", ("where", "time", "share", "phase", "what ran"), rows, _note(results))
+
+
+def _idle(results: Results) -> TableBlock:
+    idle = results.get(DeviceIdleWork)
+    heads = ("while the device was idle, the CPU was in", "time", "share of the recording", "line of the cell")
+    rows = tuple(
+        (
+            short_name(each.what),
+            TableCell(duration(each.ns), each.ns),
+            TableCell(percent(each.share), each.share),
+            "" if each.line is None else str(each.line),
+        )
+        for each in idle.work
+    )
+    note = f"The device was idle for {duration(idle.idle_ns)}. An operator counts with its own time."
+    return TableBlock("What the CPU did while the device was idle", heads, rows, note)
+
+
+def _phases(results: Results) -> TableBlock:
+    phases = results.get(CellPhases)
+    rows = tuple(_phase_row(each) for each in phases.phases)
+    return TableBlock("Phases", ("phase", "time", "share"), rows, _phase_note(phases))
+
+
+def _phase_row(each: PhaseTime) -> tuple[str | TableCell, ...]:
+    return each.phase.value, TableCell(duration(each.ns), each.ns), _share(each.share, each.error)
+
+
+def _share(share: float, error: float | None) -> TableCell:
+    text = percent(share) if error is None else f"{percent(share)} ± {percent(error)}"
+    return TableCell(text, share)
+
+
+def _note(results: Results) -> str:
+    if results.get(HotSpots).sampled:
+        return (
+            "Shares are of the whole cell, from samples of its stack. A line's time is the time with it as the "
+            "innermost line of your code. ± is one standard error."
+        )
+    return "Shares are of the recorded time. No stack was sampled in this run, so operators take the place of lines."
+
+
+def _phase_note(phases: CellPhases) -> str:
+    if not phases.sampled:
+        return "Of the recorded time, by its ranges: the rest is Python and waits, whose phase is not known."
+    return (
+        "Of the whole cell. Evaluation: a pass over a DataLoader in which no optimizer steps, code without gradients, "
+        "or functions whose name says so, in a cell that trains."
+    )

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spots import HotSpots
+from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.accounts.recorded_spots import PYTHON
+from gpuprof.analyses.basics.result import Results
+from gpuprof.report.spot_words import in_short, place
+from tests.analyses.accounts.cells import cell, line
+from tests.analyses.accounts.test_sample_phases import BACKWARD, CALL, ENDS, libraries
+from tests.support.trace_builder import TraceBuilder
+
+__all__ = ["libraries"]  # a fixture
+STEP = ("/lib/torch/optim/adam.py", "Adam.step", 9)
+WRAPPER = ("/lib/torch/optim/optimizer.py", "Optimizer.profile_hook_step.<locals>.wrapper", 5)
+NET = ("/home/me/net.py", "Net.forward", 4)
+IMPORT = ("<frozen importlib._bootstrap>", "_find_and_load", 7)
+
+
+def spots(builder: TraceBuilder) -> tuple[HotSpot, ...]:
+    return Results(cell(builder, ends_ms=ENDS)).get(HotSpots).spots
+
+
+def test_the_innermost_lines_of_the_user_come_first_with_what_they_called() -> None:
+    builder = TraceBuilder().stack(30_000, 40_000, line(5), CALL, NET)
+    builder.stack(70_000, 30_000, line(6), BACKWARD).stack(100_000, 20_000, line(7), WRAPPER, STEP)
+    builder.stack(120_000, 8_000, line(8)).stack(128_000, 2_000, line(9))
+    first, second, third, fourth = spots(builder)
+
+    assert (first.share, first.line, first.function, first.what) == (0.4, 4, "Net.forward", "")
+    assert first.phase is Phase.FORWARD and not first.is_cell and first.cell_line == 5
+    assert place(first) == "line 4 of net.py (called from line 5 of the cell)"
+    assert (second.share, second.line, second.what) == (0.3, 6, "torch._tensor.Tensor.backward")
+    assert second.is_cell and second.execution_count == 7 and second.phase is Phase.BACKWARD
+    assert in_short(second) == "30 % line 6 of the cell (backward, torch._tensor.Tensor.backward)"
+    assert (third.what, third.phase) == ("torch.optim.adam.Adam.step", Phase.OPTIMIZER)
+    assert (fourth.share, fourth.what) == (0.08, "")
+
+
+def test_one_line_is_one_spot_whatever_it_calls() -> None:
+    builder = TraceBuilder().stack(30_000, 30_000, line(7), BACKWARD).stack(60_000, 10_000, line(7), STEP)
+    (spot,) = spots(builder)
+    assert spot.share == 1.0 and spot.phase is Phase.BACKWARD and spot.what == "torch._tensor.Tensor.backward"
+
+
+def test_an_import_is_called_so() -> None:
+    assert spots(TraceBuilder().stack(1_000, 10_000, line(1), IMPORT))[0].what == "import"
+
+
+def test_code_of_libraries_alone_is_at_no_line() -> None:
+    builder = TraceBuilder().stack(30_000, 90_000).stack(120_000, 10_000, line(3))
+    assert [(each.line, each.share) for each in spots(builder)] == [(3, 0.1)]
+
+
+def test_operators_of_a_recording_by_their_own_time_and_phase() -> None:
+    builder = TraceBuilder().operator("aten::linear", 0, 50).operator("aten::addmm", 5, 40)
+    builder.operator("autograd::engine::evaluate_function: AddmmBackward0", 50, 40).operator("aten::mm", 50, 35)
+    builder.operator("aten::tiny", 98, 2)
+    found = Results(builder.build()).get(HotSpots)
+    assert not found.sampled and found.total_ns == 100_000
+    assert [(each.what, each.share, each.phase) for each in found.spots] == [
+        ("aten::addmm", pytest.approx(0.4), Phase.FORWARD),
+        ("aten::mm", pytest.approx(0.35), Phase.BACKWARD),
+        ("aten::linear", pytest.approx(0.1), Phase.FORWARD),
+        (PYTHON, pytest.approx(0.08), None),
+        ("autograd::engine::evaluate_function: AddmmBackward0", pytest.approx(0.05), Phase.BACKWARD),
+    ]
+
+
+def test_with_a_device_by_the_work_that_they_launched() -> None:
+    builder = TraceBuilder().operator("aten::linear", 0, 30).operator("aten::addmm", 5, 20)
+    builder.kernel("gemm", 40, 50, launch_at_us=10).kernel("alone", 92, 8)
+    first, second = Results(builder.build()).get(HotSpots).spots
+    assert (first.what, first.share, first.phase) == ("aten::linear", pytest.approx(0.5), Phase.FORWARD)
+    assert (second.what, second.phase) == ("alone", None)
+    assert in_short(second) == "8.0 % alone" and place(second) == ""
+
+
+def test_nothing_recorded_has_no_spot() -> None:
+    assert Results(TraceBuilder().build()).get(HotSpots).spots == ()

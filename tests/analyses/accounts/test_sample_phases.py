@@ -1,0 +1,83 @@
+"""Each stretch of a cell has the phase that a reader of its source would name."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.accounts.sample_phases import SamplePhases
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.trace import Trace
+from tests.analyses.accounts.cells import cell, line, reading
+from tests.support.trace_builder import TraceBuilder
+
+CALL = ("/lib/torch/nn/modules/module.py", "Module._call_impl", 5)
+STEP = ("/lib/torch/optim/adam.py", "Adam.step", 9)
+BACKWARD = ("/lib/torch/_tensor.py", "Tensor.backward", 3)
+LOADER = ("/lib/torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__next__", 3)
+ENDS = tuple(float(each) for each in range(20, 101, 10))
+
+
+@pytest.fixture(autouse=True)
+def libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpuprof.capture.stacks import folding
+
+    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+
+
+def phases(trace: Trace) -> list[Phase]:
+    return [PHASES[each] for each in Results(trace).get(SamplePhases).phase]
+
+
+@pytest.mark.parametrize(
+    ("frames", "phase"),
+    [
+        ((line(5), CALL), Phase.FORWARD),
+        ((line(5), CALL, ("/home/me/net.py", "Net.forward", 4)), Phase.FORWARD),
+        ((line(5), CALL, ("/lib/torch/nn/modules/loss.py", "CrossEntropyLoss.forward", 4)), Phase.LOSS),
+        ((line(6), BACKWARD), Phase.BACKWARD),
+        ((line(7), STEP), Phase.OPTIMIZER),
+        ((line(7), STEP, line(3, "closure")), Phase.TRAINING),
+        ((line(7), STEP, line(3, "closure"), BACKWARD), Phase.BACKWARD),
+        ((line(4), LOADER, ("/home/me/data.py", "Data.__getitem__", 4)), Phase.DATA),
+        ((line(4), LOADER, ("/home/me/data.py", "Data.__getitem__", 4), CALL), Phase.DATA),
+        ((line(8),), Phase.TRAINING),
+        ((line(9), ("/lib/matplotlib/pyplot.py", "plot", 4)), Phase.PLOTTING),
+        ((line(9), ("/lib/torch/serialization.py", "save", 4)), Phase.CHECKPOINT),
+        ((), Phase.TRAINING),
+    ],
+)
+def test_the_stack_decides_in_a_training_loop(frames: tuple[tuple[str, str, int], ...], phase: Phase) -> None:
+    assert phases(cell(TraceBuilder().stack(50_000, 1_000, *frames), ends_ms=ENDS)) == [phase]
+
+
+def test_before_and_after_the_loop() -> None:
+    builder = TraceBuilder().stack(1_000, 1_000, line(1)).stack(150_000, 1_000, line(20))
+    builder.stack(152_000, 1_000, line(21), CALL)
+    assert phases(cell(builder, ends_ms=ENDS)) == [Phase.SET_UP, Phase.OTHER, Phase.FORWARD]
+
+
+def test_a_pass_over_another_loader_is_an_evaluation() -> None:
+    loaders = (reading(tuple(range(10, 91, 10))), reading((110, 120, 130)))
+    builder = TraceBuilder().stack(115_000, 1_000, line(30), CALL).stack(125_000, 1_000, line(31))
+    builder.stack(128_000, 1_000, line(29), LOADER)
+    assert phases(cell(builder, ends_ms=ENDS, loaders=loaders)) == [Phase.EVALUATION, Phase.EVALUATION, Phase.DATA]
+
+
+SOURCE = "for x in data:\n    with torch.no_grad():\n        y = teacher(x)\n    loss = model(x)"
+
+
+def test_code_without_gradients_is_an_evaluation_but_for_that_of_a_step() -> None:
+    builder = TraceBuilder().stack(50_000, 1_000, line(3), CALL).stack(200_000, 1_000, line(3), CALL)
+    assert phases(cell(builder, ends_ms=ENDS, source=SOURCE)) == [Phase.FORWARD, Phase.EVALUATION]
+
+
+def test_a_function_named_so_evaluates() -> None:
+    builder = TraceBuilder().stack(200_000, 1_000, line(9), line(3, "validate"), CALL)
+    assert phases(cell(builder, ends_ms=ENDS)) == [Phase.EVALUATION]
+
+
+def test_a_cell_that_does_not_train_infers() -> None:
+    builder = TraceBuilder().stack(1_000, 1_000, line(3), CALL).stack(2_000, 1_000, line(4), CALL)
+    builder.stack(3_000, 1_000, line(4))
+    assert phases(cell(builder, source=SOURCE)) == [Phase.INFERENCE, Phase.FORWARD, Phase.OTHER]

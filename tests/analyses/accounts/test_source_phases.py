@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.accounts.source_phases import evaluates, lines_without_gradients
+
+SOURCE = """%%time
+model(x)
+with torch.no_grad(), timer():
+    a = model(x)
+    b = model(
+        y)
+loss = f(a)
+
+@torch.inference_mode()
+def predict(x):
+    return model(x)
+
+@no_grad
+def other(x):
+    return x
+async def main():
+    async with inference_mode():
+        await x
+"""
+
+
+def test_blocks_and_decorated_functions_run_without_gradients() -> None:
+    assert lines_without_gradients(SOURCE) == {4, 5, 6, 11, 15, 18}
+
+
+@pytest.mark.parametrize("source", ["", "def broken(:", "\0", "!pip install x"])
+def test_a_source_that_is_none_says_nothing(source: str) -> None:
+    assert lines_without_gradients(source) == frozenset()
+
+
+@pytest.mark.parametrize("name", ["evaluate", "Trainer.validate", "val_epoch", "test", "run_eval"[4:], "Eval"])
+def test_a_name_says_that_it_evaluates(name: str) -> None:
+    assert evaluates(name)
+
+
+@pytest.mark.parametrize("name", ["train_and_test", "fit_validation", "main_test", "latest", "value", "forward", ""])
+def test_other_names_do_not(name: str) -> None:
+    assert not evaluates(name)
