@@ -138,3 +138,15 @@ def alignment_of(name: str) -> int | None:
     smallest where it names several. None where the name does not say."""
     found = [int(number) for number in _ALIGNMENT.findall(name)]
     return min(found, default=None)
+
+
+def short_name(name: str) -> str:
+    """A C++ function's name without `void` and its list of arguments; any other name as it is."""
+    if not name.endswith(")"):
+        return name
+    depth = 0
+    for at in range(len(name) - 1, 0, -1):
+        depth += {")": 1, "(": -1}.get(name[at], 0)
+        if depth == 0:
+            return name if name[at - 1] == " " else name[:at].removeprefix("void ")
+    return name

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.model.kernel_names import short_name
 from gpuprof.units import percent
 
+_LONGEST = 60
 OWN_CODE = "its own code"
 
 
 def place(spot: HotSpot) -> str:
-    """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, `line 5 of models.py`; empty where unknown."""
+    """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, or a line of a module; empty where unknown."""
     if spot.source_file is None:
         return ""
     where = "the cell" if spot.is_cell else f"In [{spot.execution_count}]"
@@ -23,15 +25,17 @@ def place(spot: HotSpot) -> str:
 
 
 def what(spot: HotSpot) -> str:
-    """What ran there."""
-    return spot.what or OWN_CODE
+    """What ran there; a kernel by its short name."""
+    return short_name(spot.what) if spot.what else OWN_CODE
 
 
 def in_short(spot: HotSpot) -> str:
     """`54 % line 34 of the cell (optimizer, torch.optim.adam.Adam.step)`."""
-    known = [spot.phase.value if spot.phase else "", spot.what]
+    ran = short_name(spot.what)
+    known = [spot.phase.value if spot.phase else "", ran]
     named = ", ".join(each for each in known if each)
     where = place(spot)
     if not where:
-        return f"{percent(spot.share)} {spot.what}" + (f" ({spot.phase.value})" if spot.phase else "")
+        ran = ran if len(ran) <= _LONGEST else ran[:_LONGEST] + "…"
+        return f"{percent(spot.share)} {ran}" + (f" ({spot.phase.value})" if spot.phase else "")
     return f"{percent(spot.share)} {where}" + (f" ({named})" if named else "")

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from gpuprof.analyses.accounts.cell_phases import CellPhases, PhaseTime
-from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.result import Results
-from gpuprof.report import spot_words
-from gpuprof.report.spot_words import place
+from gpuprof.report.spot_words import place, what
 from gpuprof.units import duration, percent
 from gpuprof.views.blocks import TableBlock, TableCell
 from gpuprof.views.kernel_words import short_name
 
 _LEAST_PHASE = 0.01
-
-
-def what(spot: HotSpot) -> str:
-    """What ran there, a kernel by its short name."""
-    return short_name(spot_words.what(spot))
 
 
 def phase_words(results: Results) -> str:
@@ -44,17 +37,20 @@ def account_blocks(results: Results) -> list[TableBlock]:
 
 
 def _spots(results: Results) -> TableBlock:
+    spots = results.get(HotSpots).spots
+    placed = any(place(spot) for spot in spots)
     rows = tuple(
         (
-            place(spot) or "unknown line",
+            *([place(spot)] if placed else []),
+            what(spot),
+            spot.phase.value if spot.phase else "",
             TableCell(duration(spot.ns), spot.ns),
             _share(spot.share, spot.error),
-            spot.phase.value if spot.phase else "",
-            what(spot),
         )
-        for spot in results.get(HotSpots).spots
+        for spot in spots
     )
-    return TableBlock("Hot spots", ("where", "time", "share", "phase", "what ran"), rows, _note(results))
+    heads = (*(["where"] if placed else []), "what ran", "phase", "time", "share")
+    return TableBlock("Hot spots", heads, rows, _note(results))
 
 
 def _idle(results: Results) -> TableBlock:
@@ -75,7 +71,8 @@ def _idle(results: Results) -> TableBlock:
 
 def _phases(results: Results) -> TableBlock:
     phases = results.get(CellPhases)
-    rows = tuple(_phase_row(each) for each in phases.phases)
+    told = [each.phase for each in phases.phases] != [Phase.OTHER]
+    rows = tuple(_phase_row(each) for each in phases.phases if told)
     return TableBlock("Phases", ("phase", "time", "share"), rows, _phase_note(phases))
 
 
@@ -94,7 +91,10 @@ def _note(results: Results) -> str:
             "Shares are of the whole cell, from samples of its stack. A line's time is the time with it as the "
             "innermost line of your code. ± is one standard error."
         )
-    return "Shares are of the recorded time. No stack was sampled in this run, so operators take the place of lines."
+    return (
+        "Shares are of the recorded time. No stack was sampled in this run, so operators take the place of lines, and "
+        "kernels that no operator launched stand by their own names."
+    )
 
 
 def _phase_note(phases: CellPhases) -> str:

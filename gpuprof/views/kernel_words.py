@@ -6,19 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from gpuprof.model.kernel_names import short_name as short_name
+
 _NAMESPACES = re.compile(r"\b(?:at|c10)::(?:native::|detail::)?|\(anonymous namespace\)::")
-
-
-def short_name(name: str) -> str:
-    """A C++ function's name without `void` and its list of arguments; any other name as it is."""
-    if not name.endswith(")"):
-        return name
-    depth = 0
-    for at in range(len(name) - 1, 0, -1):
-        depth += {")": 1, "(": -1}.get(name[at], 0)
-        if depth == 0:
-            return name if name[at - 1] == " " else name[:at].removeprefix("void ")
-    return name
 
 
 def brief_names(names: Sequence[str]) -> list[str]:

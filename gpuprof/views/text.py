@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
-from gpuprof.report.spot_words import place
+from gpuprof.report.spot_words import place, what
 from gpuprof.units import duration, percent, unbroken
 from gpuprof.views import accounts, wording
 from gpuprof.views.abstentions import abstention_lines
@@ -89,8 +89,9 @@ def _accounts(report: Report) -> str:
         return ""
     lines = [f"Hot spots of {accounts.whole(results)}:"] if spots else []
     for spot in spots:
-        where = ", ".join(each for each in (place(spot), spot.phase.value if spot.phase else "") if each)
-        lines.append(f"  {percent(spot.share):>7}  {where}: {accounts.what(spot)}")
+        phase = f" ({spot.phase.value})" if spot.phase else ""
+        where = f"{place(spot)}: " if place(spot) else ""
+        lines.append(f"  {percent(spot.share):>7}  {where}{what(spot)}{phase}")
     if spots and (words := accounts.phase_words(results)):
         lines += textwrap.wrap(f"Phases: {words}.", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     if idle:

@@ -19,7 +19,7 @@ _SERVING = ("execute_context", "execute_new", "execute_", "gpu_model_runner")
 _CAPTURE = ("GraphInstantiate", "StreamBeginCapture", "StreamEndCapture")
 
 
-class Kind(StrEnum):
+class KindOfRun(StrEnum):
     """The value is the word that users read."""
 
     TRAINING = "training"
@@ -32,9 +32,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class RunKind(Result):
-    """`kind`: see Kind; `why` in a few words."""
+    """`kind`: see KindOfRun; `why` in a few words."""
 
-    kind: Kind
+    kind: KindOfRun
     why: str
 
     @classmethod
@@ -42,18 +42,18 @@ class RunKind(Result):
         """From optimizer steps, backward passes, annotations and calls."""
         at, phases = results.get(Phases), results.get(CellPhases)
         if results.get(Passes).trains or at.optimizer.total_ns:
-            return cls(Kind.TRAINING, "an optimizer steps")
+            return cls(KindOfRun.TRAINING, "an optimizer steps")
         if at.backward.total_ns or (results.get(Operators).backward_ns or 0) > 0:
-            return cls(Kind.TRAINING, "a backward pass runs")
+            return cls(KindOfRun.TRAINING, "a backward pass runs")
         if any(capture in name for name in _names(trace, "calls") for capture in _CAPTURE):
-            return cls(Kind.CAPTURE, "a CUDA graph is captured")
+            return cls(KindOfRun.CAPTURE, "a CUDA graph is captured")
         if any(name.startswith(_SERVING) for name in _names(trace, "user_ranges")):
-            return cls(Kind.SERVING, "a server's ranges run")
+            return cls(KindOfRun.SERVING, "a server's ranges run")
         if phases.share(Phase.GENERATION) >= _GENERATION_SHARE:
-            return cls(Kind.GENERATION, "tokens are generated")
+            return cls(KindOfRun.GENERATION, "tokens are generated")
         if results.get(Operators).uses:
-            return cls(Kind.INFERENCE, "operators run, and no gradient is computed")
-        return cls(Kind.OTHER, "no operator runs")
+            return cls(KindOfRun.INFERENCE, "operators run, and no gradient is computed")
+        return cls(KindOfRun.OTHER, "no operator runs")
 
 
 def _names(trace: Trace, table: str) -> set[str]:

@@ -41,7 +41,7 @@ def lanes(trace: Trace, results: Results) -> list[PictureLane]:
     shown += _streams(trace, budget.device)
     if trace.main_thread >= 0 and budget.device is not None:
         shown.append(_main_thread(trace, results))
-    return shown
+    return [lane for lane in shown if lane.parts]
 
 
 def _streams(trace: Trace, device: int | None) -> list[PictureLane]:

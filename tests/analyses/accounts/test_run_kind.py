@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.accounts.run_kind import Kind, RunKind
+from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.result import Results
 from tests.analyses.accounts.cells import cell
 from tests.support.trace_builder import TraceBuilder
@@ -15,18 +15,18 @@ def mm() -> TraceBuilder:
 @pytest.mark.parametrize(
     ("builder", "kind"),
     [
-        (mm(), Kind.INFERENCE),
-        (mm().optimizer_step("Adam", 20, 10), Kind.TRAINING),
-        (mm().operator("autograd::engine::evaluate_function: MmBackward0", 20, 10), Kind.TRAINING),
-        (mm().call("cudaGraphInstantiate", 20, 10), Kind.CAPTURE),
-        (mm().span("execute_context_0(0)_generation_1(1)", 20, 10), Kind.SERVING),
-        (TraceBuilder().span("work", 0, 10), Kind.OTHER),
+        (mm(), KindOfRun.INFERENCE),
+        (mm().optimizer_step("Adam", 20, 10), KindOfRun.TRAINING),
+        (mm().operator("autograd::engine::evaluate_function: MmBackward0", 20, 10), KindOfRun.TRAINING),
+        (mm().call("cudaGraphInstantiate", 20, 10), KindOfRun.CAPTURE),
+        (mm().span("execute_context_0(0)_generation_1(1)", 20, 10), KindOfRun.SERVING),
+        (TraceBuilder().span("work", 0, 10), KindOfRun.OTHER),
     ],
 )
-def test_what_a_run_is_follows_from_what_it_does(builder: TraceBuilder, kind: Kind) -> None:
+def test_what_a_run_is_follows_from_what_it_does(builder: TraceBuilder, kind: KindOfRun) -> None:
     assert Results(builder.build()).get(RunKind).kind is kind
 
 
 def test_a_cell_trains_where_an_optimizer_stepped_outside_the_recording() -> None:
-    assert Results(cell(mm(), ends_ms=(10, 20))).get(RunKind).kind is Kind.TRAINING
-    assert Results(cell(mm(), ends_ms=(10, 20), optimizer=False)).get(RunKind).kind is Kind.INFERENCE
+    assert Results(cell(mm(), ends_ms=(10, 20))).get(RunKind).kind is KindOfRun.TRAINING
+    assert Results(cell(mm(), ends_ms=(10, 20), optimizer=False)).get(RunKind).kind is KindOfRun.INFERENCE

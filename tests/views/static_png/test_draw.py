@@ -61,6 +61,12 @@ def test_the_legend_names_only_what_is_drawn():
     assert thread.label == "main thread" and set(thread.parts) == {"operator"}
 
 
+def test_a_trace_of_the_device_alone_is_drawn_without_the_host():
+    results = Results(TraceBuilder().kernel("gemm", 0, 10).kernel("gemm", 20, 10).build())
+    assert "main thread" not in [lane.label for lane in lanes(results.trace, results)]
+    assert render_picture(results.trace, results)
+
+
 def test_nothing_recorded_gives_no_picture():
     report = empty_report()
     assert render_picture(report.trace, report.results) is None
