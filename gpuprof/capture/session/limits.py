@@ -62,6 +62,7 @@ class EventLimit:
         self._jumped_bytes = 0
         self._began_ns = self._last_ns = time.monotonic_ns() if now_ns is None else now_ns
         self._last_end: int | None = None
+        self._first_end = 0
         self._two_ends, self._step_bytes = False, 0
         most = min(MOST_EVENTS, MOST_BYTES // self._cost.ended_bytes, MOST_STOP_NS // self._cost.stop_ns)
         if free_bytes:
@@ -73,6 +74,11 @@ class EventLimit:
         """The estimate of how many events are held."""
         return max(0, self._held_bytes) // self._cost.heap_bytes
 
+    @property
+    def events_of_steps(self) -> int:
+        """The estimate of how many events came between the first and the last end of a step that was looked at."""
+        return 0 if self._last_end is None else max(0, self._last_end - self._first_end) // self._cost.heap_bytes
+
     def step_ended(self, heap_bytes: int, now_ns: int | None = None) -> None:
         """A step has ended, with so much heap in use now (`time.monotonic_ns`)."""
         if self._last_end is not None:
@@ -83,7 +89,7 @@ class EventLimit:
         self._step_bytes = max(0, heap_bytes - self._base_bytes)
         # a first step also makes gradients and the optimizer's state: at most half of the limit is put down to it
         self._base_bytes = heap_bytes - min(self._step_bytes, self.most_events * self._cost.heap_bytes // 2)
-        self._jumped_bytes, self._last_end = 0, heap_bytes
+        self._jumped_bytes, self._last_end, self._first_end = 0, heap_bytes, heap_bytes
         self._began_ns = time.monotonic_ns() if now_ns is None else now_ns
 
     def passed(self, heap_bytes: int, now_ns: int | None = None) -> bool:

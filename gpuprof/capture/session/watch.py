@@ -53,7 +53,12 @@ class Watch:
         self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
         self._stacks = StackWatch(filename, namespace, wanted=not options.no_lines)
         self._window = RecordingWindow(
-            options, self._steps, self._recording_began, self._recording_ends, lambda: self._loaders.place()
+            options,
+            self._steps,
+            self._recording_began,
+            self._recording_ends,
+            place=lambda: self._loaders.place(),
+            events=lambda: self._limit.events_of_steps,
         )
         self._other_profilers = OtherProfilers(self._window.give_way)
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)

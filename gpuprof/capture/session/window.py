@@ -31,6 +31,9 @@ _LEAST_GRACE_NS = NS_PER_S
 _MOST_GRACE_NS = 30 * NS_PER_S
 # recorded besides the warm-up, however short the pass
 _FEWEST_STEPS = 4
+# so many steps are enough where they hold so many events: each costs 10 µs or more to record, to save and to read
+_SOME_STEPS = 8
+_MANY_EVENTS = 60_000
 _STEP_CODE = "profile_hook_step.<locals>.wrapper"
 
 
@@ -38,7 +41,7 @@ class RecordingWindow:
     """Drives one KinetoRecording after the other over a cell. `recording` is the one that counts.
 
     `after_start` and `before_end` run inside each recording, as it begins and ends. `place` says at which batch,
-    from 1, of how many the DataLoader is.
+    from 1, of how many the DataLoader is; `events` estimates how many events the steps so far have made.
     """
 
     def __init__(
@@ -48,8 +51,10 @@ class RecordingWindow:
         after_start: Callable[[], None],
         before_end: Callable[[], None],
         place: Callable[[], tuple[int | None, int | None]] = lambda: (None, None),
+        events: Callable[[], int] = lambda: 0,
     ):
         self._place = place
+        self._events = events
         self._after_start = after_start
         self._before_end = before_end
         self._options = options
@@ -201,11 +206,14 @@ class RecordingWindow:
             self._steady_since_ns = time.monotonic_ns()
         if self._steady_since_ns is None:
             return False
-        if self._options.steps is None and self._pass_ends_soon(steps):
+        if self._options.steps is None and (self._pass_ends_soon(steps) or self._much_is_recorded(steps)):
             return True
         if steps < self._target:
             return False
         return time.monotonic_ns() - self._steady_since_ns >= self._options.least_seconds * NS_PER_S
+
+    def _much_is_recorded(self, steps: int) -> bool:
+        return steps >= self._options.steps_to_skip + _SOME_STEPS and self._events() >= _MANY_EVENTS
 
     def _pass_ends_soon(self, steps: int) -> bool:
         """Whether two thirds of the loader's pass are recorded: a third, perhaps the whole rest of the cell, runs as it

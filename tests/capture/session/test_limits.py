@@ -101,3 +101,14 @@ def test_little_free_memory_lowers_it() -> None:
     made = limit(free=100 * MIB)
     assert made.most_events == 37_449
     assert made.passed(1010 * MIB, SECOND)
+
+
+def test_events_of_steps_leave_out_what_the_first_step_keeps() -> None:
+    """GIVEN a first step that keeps 200 MiB, and 5,000 events per step after it."""
+    made = limit()
+    assert made.events_of_steps == 0
+    for step in range(11):
+        made.step_ended(1200 * MIB + 208 * 5_000 * step, (step + 1) * SECOND)
+    assert made.events_of_steps == 50_000
+    made.step_ended(1100 * MIB, 12 * SECOND)
+    assert made.events_of_steps == 0

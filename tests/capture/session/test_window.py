@@ -49,6 +49,25 @@ def test_by_default_goes_on_until_a_second_of_steps(new_session: NewSession) -> 
     assert 1e9 < window.end_ns - window.start_ns < 1.6e9
 
 
+def busy(steps: int) -> None:
+    """About 10,000 events per step."""
+    optimizer, x = torch.optim.SGD(model().parameters(), lr=0.01), torch.zeros(4)
+    for _ in range(steps):
+        for _ in range(2_000):
+            x + 1
+        optimizer.step()
+
+
+def test_eight_steps_of_many_events_are_enough(new_session: NewSession) -> None:
+    _, window = profiled(new_session(), lambda: busy(30))
+    assert window.ended_by == "steps" and 10 <= window.steps_recorded <= 12
+
+
+def test_steps_that_were_asked_for_are_recorded_whatever_they_hold(new_session: NewSession) -> None:
+    _, window = profiled(new_session(steps=14, skip=1), lambda: busy(20))
+    assert (window.ended_by, window.steps_recorded) == ("steps", 15)
+
+
 def test_with_a_loader_ends_where_the_next_batch_is_asked_for(new_session: NewSession) -> None:
     def cell() -> None:
         net = model()
