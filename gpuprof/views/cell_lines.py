@@ -61,7 +61,8 @@ def _note(results: Results) -> str:
     outside = found.outside_ns / found.sampled_ns
     text = (
         f"From samples of the stack, {rate:.0f} a second over the whole cell, not only its recorded part. A line’s "
-        "time is the time with it as the innermost line of the notebook. ± is one standard error."
+        "time is the time with it as the innermost line of the notebook. While kernels were recorded, the lines of "
+        "operators are exact. ± is one standard error."
     )
     if outside >= _LEAST_SHARE:
         text += f" {units.percent(outside)} was outside the notebook's code."

@@ -12,8 +12,8 @@ from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.host_marks import autograd_threads
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.lines.sample_error import share_error
 from gpuprof.analyses.lines.stack_lines import StackLines
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -49,26 +49,25 @@ class CellPhases(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the sampled stacks, else from the recorded ranges."""
-        samples, stacks = trace.stack_samples, trace.context.stacks
-        total_ns = int(samples["duration_ns"].sum())
-        if stacks is None or not total_ns:
+        stretches = results.get(Stretches)
+        total_ns = stretches.total_ns
+        if not total_ns:
             return cls(*_recorded(trace, results), False, None)
-        phase = results.get(SamplePhases).phase
-        spent = np.bincount(phase, weights=samples["duration_ns"], minlength=len(PHASES))
+        phase, spent_ns = results.get(SamplePhases).phase, stretches.duration_ns
+        spent = np.bincount(phase, weights=spent_ns, minlength=len(PHASES))
+        exact = np.bincount(phase, weights=spent_ns * stretches.exact, minlength=len(PHASES))
+        errors = stretches.error(spent / total_ns, exact / total_ns, trace)
         found = [
             PhaseTime(each, int(ns), float(ns / total_ns), float(error))
-            for each, ns, error in zip(PHASES, spent, share_error(spent / total_ns, total_ns, stacks), strict=True)
+            for each, ns, error in zip(PHASES, spent, errors, strict=True)
             if ns
         ]
-        node, lines = samples["node"], results.get(StackLines)
+        node, lines = stretches.node, results.get(StackLines)
         placed = node >= 0
         placed[placed] = lines.line[node[placed]] > 0
         nowhere = (phase == PHASES.index(Phase.OTHER)) & ~placed
         return cls(
-            tuple(sorted(found, key=lambda each: -each.ns)),
-            total_ns,
-            True,
-            float(samples["duration_ns"][nowhere].sum() / total_ns),
+            tuple(sorted(found, key=lambda each: -each.ns)), total_ns, True, float(spent_ns[nowhere].sum() / total_ns)
         )
 
 

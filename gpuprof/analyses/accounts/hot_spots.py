@@ -9,12 +9,13 @@ import numpy as np
 
 from gpuprof.analyses.accounts.called import called
 from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, HotSpot
+from gpuprof.analyses.accounts.line_operators import LineOperators
 from gpuprof.analyses.accounts.phase import PHASES
 from gpuprof.analyses.accounts.recorded_spots import recorded_spots
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.lines.sample_error import share_error
 from gpuprof.analyses.lines.stack_lines import StackLines
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model.context import SampledStacks
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -34,44 +35,47 @@ class HotSpots(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the sampled stacks; else the lines of the recorded span; else its operators."""
-        stacks, total_ns = trace.context.stacks, int(trace.stack_samples["duration_ns"].sum())
-        if stacks is not None and total_ns:
-            return cls(_sampled(trace, results, stacks, total_ns), total_ns, True)
+        stacks, stretches = trace.context.stacks, results.get(Stretches)
+        if stacks is not None and stretches.total_ns:
+            return cls(_sampled(trace, results, stacks, stretches), stretches.total_ns, True)
         if not trace.span_ns:
             return cls((), 0, False)
         return cls(recorded_spots(trace, results), trace.span_ns, False)
 
 
-def _sampled(trace: Trace, results: Results, stacks: SampledStacks, total_ns: int) -> tuple[HotSpot, ...]:
-    samples, phase = trace.stack_samples, results.get(SamplePhases).phase
+def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: Stretches) -> tuple[HotSpot, ...]:
+    phase, total_ns = results.get(SamplePhases).phase, stretches.total_ns
     places, own = _own_frames(trace, stacks)
-    node = samples["node"]
+    node, lasted = stretches.node, stretches.duration_ns
     at = np.where(node >= 0, own[np.maximum(node, 0)], -1)
     known = at >= 0
-    keys = places[at[known]]
-    distinct, group = np.unique(keys, axis=0, return_inverse=True)
-    spent = np.bincount(group.reshape(-1), weights=samples["duration_ns"][known], minlength=len(distinct))
+    distinct, group = np.unique(places[at[known]], axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    spent = np.bincount(group, weights=lasted[known], minlength=len(distinct))
+    exact = np.bincount(group, weights=(lasted * stretches.exact)[known], minlength=len(distinct))
+    errors = stretches.error(spent / total_ns, exact / total_ns, trace)
+    named = results.get(LineOperators).names
     found = []
     for row in np.argsort(-spent, kind="stable")[:MOST]:
         share = float(spent[row] / total_ns)
         if share < LEAST_SHARE:
             break
-        rows = np.flatnonzero(known)[group.reshape(-1) == row]
+        rows = np.flatnonzero(known)[group == row]
         file, line, function = (int(each) for each in distinct[row])
         described = stacks.files[file]
         found.append(
             HotSpot(
                 ns=int(spent[row]),
                 share=share,
-                phase=PHASES[_heaviest(phase[rows], samples["duration_ns"][rows])],
-                what=called(trace, stacks, node[rows], samples["duration_ns"][rows], own),
+                phase=PHASES[_heaviest(phase[rows], lasted[rows])],
+                what=called(trace, stacks, node[rows], lasted[rows], own) or named.get((described.filename, line), ""),
                 source_file=described.filename,
                 is_cell=described.kind == "cell",
                 execution_count=_count(trace, described.kind, described.execution_count),
                 line=line if line > 0 else None,
-                cell_line=_cell_line(results, node[rows], samples["duration_ns"][rows]),
+                cell_line=_cell_line(results, node[rows], lasted[rows]),
                 function=stacks.functions[function] or None,
-                error=float(share_error(np.array(share), total_ns, stacks)),
+                error=float(errors[row]),
             )
         )
     return tuple(found)

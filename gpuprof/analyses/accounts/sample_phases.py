@@ -12,6 +12,7 @@ from gpuprof.analyses.accounts.passes import Passes
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.source_phases import evaluates, lines_without_gradients
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model import intervals
 from gpuprof.model.context import SampledFile
 from gpuprof.model.table import Array
@@ -23,7 +24,7 @@ _FORWARD = (Phase.FORWARD, Phase.LOSS)
 
 @dataclass(frozen=True, eq=False)
 class SamplePhases(Result):
-    """`phase`: for each row of `stack_samples` its place in PHASES, int8.
+    """`phase`: for each of Stretches its place in PHASES, int8.
 
     The stack decides where it can (an optimizer, the DataLoader, a library that plots). Else the pass over a DataLoader
     does, a `no_grad` block or the name of a function; else whether it is before, in or after the training loop.
@@ -34,67 +35,54 @@ class SamplePhases(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the stacks, the passes, and the source of the cell."""
-        samples = trace.stack_samples
-        if not len(samples):
+        stretches, passes = results.get(Stretches), results.get(Passes)
+        if not len(stretches.node):
             return cls(np.zeros(0, np.int8))
-        passes, nodes = results.get(Passes), _Nodes(trace)
-        middle = samples["start_ns"] + samples["duration_ns"] // 2
-        reading = intervals.contains(passes.reading, middle)
-        training = intervals.contains(passes.training, middle)
-        regular = intervals.contains(passes.regular, middle)
-        found = np.zeros(len(samples), np.int8)
-        for row, node in enumerate(samples["node"]):
-            said, gradients, named = nodes.at(int(node))
-            # without gradients inside of a step runs a teacher, or a policy that acts
-            apart = reading[row] or (not regular[row] and (gradients is False or named))
-            if passes.trains:
-                phase = _in_training(said, bool(apart), bool(training[row]), int(middle[row]), passes.first_ns)
-            else:
-                phase = _without_training(said, gradients is False)
-            found[row] = PHASES.index(phase)
-        return cls(found)
-
-
-def _in_training(said: Phase | None, apart: bool, training: bool, at_ns: int, first_ns: int | None) -> Phase:
-    if apart and (said is None or said in _FORWARD):
-        return Phase.EVALUATION
-    if said is not None:
-        return said
-    if training:
-        return Phase.TRAINING
-    return Phase.SET_UP if first_ns is not None and at_ns < first_ns else Phase.OTHER
-
-
-def _without_training(said: Phase | None, without_gradients: bool) -> Phase:
-    if without_gradients and (said is None or said in _FORWARD):
-        return Phase.INFERENCE
-    return said or Phase.OTHER
+        known = _Nodes(trace)
+        # the last row stands for stretches without code of the user
+        said, without, named = known.said[stretches.node], known.without[stretches.node], known.named[stretches.node]
+        middle = stretches.start_ns + stretches.duration_ns // 2
+        silent = said < 0
+        forward = silent | np.isin(said, [PHASES.index(each) for each in _FORWARD])
+        if not passes.trains:
+            phase = np.where(silent, PHASES.index(Phase.OTHER), said)
+            return cls(np.where(forward & without, PHASES.index(Phase.INFERENCE), phase).astype(np.int8))
+        reading, regular = (intervals.contains(each, middle) for each in (passes.reading, passes.regular))
+        # without gradients inside of a step runs a teacher, or a policy that acts
+        apart = forward & (reading | (~regular & (without | named)))
+        first_ns = middle.max() + 1 if passes.first_ns is None else passes.first_ns
+        around = np.where(middle < first_ns, PHASES.index(Phase.SET_UP), PHASES.index(Phase.OTHER))
+        inside = intervals.contains(passes.training, middle)
+        phase = np.where(silent, np.where(inside, PHASES.index(Phase.TRAINING), around), said)
+        return cls(np.where(apart, PHASES.index(Phase.EVALUATION), phase).astype(np.int8))
 
 
 class _Nodes:
-    """What each node of the tree of stacks says by itself: its phase, whether gradients are recorded there (False, or
-    None where the source does not say), and whether a function of the user's names an evaluation."""
+    """What each node of the tree of stacks says by itself, and one row more for no stack: `said`, its place in PHASES
+    or -1; `without`: gradients are not recorded there; `named`: a function of the user's names an evaluation."""
 
     def __init__(self, trace: Trace):
-        stacks = trace.context.stacks
-        cell = trace.context.cell
+        stacks, cell = trace.context.stacks, trace.context.cell
         files: tuple[SampledFile, ...] = stacks.files if stacks else ()
         functions = stacks.functions if stacks else ()
         sources = [cell.source if each.kind == "cell" and cell else each.source for each in files]
-        self._known: list[tuple[Phase | None, bool | None, bool]] = []
+        known: list[_Said] = []
         for parent, file, function, line in zip(
             *(trace.stack_nodes[name] for name in ("parent", "sampled_file", "function", "line")), strict=True
         ):
-            above = self._known[parent] if parent >= 0 else (None, None, False)
-            self._known.append(_below(above, files[file], sources[file], functions[function], int(line)))
+            above = known[parent] if parent >= 0 else _NOTHING
+            known.append(_below(above, files[file], sources[file], functions[function], int(line)))
+        known.append(_NOTHING)
+        self.said = np.array([-1 if said is None else PHASES.index(said) for said, _, _ in known], np.int64)
+        self.without = np.array([gradients is False for _, gradients, _ in known], bool)
+        self.named = np.array([named for _, _, named in known], bool)
 
-    def at(self, node: int) -> tuple[Phase | None, bool | None, bool]:
-        return self._known[node] if node >= 0 else (None, None, False)
+
+_Said = tuple[Phase | None, bool | None, bool]
+_NOTHING: _Said = (None, None, False)
 
 
-def _below(
-    above: tuple[Phase | None, bool | None, bool], file: SampledFile, source: str, function: str, line: int
-) -> tuple[Phase | None, bool | None, bool]:
+def _below(above: _Said, file: SampledFile, source: str, function: str, line: int) -> _Said:
     said, gradients, names = above
     if file.kind in _OWN:
         if said in YIELDING:

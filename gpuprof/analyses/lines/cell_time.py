@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.lines.sample_error import share_error
 from gpuprof.analyses.lines.stack_lines import StackLines
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model.table import Array, Column, Table, TableSchema
 from gpuprof.model.trace import Trace
 
@@ -43,19 +43,20 @@ class CellTime(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """Every stretch counts for the innermost line of the notebook on its stack."""
-        lines, samples, stacks = results.get(StackLines), trace.stack_samples, trace.context.stacks
-        total_ns = int(samples["duration_ns"].sum())
-        if stacks is None or not total_ns:
+        lines, stretches = results.get(StackLines), results.get(Stretches)
+        total_ns = stretches.total_ns
+        if not total_ns:
             return cls(Table(CELL_LINES), 0, 0)
-        node, spent = samples["node"], samples["duration_ns"]
+        node, spent, exact = stretches.node, stretches.duration_ns, stretches.duration_ns * stretches.exact
         known = node >= 0
         known[known] = lines.source_file[node[known]] >= 0
-        node, spent = node[known], spent[known]
+        node, spent, exact = node[known], spent[known], exact[known]
         places = np.stack((lines.source_file[node], lines.line[node]), axis=1)
         distinct, group = np.unique(places, axis=0, return_inverse=True)
         group = group.reshape(-1)
         by_line = np.bincount(group, weights=spent, minlength=len(distinct))
         share = by_line / total_ns
+        exact_share = np.bincount(group, weights=exact, minlength=len(distinct)) / total_ns
         leaf, leaf_ns = _heaviest(group, _leaves(trace, lines, node), spent, len(distinct))
         table = Table(
             CELL_LINES,
@@ -65,7 +66,7 @@ class CellTime(Result):
                 "cell_line": _heaviest(group, lines.cell_line[node], spent, len(distinct))[0],
                 "duration_ns": by_line.astype(np.int64),
                 "share": share,
-                "error": share_error(share, total_ns, stacks),
+                "error": stretches.error(share, exact_share, trace),
                 "leaf": leaf,
                 "leaf_share": leaf_ns / np.maximum(by_line, 1),
             },

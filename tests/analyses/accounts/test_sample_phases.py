@@ -44,7 +44,6 @@ def phases(trace: Trace) -> list[Phase]:
         ((line(8),), Phase.TRAINING),
         ((line(9), ("/lib/matplotlib/pyplot.py", "plot", 4)), Phase.PLOTTING),
         ((line(9), ("/lib/torch/serialization.py", "save", 4)), Phase.CHECKPOINT),
-        ((), Phase.TRAINING),
     ],
 )
 def test_the_stack_decides_in_a_training_loop(frames: tuple[tuple[str, str, int], ...], phase: Phase) -> None:
