@@ -12,6 +12,7 @@ from gpuprof.analyses.accounts.passes import Passes
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.source_phases import evaluates, lines_without_gradients
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model import intervals
 from gpuprof.model.context import SampledFile
@@ -19,6 +20,7 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 _OWN = ("cell", "notebook", "module")
+_MOST_LINES = 1_000_000
 _FORWARD = (Phase.FORWARD, Phase.LOSS)
 
 
@@ -47,14 +49,25 @@ class SamplePhases(Result):
         if not passes.trains:
             phase = np.where(silent, PHASES.index(Phase.OTHER), said)
             return cls(np.where(forward & without, PHASES.index(Phase.INFERENCE), phase).astype(np.int8))
-        reading, regular = (intervals.contains(each, middle) for each in (passes.reading, passes.regular))
+        reading = intervals.contains(passes.reading, middle)
         # without gradients inside of a step runs a teacher, or a policy that acts
-        apart = forward & (reading | (~regular & (without | named)))
+        stepping = _mostly(intervals.contains(passes.regular, middle), stretches, results.get(StackLines))
+        apart = forward & (reading | (~stepping & (without | named)))
         first_ns = middle.max() + 1 if passes.first_ns is None else passes.first_ns
         around = np.where(middle < first_ns, PHASES.index(Phase.SET_UP), PHASES.index(Phase.OTHER))
         inside = intervals.contains(passes.training, middle)
         phase = np.where(silent, np.where(inside, PHASES.index(Phase.TRAINING), around), said)
         return cls(np.where(apart, PHASES.index(Phase.EVALUATION), phase).astype(np.int8))
+
+
+def _mostly(inside: Array, stretches: Stretches, lines: StackLines) -> Array:
+    """For each stretch: whether most of the time of its line, in the whole cell, is `inside`."""
+    line = np.append(lines.source_file * _MOST_LINES + lines.line, -1)[stretches.node]
+    _, group = np.unique(line, return_inverse=True)
+    group = group.reshape(-1)
+    held = np.bincount(group, weights=stretches.duration_ns * inside)
+    most: Array = (2 * held >= np.bincount(group, weights=stretches.duration_ns))[group]
+    return most
 
 
 class _Nodes:

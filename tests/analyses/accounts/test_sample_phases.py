@@ -67,8 +67,15 @@ SOURCE = "for x in data:\n    with torch.no_grad():\n        y = teacher(x)\n   
 
 
 def test_code_without_gradients_is_an_evaluation_but_for_that_of_a_step() -> None:
-    builder = TraceBuilder().stack(50_000, 1_000, line(3), CALL).stack(200_000, 1_000, line(3), CALL)
-    assert phases(cell(builder, ends_ms=ENDS, source=SOURCE)) == [Phase.FORWARD, Phase.EVALUATION]
+    source = f"{SOURCE}\nwith torch.no_grad():\n    model(x)"
+    builder = TraceBuilder().stack(50_000, 1_000, line(3), CALL).stack(200_000, 1_000, line(6), CALL)
+    assert phases(cell(builder, ends_ms=ENDS, source=source)) == [Phase.FORWARD, Phase.EVALUATION]
+
+
+def test_a_line_of_regular_steps_is_of_the_step_in_a_long_one_too() -> None:
+    builder = TraceBuilder().stack(50_000, 3_000, line(3), CALL).stack(110_000, 1_000, line(3), CALL)
+    ends = (*ENDS, 190.0)
+    assert phases(cell(builder, ends_ms=ends, source=SOURCE)) == [Phase.FORWARD, Phase.FORWARD]
 
 
 def test_a_function_named_so_evaluates() -> None:
