@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
@@ -42,6 +44,7 @@ _PHRASES = {
 _WORTH_SAYING = 0.05
 _WORTH_EXPLAINING = 0.20
 _SPOTS_NAMED = 2
+_OF_A_STEP = (Phase.DATA, Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER, Phase.TRAINING)
 _WORK = {"compute", "operators"}
 
 
@@ -121,6 +124,7 @@ class _Told:
             whole = f"the {steps.count} steps’ {units.duration(sum(ns.values()))}"
             idle = "" if budget.device is None else "idle "
             rest = f"; {units.percent(outside)} of the recording is {idle}time outside the steps"
+        rest = _beside_training(results.get(CellPhases)) or rest
         total = sum(ns.values()) or 1
         shares: Mapping[str, float] = {name: part / total for name, part in ns.items()}
         if plain.total_ns is not None:
@@ -128,6 +132,15 @@ class _Told:
         others = sorted(((name, share) for name, share in shares.items() if name != "compute"), key=lambda o: -o[1])
         named = [f"{units.percent(share)} {_PHRASES[name]}" for name, share in others if share >= _WORTH_SAYING]
         return cls(whole, shares.get("compute", 0.0), tuple(named[:3]), rest)
+
+
+def _beside_training(cell: CellPhases) -> str:
+    """What the cell spends outside its training steps: set-up, evaluation, checkpoints; where that was sampled."""
+    if not cell.sampled or not cell.share(*_OF_A_STEP):
+        return ""
+    others = [each for each in cell.phases if each.phase not in _OF_A_STEP and each.share >= _WORTH_SAYING]
+    told = _list(tuple(f"{units.percent(each.share)} is {each.phase.value}" for each in others)) if others else ""
+    return f"; of the whole cell {told}" if told else ""
 
 
 def _raised(trace: Trace) -> str:

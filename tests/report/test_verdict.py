@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuprof.model.context import CellOutcome
 from gpuprof.report import Report
+from tests.analyses.accounts.cells import cell, line
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -116,3 +117,13 @@ def test_a_run_without_a_recording_is_not_judged_but_explained():
     verdict = Report.of(trace).verdict
     assert verdict.headline == "Nothing was recorded in this run."
     assert verdict.advice == "Nothing can be judged. Another profiler ran inside the cell."
+
+
+def test_time_outside_the_steps_is_said_by_its_phase():
+    # GIVEN a training cell that is set up for 40 of its 100 ms and evaluates for 20
+    builder = TraceBuilder().operator("aten::mm", 40_000, 40_000)
+    for i in range(4):
+        builder.step(40_000 + i * 10_000, 10_000)
+    builder.stack(0, 40_000, line(1)).stack(40_000, 40_000, line(5)).stack(80_000, 20_000, line(9, "evaluate"))
+    headline = Report.of(cell(builder, ends_ms=(40, 50, 60, 70, 80))).verdict.headline
+    assert headline.endswith("; of the whole cell 40 % is set-up and 20 % is evaluation.")
