@@ -52,8 +52,18 @@ def test_the_stack_decides_in_a_training_loop(frames: tuple[tuple[str, str, int]
 
 def test_before_and_after_the_loop() -> None:
     builder = TraceBuilder().stack(1_000, 1_000, line(1)).stack(150_000, 1_000, line(20))
-    builder.stack(152_000, 1_000, line(21), CALL)
+    builder.stack(3_000, 1_000, line(2), CALL)
     assert phases(cell(builder, ends_ms=ENDS)) == [Phase.SET_UP, Phase.OTHER, Phase.FORWARD]
+
+
+def test_the_model_called_from_a_line_of_no_regular_step_is_evaluated() -> None:
+    # GIVEN a helper that calls the model, called from line 5 in every step and from line 12 in a long one
+    helper = line(3, "predict")
+    builder = TraceBuilder().stack(50_000, 5_000, line(5), helper, CALL)
+    builder.stack(110_000, 20_000, line(12), helper, CALL, ("/home/me/net.py", "Net.forward", 4))
+    builder.stack(130_000, 5_000, line(13))
+    found = phases(cell(builder, ends_ms=(*ENDS, 190.0)))
+    assert found == [Phase.FORWARD, Phase.EVALUATION, Phase.TRAINING]
 
 
 def test_a_pass_over_another_loader_is_an_evaluation() -> None:

@@ -1,0 +1,81 @@
+"""What each stack says of its phase by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from gpuprof.analyses.accounts.library_phases import YIELDING, is_module_call, phase_of
+from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.accounts.source_phases import evaluates, lines_without_gradients
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.model.context import SampledFile
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+_OWN = ("cell", "notebook", "module")
+
+
+@dataclass(frozen=True, eq=False)
+class NodeFacts(Result):
+    """Arrays with a row for each of `stack_nodes`, and one more at the end for no stack.
+
+    `said`: the phase, its place in PHASES; -1 where the stack does not say. `without`: gradients are not recorded
+    there; `named`: a function of the user's names an evaluation. `caller`: the row of the user's line that called the model,
+    else of the innermost line of the user's; -1 where there is none.
+    """
+
+    said: Array
+    without: Array
+    named: Array
+    caller: Array
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """Parents stand before their children, so one pass is enough."""
+        stacks, cell = trace.context.stacks, trace.context.cell
+        files: tuple[SampledFile, ...] = stacks.files if stacks else ()
+        functions = stacks.functions if stacks else ()
+        sources = [cell.source if each.kind == "cell" and cell else each.source for each in files]
+        columns = [trace.stack_nodes[name].tolist() for name in ("parent", "sampled_file", "function", "line")]
+        known: list[_Known] = []
+        for row, (parent, file, function, line) in enumerate(zip(*columns, strict=True)):
+            above = known[parent] if parent >= 0 else _NOTHING
+            if files[file].kind in _OWN:
+                known.append(_in_own(above, row, line in lines_without_gradients(sources[file]), functions[function]))
+            else:
+                known.append(_in_library(above, files[file].filename, functions[function]))
+        known.append(_NOTHING)
+        return cls(
+            said=np.array([-1 if each.said is None else PHASES.index(each.said) for each in known], np.int64),
+            without=np.array([each.without for each in known], bool),
+            named=np.array([each.named for each in known], bool),
+            caller=np.array([each.caller for each in known], np.int64),
+        )
+
+
+class _Known(NamedTuple):
+    said: Phase | None
+    without: bool
+    named: bool
+    caller: int
+    in_model: bool
+
+
+_NOTHING = _Known(None, False, False, -1, False)
+
+
+def _in_own(above: _Known, row: int, without: bool, function: str) -> _Known:
+    said = None if above.said in YIELDING else above.said
+    caller = above.caller if above.in_model else row
+    return _Known(said, above.without or without, above.named or evaluates(function), caller, above.in_model)
+
+
+def _in_library(above: _Known, filename: str, function: str) -> _Known:
+    said, in_model = above.said, above.in_model or is_module_call(filename, function)
+    if said is None or said is Phase.FORWARD or said in YIELDING:
+        said = phase_of(filename, function) or said or (Phase.FORWARD if in_model else None)
+    decorated = filename.endswith("_contextlib.py") and function.endswith("decorate_context")
+    return _Known(said, above.without or decorated, above.named, above.caller, in_model)

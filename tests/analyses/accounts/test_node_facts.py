@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.accounts.node_facts import NodeFacts
+from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.basics.result import Results
+from tests.analyses.accounts.cells import cell, line
+from tests.analyses.accounts.test_sample_phases import CALL, STEP, libraries
+from tests.support.trace_builder import TraceBuilder
+
+__all__ = ["libraries"]  # a fixture
+DECORATED = ("/lib/torch/utils/_contextlib.py", "context_decorator.<locals>.decorate_context", 3)
+
+
+def test_the_caller_of_a_model_is_the_line_outside_of_it() -> None:
+    builder = TraceBuilder().stack(0, 10, line(5), line(3, "predict"), CALL, ("/home/me/net.py", "Net.forward", 4))
+    facts = Results(cell(builder)).get(NodeFacts)
+    assert list(facts.caller) == [0, 1, 1, 1, -1]
+    assert [None if each < 0 else PHASES[each] for each in facts.said] == [
+        None,
+        None,
+        Phase.FORWARD,
+        Phase.FORWARD,
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("frames", "without"),
+    [
+        ((line(2), CALL), True),
+        ((line(1), CALL), False),
+        ((line(1), DECORATED, line(5, "predict")), True),
+        ((line(1), STEP, DECORATED), True),
+    ],
+)
+def test_gradients_are_off_in_blocks_and_decorated_functions(
+    frames: tuple[tuple[str, str, int], ...], without: bool
+) -> None:
+    trace = cell(TraceBuilder().stack(0, 10, *frames), source="with torch.no_grad():\n    model(x)")
+    assert Results(trace).get(NodeFacts).without[-2] == without
