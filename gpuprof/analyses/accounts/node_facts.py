@@ -23,8 +23,8 @@ class NodeFacts(Result):
     """Arrays with a row for each of `stack_nodes`, and one more at the end for no stack.
 
     `said`: the phase, its place in PHASES; -1 where the stack does not say. `without`: gradients are not recorded
-    there; `named`: a function of the user's names an evaluation. `caller`: the row of the user's line that called the model,
-    else of the innermost line of the user's; -1 where there is none.
+    there; `named`: a function of the user's names an evaluation. `caller`: the row of the user's line that called the
+    model, else of the innermost line of the user's; -1 where there is none.
     """
 
     said: Array

@@ -51,9 +51,9 @@ def test_the_stack_decides_in_a_training_loop(frames: tuple[tuple[str, str, int]
 
 
 def test_before_and_after_the_loop() -> None:
-    builder = TraceBuilder().stack(1_000, 1_000, line(1)).stack(150_000, 1_000, line(20))
-    builder.stack(3_000, 1_000, line(2), CALL)
-    assert phases(cell(builder, ends_ms=ENDS)) == [Phase.SET_UP, Phase.OTHER, Phase.FORWARD]
+    builder = TraceBuilder().stack(1_000, 1_000, line(1)).stack(3_000, 1_000, line(2), CALL)
+    builder.stack(150_000, 1_000, line(20))
+    assert phases(cell(builder, ends_ms=ENDS)) == [Phase.SET_UP, Phase.FORWARD, Phase.OTHER]
 
 
 def test_the_model_called_from_a_line_of_no_regular_step_is_evaluated() -> None:
