@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.analyses.accounts.cell_memory import CellMemory, MemoryAt
 from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
@@ -54,6 +55,7 @@ def to_dict(report: Report) -> dict[str, Any]:
             {"share": each.share, "ms": milliseconds(each.ns), "what": each.what, "line": each.line}
             for each in report.results.get(DeviceIdleWork).work
         ],
+        "process_memory": _process_memory(report),
         "plain_iteration": _plain_iteration(report),
         "verdict": {"headline": report.verdict.headline, "advice": report.verdict.advice},
         "findings": [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)],
@@ -85,6 +87,30 @@ def _phases(report: Report) -> list[dict[str, Any]]:
         {"phase": each.phase.value, "ms": milliseconds(each.ns), "share": each.share, "error": each.error}
         for each in report.results.get(CellPhases).phases
     ]
+
+
+def _process_memory(report: Report) -> dict[str, Any] | None:
+    found = report.results.get(CellMemory)
+    if found.peak_bytes is None:
+        return None
+    return {
+        "start_bytes": found.start_bytes,
+        "peak_bytes": found.peak_bytes,
+        "end_bytes": found.end_bytes,
+        "peak": None if found.peak is None else _memory_at(found.peak),
+        "grown": [_memory_at(each) for each in found.grown],
+    }
+
+
+def _memory_at(at: MemoryAt) -> dict[str, Any]:
+    return {
+        "bytes": at.bytes,
+        "phase": at.phase.value,
+        "profiled": at.is_cell,
+        "cell": at.execution_count,
+        "file": None if at.is_cell or at.execution_count is not None else at.source_file,
+        "line": at.line,
+    }
 
 
 def _hot_spot(spot: HotSpot) -> dict[str, Any]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from gpuprof.analyses.accounts.cell_memory import CellMemory, MemoryAt
 from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.model.kernel_names import short_name
-from gpuprof.units import percent
+from gpuprof.units import percent, size
 
 _LONGEST = 60
 OWN_CODE = "its own code"
 
 
-def place(spot: HotSpot) -> str:
+def place(spot: HotSpot | MemoryAt) -> str:
     """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, or a line of a module; empty where unknown."""
     if spot.source_file is None:
         return ""
@@ -39,3 +40,19 @@ def in_short(spot: HotSpot) -> str:
         ran = ran if len(ran) <= _LONGEST else ran[:_LONGEST] + "…"
         return f"{percent(spot.share)} {ran}" + (f" ({spot.phase.value})" if spot.phase else "")
     return f"{percent(spot.share)} {where}" + (f" ({named})" if named else "")
+
+
+def memory_words(found: CellMemory) -> str:
+    """`Resident memory of the process: 343 MiB when the cell began, at most 1.08 GiB (line 39 of the cell, …).`
+
+    Empty where it hardly rose.
+    """
+    if found.peak is None:
+        return ""
+    held = f"{size(found.start_bytes)} when the cell began, at most {size(found.peak_bytes)} ({_where(found.peak)})"
+    grown = "; ".join(f"{size(each.bytes)} at {_where(each)}" for each in found.grown)
+    return f"Resident memory of the process: {held}.{f' It grew by {grown}.' if grown else ''}"
+
+
+def _where(at: MemoryAt) -> str:
+    return f"{place(at)}, {at.phase.value}" if place(at) else at.phase.value

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.cell_phases import CellPhases, PhaseTime
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.result import Results
-from gpuprof.report.spot_words import place, what
+from gpuprof.report.spot_words import memory_words, place, what
 from gpuprof.units import duration, percent
-from gpuprof.views.blocks import TableBlock, TableCell
+from gpuprof.views.blocks import Sentence, TableBlock, TableCell
 from gpuprof.views.kernel_words import short_name
 
 _LEAST_PHASE = 0.01
@@ -34,6 +35,12 @@ def whole(results: Results) -> str:
 def account_blocks(results: Results) -> list[TableBlock]:
     """Tables: hot spots, idle work, phases; only those that have rows."""
     return [table for table in (_spots(results), _idle(results), _phases(results)) if table.rows]
+
+
+def account_sentences(results: Results) -> list[Sentence]:
+    """What stands below them: the memory of the process."""
+    words = memory_words(results.get(CellMemory))
+    return [Sentence(words)] if words else []
 
 
 def _spots(results: Results) -> TableBlock:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
-from gpuprof.report.spot_words import place, what
+from gpuprof.report.spot_words import memory_words, place, what
 from gpuprof.units import duration, percent, unbroken
 from gpuprof.views import accounts, wording
 from gpuprof.views.abstentions import abstention_lines
@@ -38,6 +39,7 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
         _budget(report),
         _accounts(report),
         _wrap(memory_line(report.results)),
+        _wrap(memory_words(report.results.get(CellMemory))),
         _wrap(hidden_sentence(report.results)),
         _findings(report),
         _abstained(report),

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
+from gpuprof.analyses.accounts.cell_memory import CellMemory
+from gpuprof.report.spot_words import memory_words
 from gpuprof.views import wording
 from gpuprof.views.accounts import account_blocks
 from gpuprof.views.card import cards
@@ -104,6 +106,7 @@ def render_paper(
         rows=wording.budget_rows(report),
         accounts=account_blocks(report.results) if judged else [],
         memory=memory_line(report.results),
+        cell_memory=memory_words(report.results.get(CellMemory)),
         picture=None if picture is None else "data:image/png;base64," + base64.b64encode(picture).decode("ascii"),
         page=page_html if page_html is not None and len(page_html.encode()) <= MOST_PAGE_BYTES else None,
         page_too_large=page_html is not None and len(page_html.encode()) > MOST_PAGE_BYTES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuprof.views.accounts import account_blocks
+from gpuprof.views.accounts import account_blocks, account_sentences
 from gpuprof.views.sections.section import Section
 
 SECTION = Section(
@@ -10,5 +10,5 @@ SECTION = Section(
     key="where",
     title="Hot spots",
     known=lambda report: not report.gate.validity.nothing_holds and bool(account_blocks(report.results)),
-    blocks=lambda report: account_blocks(report.results),
+    blocks=lambda report: [*account_blocks(report.results), *account_sentences(report.results)],
 )

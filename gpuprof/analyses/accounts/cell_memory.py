@@ -1,0 +1,114 @@
+"""The resident memory of the process over the whole cell: when it is highest, and in which lines it grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.accounts.node_facts import NodeFacts
+from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.accounts.sample_phases import SamplePhases
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stretches import Stretches
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+MOST = 3
+_FEWEST_READINGS = 5
+# less comes and goes with every buffer
+_LEAST_BYTES = 64 * 1024**2
+_LEAST_SHARE = 0.2
+_WARM_NS = 200_000_000  # the first readings see gpuprof itself begin
+
+
+@dataclass(frozen=True)
+class MemoryAt:
+    """Bytes by which memory grew while the thread was in that line, or that it held when it was highest. `line` is of
+    `source_file`, as it was sampled; both None where no line is known."""
+
+    bytes: int
+    phase: Phase
+    source_file: str | None
+    is_cell: bool
+    execution_count: int | None
+    line: int | None
+    cell_line: int | None = None
+
+
+@dataclass(frozen=True)
+class CellMemory(Result):
+    """Resident bytes at the start and the end of the cell and at most; None with too few readings. `peak`: where it was
+    highest; `grown`: the lines with the largest net growth, of at least a fifth of what it rose; both empty where it
+    rose by less than 64 MiB. A line counts from outside of the model that it calls.
+    """
+
+    start_bytes: int | None = None
+    peak_bytes: int | None = None
+    end_bytes: int | None = None
+    peak: MemoryAt | None = None
+    grown: tuple[MemoryAt, ...] = ()
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the readings of the process, ten per second, and what its thread was in between two of them."""
+        readings, window = trace.host_readings, trace.context.window
+        if window is None or len(readings) < _FEWEST_READINGS:
+            return cls()
+        time, held = readings["time_ns"], readings["resident_bytes"]
+        inside = (time >= window.cell_start_ns + _WARM_NS) & (time <= window.cell_end_ns)
+        time, held = time[inside], held[inside]
+        if len(held) < _FEWEST_READINGS:
+            return cls()
+        start, peak, end = int(held[0]), int(held.max()), int(held[-1])
+        rose = peak - start
+        if rose < _LEAST_BYTES or not results.get(Stretches).total_ns:
+            return cls(start, peak, end)
+        places = _Places(trace, results)
+        at = places.at(time)
+        grown = places.grown(at[1:], np.diff(held))
+        return cls(
+            start,
+            peak,
+            end,
+            places.named(int(at[held.argmax()]), peak),
+            tuple(each for each in grown[:MOST] if each.bytes >= max(_LEAST_SHARE * rose, _LEAST_BYTES)),
+        )
+
+
+class _Places:
+    """The stretches in the order of time, each with the row of the user's line that it counts for."""
+
+    def __init__(self, trace: Trace, results: Results):
+        self._trace = trace
+        stretches, facts = results.get(Stretches), results.get(NodeFacts)
+        order = np.argsort(stretches.start_ns, kind="stable")
+        self._starts = stretches.start_ns[order]
+        self._caller = facts.caller[stretches.node][order]
+        self._phase = results.get(SamplePhases).phase[order]
+
+    def at(self, times: Array) -> Array:
+        """The stretch at each time: the last that had begun."""
+        found: Array = np.maximum(np.searchsorted(self._starts, times, side="right") - 1, 0)
+        return found
+
+    def named(self, row: int, held: int) -> MemoryAt:
+        """What a stretch is, in the user's terms."""
+        node, phase, stacks = int(self._caller[row]), PHASES[self._phase[row]], self._trace.context.stacks
+        if node < 0 or stacks is None:
+            return MemoryAt(held, phase, None, False, None, None)
+        file = stacks.files[self._trace.stack_nodes["sampled_file"][node]]
+        line, cell = int(self._trace.stack_nodes["line"][node]), self._trace.context.cell
+        count = cell.execution_count if file.kind == "cell" and cell else file.execution_count
+        return MemoryAt(held, phase, file.filename, file.kind == "cell", count, line if line > 0 else None)
+
+    def grown(self, at: Array, change: Array) -> list[MemoryAt]:
+        """Net growth by line, the largest first."""
+        rows, group = np.unique(self._caller[at], return_inverse=True)
+        sums = np.bincount(group.reshape(-1), weights=change, minlength=len(rows))
+        found = []
+        for each in np.argsort(-sums, kind="stable"):
+            first = int(at[np.flatnonzero(group.reshape(-1) == each)[0]])
+            found.append(self.named(first, int(sums[each])))
+        return found

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuprof.analyses.accounts.cell_memory import CellMemory
+from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Window
+from gpuprof.model.schema import HOST_READINGS
+from gpuprof.model.table import Table
+from gpuprof.model.trace import Trace
+from gpuprof.report.spot_words import memory_words
+from tests.analyses.accounts.cells import cell, line
+from tests.analyses.accounts.test_sample_phases import CALL, libraries
+from tests.support.trace_builder import TraceBuilder
+
+__all__ = ["libraries"]  # a fixture
+MIB = 1024**2
+MS = 1_000_000
+
+
+def read(builder: TraceBuilder, mib: list[float], **known: Any) -> Trace:
+    """One reading every 100 ms from the beginning of the cell."""
+    columns: dict[str, Any] = {column.name: np.zeros(len(mib)) for column in HOST_READINGS.columns}
+    columns["time_ns"] = np.arange(len(mib)) * 100 * MS
+    columns["resident_bytes"] = np.array(mib) * MIB
+    trace = cell(builder, **known)
+    window = Window(cell_start_ns=0, cell_end_ns=len(mib) * 100 * MS)
+    return replace(
+        trace,
+        context=replace_context(trace, window),
+        tables={**trace.tables, "host_readings": Table(HOST_READINGS, columns)},
+    )
+
+
+def replace_context(trace: Trace, window: Window) -> Any:
+    import msgspec
+
+    return msgspec.structs.replace(trace.context, window=window)
+
+
+def test_growth_is_given_to_the_line_that_it_happened_in() -> None:
+    # GIVEN two seconds of training at 300 MiB, then an evaluation that keeps 50 MiB per 100 ms
+    builder = TraceBuilder().stack(0, 1_000_000, line(5), CALL)
+    builder.stack(1_000_000, 900_000, line(12), CALL).stack(1_900_000, 200_000, line(20))
+    held = [300.0] * 11 + [300.0 + 50 * number for number in range(1, 9)] + [320.0, 320.0]
+    found = Results(read(builder, held, ends_ms=(100, 300, 500, 700, 900))).get(CellMemory)
+
+    assert (found.start_bytes, found.peak_bytes, found.end_bytes) == (300 * MIB, 700 * MIB, 320 * MIB)
+    assert found.peak is not None and (found.peak.line, found.peak.phase) == (12, Phase.EVALUATION)
+    (grown,) = found.grown
+    assert grown.line == 12 and grown.bytes == 400 * MIB
+    assert memory_words(found).replace("\u00a0", " ") == (
+        "Resident memory of the process: 300 MiB when the cell began, at most 700 MiB (line 12 of the cell, "
+        "evaluation). It grew by 400 MiB at line 12 of the cell, evaluation."
+    )
+
+
+def test_what_comes_and_goes_is_no_growth() -> None:
+    builder = TraceBuilder().stack(0, 2_000_000, line(5))
+    found = Results(read(builder, [300.0, 500.0] * 10)).get(CellMemory)
+    assert found.peak is not None and found.peak_bytes == 500 * MIB
+    assert [each.bytes for each in found.grown] == [200 * MIB]
+
+
+@pytest.mark.parametrize("held", [[300.0] * 4, [300.0] * 20, [300.0 + number for number in range(40)]])
+def test_little_is_not_said(held: list[float]) -> None:
+    builder = TraceBuilder().stack(0, 4_000_000, line(5))
+    found = Results(read(builder, held)).get(CellMemory)
+    assert found.peak is None and found.grown == () and memory_words(found) == ""
