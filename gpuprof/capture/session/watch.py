@@ -121,6 +121,7 @@ class Watch:
         """End everything, save it, and return it, with `context` completed."""
         began = time.perf_counter_ns()
         self._descriptors.release()
+        self._stacks.ask_to_end()
         self._signals.end(first=True)
         failed = context.outcome is not None and context.outcome.error is not None
         self._window.close(failed=failed)

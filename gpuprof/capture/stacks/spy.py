@@ -47,6 +47,16 @@ class _Part:
     started_ns: int = field(default_factory=time.time_ns)
 
     begin_ns: int | None = None
+    asked: bool = False
+
+    def ask_to_end(self) -> None:
+        """Once; its last stack lasts to now."""
+        if self.asked or self.process.returncode is not None:
+            return
+        self.asked = True
+        self.note_begin()
+        with contextlib.suppress(OSError):
+            self.process.send_signal(signal.SIGINT)
 
     def note_begin(self) -> None:
         """When it said that it samples, the time of its first stack (Unix time, to some ms); it says more later."""
@@ -63,6 +73,7 @@ class SpySampler:
     def __init__(self) -> None:
         self._main = threading.get_ident()
         self._parts: list[_Part] = []
+        self._ending = False
         self.rate_hz = 0
         self.cpu_ns = 0
 
@@ -74,9 +85,15 @@ class SpySampler:
 
     def tick(self) -> None:
         """From any thread, now and then: a new part begins where the current one has become long."""
-        if self._parts and time.time_ns() - self._parts[-1].started_ns > _PART_NS:
+        if self._parts and not self._ending and time.time_ns() - self._parts[-1].started_ns > _PART_NS:
             self._begin_part()
             self._end_part(self._parts[-2])
+
+    def ask_to_end(self) -> None:
+        """Have it write what it has seen, which takes 0.2 s; `finish` waits for it."""
+        self._ending = True
+        for part in self._parts:
+            part.ask_to_end()
 
     def finish(self, tree: StackTree) -> list[tuple[int, int, int]]:
         """End: (begin, end, node) of each stretch, Unix ns, in order. CaptureError where py-spy saw nothing."""
@@ -141,10 +158,8 @@ class SpySampler:
         """Ask it to write and end; its processor time is counted."""
         if part.process.returncode is not None:
             return
-        part.note_begin()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with contextlib.suppress(OSError):
-            part.process.send_signal(signal.SIGINT)
+        part.ask_to_end()
         try:
             part.process.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:

@@ -59,6 +59,11 @@ class StackWatch:
         if self._spy is not None:
             self._guarded(self._spy.tick)
 
+    def ask_to_end(self) -> None:
+        """The cell has ended: what follows is not sampled."""
+        if self._spy is not None:
+            self._guarded(self._spy.ask_to_end)
+
     def abandon(self) -> None:
         """End, and keep nothing."""
         self._guarded(self._thread.stop)

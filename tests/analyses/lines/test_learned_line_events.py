@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.learned_line_events import _alike
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model.context import FollowedLines, SourceFile
 from gpuprof.model.trace import Trace
@@ -66,3 +68,13 @@ def test_operators_in_a_row_on_one_line_hold_the_time_between_them() -> None:
         builder.look(10 * number + 2, (CELL_FILE, "<module>", 2))
     places = Results(builder.build()).get(LinePlaces)
     assert int(places.own_ns(places.within).sum()) == 35_000
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.sampled_from([1, 3]))
+def test_operators_are_alike_where_all_names_around_them_are(names: list[int], reach: int) -> None:
+    found = _alike(np.array(names), reach)
+    padded = [-1] * reach + names + [-1] * reach
+    around = [tuple(padded[at : at + 2 * reach + 1]) for at in range(len(names))]
+    for one, left in enumerate(around):
+        for other, right in enumerate(around):
+            assert (found[one] == found[other]) == (left == right)
