@@ -45,6 +45,7 @@ _WORTH_SAYING = 0.05
 _WORTH_EXPLAINING = 0.20
 _SPOTS_NAMED = 2
 _OF_A_STEP = (Phase.DATA, Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER, Phase.TRAINING)
+_UNSAID = (*_OF_A_STEP, Phase.OTHER)
 _WORK = {"compute", "operators"}
 
 
@@ -138,7 +139,7 @@ def _beside_training(cell: CellPhases) -> str:
     """What the cell spends outside its training steps: set-up, evaluation, checkpoints; where that was sampled."""
     if not cell.sampled or not cell.share(*_OF_A_STEP):
         return ""
-    others = [each for each in cell.phases if each.phase not in _OF_A_STEP and each.share >= _WORTH_SAYING]
+    others = [each for each in cell.phases if each.phase not in _UNSAID and each.share >= _WORTH_SAYING]
     told = _list(tuple(f"{units.percent(each.share)} is {each.phase.value}" for each in others)) if others else ""
     return f"; of the whole cell {told}" if told else ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.kernel import LiveKernel
@@ -27,7 +29,7 @@ def fixed(kernel: LiveKernel) -> str:
     ran = kernel.run(CELL.replace(" --compare nothing", ""))
     assert not ran.failed, ran.traceback
     text = ran.reports[0]["text/plain"]
-    number = next(int(line.split(".")[0]) for line in text.splitlines() if "The optimizer (Adam)" in line)
+    number = int(re.search(r"^ *(\d+)\. The optimizer \(Adam\)", text, re.MULTILINE)[1])
     assert f"%gpufix {number}" in text
     ran = kernel.run(f"%gpufix {number}")
     assert not ran.failed and ran.next_input is not None, ran.traceback

@@ -47,7 +47,7 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
     phase, total_ns = results.get(SamplePhases).phase, stretches.total_ns
     places, own = _own_frames(trace, stacks)
     node, lasted = stretches.node, stretches.duration_ns
-    at = np.where(node >= 0, own[np.maximum(node, 0)], -1)
+    at = np.append(own, -1)[node]  # -1, the last: no code of the user
     known = at >= 0
     distinct, group = np.unique(places[at[known]], axis=0, return_inverse=True)
     group = group.reshape(-1)

@@ -71,7 +71,7 @@ def _known(trace: Trace, results: Results) -> tuple[Intervals, Array]:
     """The stays of the main thread in a known line, in Unix time, each with the row of a stack seen in that line."""
     places, ahead_ns = results.get(LinePlaces), trace.context.sampling.get("clock_offset_ns") or 0
     stacks = _stacks_by_line(trace, results)
-    if places.how is None or not stacks:
+    if places.how is None or not stacks or not len(places.within.starts):
         return intervals.EMPTY, np.zeros(0, np.int64)
     events, within = places.events, places.within
     starts = np.maximum(events["time_ns"], within.starts[0])

@@ -7,6 +7,7 @@ from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.recorded_spots import PYTHON
 from gpuprof.analyses.basics.result import Results
+from gpuprof.report import Report
 from gpuprof.report.spot_words import in_short, place
 from tests.analyses.accounts.cells import cell, line
 from tests.analyses.accounts.test_sample_phases import BACKWARD, CALL, ENDS, libraries
@@ -52,6 +53,12 @@ def test_an_import_is_called_so() -> None:
 def test_code_of_libraries_alone_is_at_no_line() -> None:
     builder = TraceBuilder().stack(30_000, 90_000).stack(120_000, 10_000, line(3))
     assert [(each.line, each.share) for each in spots(builder)] == [(3, 0.1)]
+
+
+def test_a_cell_whose_stack_never_showed_the_users_code_has_none() -> None:
+    trace = cell(TraceBuilder().operator("aten::mm", 0, 10).stack(0, 90_000))
+    assert Results(trace).get(HotSpots).spots == ()
+    assert "No rule applies" in Report.of(trace).verdict.advice
 
 
 def test_operators_of_a_recording_by_their_own_time_and_phase() -> None:

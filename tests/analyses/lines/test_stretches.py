@@ -98,3 +98,10 @@ def test_nothing_is_counted_twice(samples: list[tuple[int, int]]) -> None:
     assert (found.duration_ns >= 0).all()
     assert found.duration_ns[found.exact].sum() == KNOWN_NS
     assert found.duration_ns[~found.exact].sum() <= trace.stack_samples["duration_ns"].sum()
+
+
+def test_lines_that_were_followed_outside_the_recorded_span_are_left_to_samples() -> None:
+    # GIVEN lines followed only after the last recorded operator
+    lines = FollowedLines(how="samples", start_ns=5_000_000, end_ns=6_000_000, files=(SourceFile(filename=CELL_FILE),))
+    trace = looped().stack(0, 1_000, B).context(lines=lines).build()
+    assert by_line(trace) == {6: 1_000_000}
