@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from gpuprof.analyses.accounts.hot_spot import HotSpot
@@ -7,6 +10,7 @@ from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.recorded_spots import PYTHON
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import SampledStacks
 from gpuprof.report import Report
 from gpuprof.report.spot_words import in_short, place
 from tests.analyses.accounts.cells import cell, line
@@ -57,6 +61,8 @@ def test_code_of_libraries_alone_is_at_no_line() -> None:
 
 def test_a_cell_whose_stack_never_showed_the_users_code_has_none() -> None:
     trace = cell(TraceBuilder().operator("aten::mm", 0, 10).stack(0, 90_000))
+    stacks = SampledStacks(how="py-spy", start_ns=0, end_ns=90_000_000, rate_hz=10.0)
+    trace = replace(trace, context=msgspec.structs.replace(trace.context, stacks=stacks))
     assert Results(trace).get(HotSpots).spots == ()
     assert "No rule applies" in Report.of(trace).verdict.advice
 
