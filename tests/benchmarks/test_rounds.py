@@ -1,0 +1,74 @@
+"""What counts as located, as a false alarm and as an all-clear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks.rounds.score import Score, score, table
+
+FAULTY = {
+    "KIND": "time",
+    "FAULT": "a fault",
+    "FAULT_LINES": ["slow(x)", "return y"],
+    "FAULT_CALLS": ["roc_auc_score", "aten::cat"],
+    "FAULTY": "\nimport torch\nfor x in y:\n    slow(x)\n",
+}
+
+
+def told(**said: Any) -> dict[str, Any]:
+    nothing = {"findings": [], "hot_spots": [], "gpu_idle": [], "process_memory": None}
+    return {"json": {**nothing, **said}}
+
+
+def spot(line: int | None, *, cell_line: int | None = None, what: str = "", profiled: bool = True) -> dict[str, Any]:
+    return {"line": line, "cell_line": cell_line, "what": what, "profiled": profiled}
+
+
+def finding(*lines: int, severity: str = "medium") -> dict[str, Any]:
+    return {"rule": "input_stall", "severity": severity, "where": {"lines": list(lines)}}
+
+
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [
+        # the magic above the cell is line 1, the fault is line 4
+        (told(hot_spots=[spot(2), spot(4)]), "hot spot 2, its line"),
+        (told(hot_spots=[spot(4, profiled=False)]), ""),
+        (told(hot_spots=[spot(9, cell_line=4)]), "hot spot 1, its line"),
+        (told(hot_spots=[spot(2, what="sklearn.metrics._ranking.roc_auc_score")]), "hot spot 1, its call"),
+        (told(hot_spots=[spot(2, what="torch.cat")]), "hot spot 1, its call"),
+        (told(hot_spots=[spot(2, what="concatenate")]), ""),
+        (told(findings=[finding(4)]), "finding input_stall"),
+        (told(findings=[finding(3)]), ""),
+        (told(gpu_idle=[{"what": "aten::cat"}]), "GPU idle"),
+        (told(process_memory={"grown": [{"line": 4, "profiled": True}]}), "where memory grew"),
+        ({"error": "NameError"}, "the cell failed"),
+    ],
+)
+def test_a_fault_is_located_by_its_line_or_its_call(said: dict[str, Any], by: str) -> None:
+    found = score("f01", FAULTY, said)
+    assert found.by == by and found.located is (bool(by) and "failed" not in by)
+
+
+def test_a_healthy_cell_may_have_minor_findings_only() -> None:
+    good = {"KIND": None, "FAULT": None, "GOOD": "pass"}
+    assert score("g01", good, told(findings=[finding(severity="low")])).alarms == ()
+    assert score("g01", good, told(findings=[finding()])).alarms == ("input_stall",)
+
+
+def test_an_all_clear_names_no_place() -> None:
+    assert score("f01", FAULTY, told()).all_clear
+    assert not score("f01", FAULTY, told(hot_spots=[spot(2)])).all_clear
+
+
+def test_the_table_adds_up() -> None:
+    scored = [
+        Score("f01", "time", True, "hot spot 1, its line", (), False),
+        Score("f02", "time", False, "", (), True),
+        Score("g01", "healthy", False, "", ("input_stall",), False),
+    ]
+    text = table(scored)
+    assert "| f01 | time | yes | hot spot 1, its line |  |  |" in text
+    assert text.endswith("Located 1 of 2; false alarms on 1 of 1 healthy cells; false all-clears 1.")
