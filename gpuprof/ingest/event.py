@@ -85,6 +85,9 @@ _CATEGORIES = {
     "memory": ("cpu_instant_event",),
 }
 
+# Accelerators whose work is not read: how their categories begin.
+UNREAD_ACCELERATORS = ("mtia", "hpu", "npu", "tpu", "xla", "mps", "neuron")
+
 # The table of each category. Traces of 2021 give `[memory]` and metadata no category at all.
 TABLE_OF: dict[str | None, str] = {
     category: table for table, categories in _CATEGORIES.items() for category in categories

@@ -80,7 +80,11 @@ def _read(path: Path, chunk_bytes: int) -> KinetoFile:
         tables=tables,
         names=names,
         external_ids=external_ids,
-        source=dataclasses.replace(_source(path, document, tables, names, notes), end_mark=rows.end_mark),
+        source=dataclasses.replace(
+            _source(path, document, tables, names, notes),
+            end_mark=rows.end_mark,
+            unread=max(rows.unread, key=lambda each: rows.unread[each], default=None),
+        ),
         devices=head.devices_of(document.fields),
     )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
 
 from gpuprof.ingest.columns import ColumnMaker, Columns
 from gpuprof.ingest.document import Batch
-from gpuprof.ingest.event import RECORDED_CATEGORY, RECORDED_NAME, TABLE_OF, Event
+from gpuprof.ingest.event import RECORDED_CATEGORY, RECORDED_NAME, TABLE_OF, UNREAD_ACCELERATORS, Event
 from gpuprof.ingest.numbering import thread_key
 from gpuprof.ingest.numbers import InexactTimeError, text_ns
 from gpuprof.ingest.plain_operators import PlainOperators
@@ -27,13 +27,14 @@ class EventRows:
     """The raw rows of one file, in file order.
 
     `events` counts all of its events, `known` those that make a row. `stopped_ns` is when the profiler stopped, on the
-    clock of the rows; None where the file does not say.
+    clock of the rows; None where the file does not say. `unread` counts events of accelerators that are not read.
     """
 
     def __init__(self) -> None:
         self.columns = ColumnMaker()
         self.events = 0
         self.known = 0
+        self.unread = Counter[str]()
         self.stopped_ns: int | None = None
         self._ended = self._profiler_range = False
         self._side = ""
@@ -57,6 +58,8 @@ class EventRows:
                 self._profiler_range = True
                 if event.ph == "X" and str(event.name).startswith(RECORDED_NAME):
                     groups[RECORDED_CATEGORY].append(event)
+            elif event.cat is not None and event.cat.startswith(UNREAD_ACCELERATORS):
+                self.unread[event.cat.partition("_")[0]] += 1
         self.events += len(batch.events) + (0 if batch.operators is None else len(batch.operators.names))
         odd_durations = self.columns.odd_durations
         try:

@@ -31,7 +31,8 @@ class Source:
     `kind` is `kineto` (a trace file) or `recording` (made by gpuprof). `platform` is `cuda`, `rocm` or None.
     `truncated`: the file ended in the middle and was read up to its last whole event. `repaired`: invalid JSON was
     mended while reading. `kernels_saved`: a trace by the profiler was there to read; False for a Recording without
-    one. `end_mark`: None for what is no Kineto file. `notes` are plain sentences for the trust line.
+    one. `end_mark`: None for what is no Kineto file. `unread`: an accelerator whose work is in the file and not
+    read, such as `mtia`; None where there is none. `notes` are plain sentences for the trust line.
     """
 
     path: str
@@ -45,6 +46,7 @@ class Source:
     stacks: bool = False
     shapes: bool = False
     end_mark: EndMark | None = None
+    unread: str | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -87,6 +87,8 @@ def _headline(trace: Trace, results: Results) -> str:
         return f"No torch operator ran on the cell’s own thread in {told.whole}."
     if budget.device is None:
         known = "" if trace.device_recorded is False else "No GPU in this run. "
+        if trace.source.unread is not None:
+            known = f"This trace has work of an accelerator ({trace.source.unread}) that gpuprof does not read. "
         return f"{known}Of {told.whole} the main thread {spends}{told.rest}."
     if not told.computing:
         doing = f"it {spends}" if told.named else "it is almost always idle"
@@ -178,9 +180,10 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
 
 def _goes_to(results: Results) -> str:
     """Where to look, where no finding says so; an all-clear would have to be earned."""
-    told = [in_short(spot) for spot in results.get(HotSpots).spots[:_SPOTS_NAMED]]
-    idle = results.get(DeviceIdleWork).work[:1]
-    told += [f"{units.percent(each.share)} GPU idle while the CPU was in {each.what}" for each in idle]
+    spots, idle = results.get(HotSpots).spots[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
+    found = [(spot.share, in_short(spot)) for spot in spots]
+    found += [(each.share, f"{units.percent(each.share)} GPU idle while the CPU was in {each.what}") for each in idle]
+    told = [words for _, words in sorted(found, key=lambda each: -each[0])]
     return f"The largest shares of the time: {'; '.join(told)}." if told else ""
 
 

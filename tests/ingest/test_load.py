@@ -14,6 +14,7 @@ from gpuprof.model.readings import ReadingLog
 from gpuprof.model.recording import KINETO, write_context, write_table
 from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
+from gpuprof.report import Report
 from tests.ingest.kineto_text import EVENTS, call, compact, operator, save, span
 from tests.support.shared import shared_file
 
@@ -138,3 +139,13 @@ def test_an_empty_kineto_file_is_an_empty_trace(tmp_path: Path) -> None:
     trace = load_trace(save(tmp_path, compact([], {"schemaVersion": 1})))
     assert (trace.span_ns, trace.main_thread, trace.device_recorded) == (0, -1, None)
     assert trace.source.notes == ("The trace holds no operator, call or device event.",)
+
+
+def test_an_accelerator_that_is_not_read_is_named(tmp_path: Path) -> None:
+    work = {"ph": "X", "cat": "mtia_ccp_events", "name": "gemm", "pid": 1, "tid": 1, "ts": 5, "dur": 10}
+    with_it = load_trace(save(tmp_path, compact([operator("aten::mm", 0, 20), work]), "a.json"))
+    without = load_trace(save(tmp_path, compact([operator("aten::mm", 0, 20)]), "b.json"))
+    assert (with_it.source.unread, without.source.unread) == ("mtia", None)
+    headline = Report.of(with_it).verdict.headline
+    assert headline.startswith("This trace has work of an accelerator (mtia) that gpuprof does not read.")
+    assert "No GPU" not in headline

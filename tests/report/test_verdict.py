@@ -73,8 +73,8 @@ def test_a_large_loss_without_a_rule_is_not_called_clean():
     trace = TraceBuilder().operator("aten::mm", 0, 100_000).kernel("sgemm", 90_000, 10_000, launch_at_us=89_990).build()
     advice = Report.of(trace).verdict.advice
     assert advice == (
-        "No rule applies. The largest shares of the time: 10 % aten::mm (forward); "
-        "90 % GPU idle while the CPU was in aten::mm."
+        "No rule applies. The largest shares of the time: 90 % GPU idle while the CPU was in aten::mm; "
+        "10 % aten::mm (forward)."
     )
 
 
