@@ -54,6 +54,7 @@ def run(check: Check) -> None:
     true = {part: seconds / total for part, seconds in true.items()}
     _iterations(check, profiled, true)
     _stacks(check, profiled)
+    _accounts(check, profiled)
     check.note(validity=profiled.report_data.results.get(Validity).state)
 
 
@@ -66,6 +67,21 @@ def _iterations(check: Check, profiled: Run, true: dict[str, float]) -> None:
     check.note(stopwatch=true, plain_iterations=shares, iterations=found.count)
     for part, share in shares.items():
         check.expect(f"the share of the {part} is the stopwatch's", abs(share - true[part]) < _CLOSE)
+
+
+def _accounts(check: Check, profiled: Run) -> None:
+    told = profiled.to_dict()
+    check.note(
+        hot_spots=told["hot_spots"], phases=told["phases"], gpu_idle=told["gpu_idle"], iteration=told["plain_iteration"]
+    )
+    check.expect("the run is known as training", told["run_kind"] == "training")
+    check.expect(
+        "hot spots have a line of the cell", any(each["profiled"] and each["line"] for each in told["hot_spots"])
+    )
+    phases = {each["phase"]: each["share"] for each in told["phases"]}
+    check.expect("the waits for data are a phase", phases.get("data", 0.0) > _CLOSE)
+    idle = {each["what"]: each["share"] for each in told["gpu_idle"]}
+    check.only_on_device("the device is idle while the DataLoader works", idle.get("DataLoader.__next__", 0.0) > _CLOSE)
 
 
 def _stacks(check: Check, profiled: Run) -> None:
