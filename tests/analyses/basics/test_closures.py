@@ -134,7 +134,7 @@ MAKES = {
 @pytest.mark.parametrize("name", MAKES)
 def test_a_real_loop_of_closures(new_session: Callable[..., Session], name: str) -> None:
     Loop(MAKES[name]).run(2)
-    session, loop = new_session(no_lines=True), Loop(MAKES[name])
+    session, loop = new_session(no_lines=True, steps=30), Loop(MAKES[name])
     session.start()
     loop.run(20)
     results = Results(load_captured(session.stop()))
