@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.cell_time import CellTime
 from gpuprof.analyses.lines.line_places import LinePlaces
