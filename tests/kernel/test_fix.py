@@ -55,7 +55,7 @@ def test_a_finding_without_a_change_says_so_in_one_line(kernel: LiveKernel) -> N
         CELL.replace(" --compare nothing", "").replace("torch.optim.Adam(weights, foreach=False)", "maker()")
     )
     text = ran.reports[0]["text/plain"]
-    number = next(int(line.split(".")[0]) for line in text.splitlines() if "The optimizer (Adam)" in line)
+    (number,) = map(int, re.findall(r"^ *(\d+)\. The optimizer \(Adam\)", text, re.MULTILINE))
     assert f"%gpufix {number}" not in text
     ran = kernel.run(f"%gpufix {number}")
     said = ran.stream("stderr").splitlines()
