@@ -30,6 +30,12 @@ def what(spot: HotSpot) -> str:
     return short_name(spot.what) if spot.what else OWN_CODE
 
 
+def brief(name: str) -> str:
+    """A function's or kernel's short name, cut where a sentence could not hold it."""
+    ran = short_name(name)
+    return ran if len(ran) <= _LONGEST else ran[:_LONGEST] + "…"
+
+
 def in_short(spot: HotSpot) -> str:
     """`54 % line 34 of the cell (optimizer, torch.optim.adam.Adam.step)`."""
     ran = short_name(spot.what)
@@ -37,8 +43,7 @@ def in_short(spot: HotSpot) -> str:
     named = ", ".join(each for each in known if each)
     where = place(spot)
     if not where:
-        ran = ran if len(ran) <= _LONGEST else ran[:_LONGEST] + "…"
-        return f"{percent(spot.share)} {ran}" + (f" ({spot.phase.value})" if spot.phase else "")
+        return f"{percent(spot.share)} {brief(spot.what)}" + (f" ({spot.phase.value})" if spot.phase else "")
     return f"{percent(spot.share)} {where}" + (f" ({named})" if named else "")
 
 

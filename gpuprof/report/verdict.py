@@ -21,7 +21,7 @@ from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
-from gpuprof.report.spot_words import in_short
+from gpuprof.report.spot_words import brief, in_short
 from gpuprof.rules.base.finding import Finding, Severity
 
 _PHRASES = {
@@ -182,7 +182,9 @@ def _goes_to(results: Results) -> str:
     """Where to look, where no finding says so; an all-clear would have to be earned."""
     spots, idle = results.get(HotSpots).spots[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
     found = [(spot.share, in_short(spot)) for spot in spots]
-    found += [(each.share, f"{units.percent(each.share)} GPU idle while the CPU was in {each.what}") for each in idle]
+    found += [
+        (each.share, f"{units.percent(each.share)} GPU idle while the CPU was in {brief(each.what)}") for each in idle
+    ]
     told = [words for _, words in sorted(found, key=lambda each: -each[0])]
     return f"The largest shares of the time: {'; '.join(told)}." if told else ""
 

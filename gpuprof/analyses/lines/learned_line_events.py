@@ -68,7 +68,7 @@ def _learned(names: Array, seen: list[tuple[int, _Place]]) -> list[_Place | None
 
 def _alike(names: Array, reach: int) -> Array:
     """A number for each operator: the same where the names around it are the same, `reach` to both sides."""
-    # one number of 64 bits for all names around: to sort the rows themselves takes 30 times as long
+    # one number of 64 bits for all names around: sorting the rows themselves took 0.36 s for 100,000 operators
     padded = np.concatenate((np.full(reach, -1), names, np.full(reach, -1))).astype(np.uint64)
     mixed = np.zeros(len(names), np.uint64)
     for shift in range(2 * reach + 1):
