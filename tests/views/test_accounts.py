@@ -29,8 +29,8 @@ def test_lines_stand_with_what_ran_their_share_and_its_error() -> None:
     (spots,) = account_blocks(sampled().results)
     assert spots.heads == ("where", "what ran", "phase", "time", "share")
     assert texts(spots) == [
-        ["line 4 of net.py (called from line 5 of the cell)", "its own code", "other", "70.0 ms", "70 % ± 20 %"],
-        ["line 6 of the cell", "its own code", "other", "30.0 ms", "30 % ± 20 %"],
+        ["line 4 of net.py (called from line 5 of the cell)", "its own code", "other", "70.0 ms", "70 % ± 21 %"],
+        ["line 6 of the cell", "its own code", "other", "30.0 ms", "30 % ± 21 %"],
     ]
 
 

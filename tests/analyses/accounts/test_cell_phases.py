@@ -24,7 +24,7 @@ def test_phases_add_up_and_say_what_is_nowhere() -> None:
     ]
     assert found.unplaced_share == pytest.approx(0.1)
     assert found.share(Phase.FORWARD, Phase.BACKWARD) == pytest.approx(0.9)
-    assert found.phases[0].error == pytest.approx((2 * 0.6 * 0.4 / 10) ** 0.5)
+    assert found.phases[0].error == pytest.approx((4 / 7 * 3 / 7 / 5) ** 0.5)
 
 
 def test_a_recording_has_the_phases_of_its_ranges() -> None:

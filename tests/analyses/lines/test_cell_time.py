@@ -45,8 +45,9 @@ def test_time_is_counted_by_line_with_its_error_and_what_it_called() -> None:
     assert found.outside_ns == 50_000_000
     assert list(found.table["line"]) == [5, 8]
     assert list(found.table["share"]) == pytest.approx([0.8, 0.15])
-    # times of random length count twice as much variance as counts would
-    assert list(found.table["error"]) == pytest.approx([(2 * 0.8 * 0.2 / 100) ** 0.5, (2 * 0.15 * 0.85 / 100) ** 0.5])
+    # 100 samples of random length count as 50; one more for and one against
+    shares = [(0.8 * 50 + 1) / 52, (0.15 * 50 + 1) / 52]
+    assert list(found.table["error"]) == pytest.approx([(each * (1 - each) / 50) ** 0.5 for each in shares])
     leaf = found.table["leaf"][0]
     assert trace.context.stacks is not None
     assert trace.context.stacks.functions[trace.stack_nodes["function"][leaf]] == "Linear.forward"

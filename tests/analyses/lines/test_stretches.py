@@ -62,10 +62,14 @@ def test_a_cell_that_began_before_the_first_sample_is_whole() -> None:
 
 
 def test_only_sampled_time_has_an_error() -> None:
-    trace = learned(looped().stack(0, 1_000, B).stack(1_000, 1_000, ELSEWHERE))
-    found = Results(trace).get(Stretches)
-    assert list(found.error(np.array([0.3, 0.2]), np.array([0.3, 0.2]), trace)) == [0.0, 0.0]
-    assert found.error(np.array([0.5]), np.array([0.0]), trace)[0] > 0
+    # GIVEN half of the cell known and half of it sampled, or all of it known
+    half = learned(looped().stack(0, 1_000, B).stack(1_000, 1_000, ELSEWHERE))
+    whole = learned(looped().stack(90, KNOWN_NS // 1_000, B))
+    shares = np.array([0.3, 0.5]), np.array([0.3, 0.0])
+    known, sampled = Results(half).get(Stretches).error(*shares, half)
+    assert 0 < known < sampled < 0.5
+    assert Results(whole).get(Stretches).exact.sum()
+    assert list(Results(whole).get(Stretches).error(*shares, whole)) < [known, sampled]
 
 
 def test_without_looks_samples_stand_alone() -> None:
