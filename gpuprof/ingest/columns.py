@@ -103,8 +103,13 @@ class ColumnMaker:
         }
 
     def spans(self, events: Sequence[Event]) -> Columns:
-        """Rows of `user_ranges` (and of `frames`, which have the same columns of their own)."""
+        """Rows of `user_ranges`."""
         return self._host(events)
+
+    def frames(self, events: Sequence[Event]) -> Columns:
+        """Rows of `frames`, which have the columns of `user_ranges`; built-ins by their names, without an address."""
+        named = self._timed(events, [vocabulary.function_name(str(e.name)) for e in events])
+        return named | {"thread": self._threads(events)}
 
     def calls(self, events: Sequence[Event]) -> Columns:
         """Rows of `calls`."""
@@ -168,11 +173,11 @@ class ColumnMaker:
     def _host(self, events: Sequence[Event]) -> Columns:
         return self._timed(events) | {"thread": self._threads(events)}
 
-    def _timed(self, events: Sequence[Event]) -> Columns:
+    def _timed(self, events: Sequence[Event], called: Sequence[str | int | float | None] | None = None) -> Columns:
         durations, odd = durations_ns([e.dur for e in events])
         self.odd_durations += odd
         names = self.names
-        name = np.array([names[e.name] for e in events], np.int32)
+        name = np.array([names[each] for each in called or [e.name for e in events]], np.int32)
         return {"start_ns": self._starts(events), "duration_ns": durations, "name": name}
 
     def _threads(self, events: Sequence[Event]) -> Array:

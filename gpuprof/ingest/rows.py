@@ -119,7 +119,7 @@ class EventRows:
         make.starts_in_ns = in_ns
         makers = {
             "user_ranges": lambda rows: make.spans([event for event in rows if event.name != CLOCK_MARK]),
-            "frames": make.spans,
+            "frames": make.frames,
             "calls": make.calls,
             "device_events": make.device_events,
             "syncs": make.syncs,

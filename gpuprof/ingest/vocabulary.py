@@ -30,6 +30,8 @@ _DIRECTIONS = (
 )
 
 _COLLECTIVE = re.compile(r"(?:^|[^a-z])(?:nccl|rccl|msccl|oneccl)", re.IGNORECASE)
+# As Python prints them: <built-in method astype of numpy.ndarray object at 0x7cbf780f01b0>, <built-in function array>
+_BUILT_IN = re.compile(r"<built-in (?:method|function) (\S+?)(?: of (.+?)(?: object)? at 0x[0-9a-fA-F]+)?>")
 _TORCH_SPAN = re.compile(r"ProfilerStep#|enumerate\(DataLoader\)#|Optimizer\.")
 
 
@@ -60,3 +62,12 @@ def is_collective(name: str) -> bool:
 def is_torch_span(name: str) -> bool:
     """Whether torch itself marks a range with this name. Traces of 2021 file such ranges under operators."""
     return _TORCH_SPAN.match(name) is not None
+
+
+def function_name(name: str) -> str:
+    """The name of a Python function in a profiler's stack; a built-in's without the address of what it belongs to."""
+    found = _BUILT_IN.fullmatch(name)
+    if found is None:
+        return name
+    method, owner = found.groups()
+    return f"{owner}.{method}" if owner and owner != "type" else str(method)

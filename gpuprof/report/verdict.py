@@ -8,9 +8,8 @@ from typing import Self
 
 from gpuprof import units
 from gpuprof.analyses.accounts.cell_phases import CellPhases
-from gpuprof.analyses.accounts.hot_spots import HotSpots
-from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
@@ -21,7 +20,7 @@ from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
-from gpuprof.report.spot_words import brief, in_short
+from gpuprof.report.largest_shares import beside_findings, goes_to
 from gpuprof.rules.base.finding import Finding, Severity
 
 _PHRASES = {
@@ -41,9 +40,9 @@ _PHRASES = {
     "host_other": "in Python and other host work",
     "outside_steps": "outside the steps",
 }
+_NOT_STEADY = {KindOfRun.CAPTURE: "CUDA graphs are captured here, so this is no steady state. "}
 _WORTH_SAYING = 0.05
 _WORTH_EXPLAINING = 0.20
-_SPOTS_NAMED = 2
 _OF_A_STEP = (Phase.DATA, Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER, Phase.TRAINING)
 _UNSAID = (*_OF_A_STEP, Phase.OTHER)
 _WORK = {"compute", "operators"}
@@ -81,6 +80,7 @@ def _headline(trace: Trace, results: Results) -> str:
             return f"The cell raised {error} before any torch operator ran."
         return "Nothing was recorded in this run." if not trace.span_ns else "The recording holds no activity to judge."
     told = _Told.of(budget, results)
+    kind = _NOT_STEADY.get(results.get(RunKind).kind, "")
     spends = f"spends {_list(told.named)}" if told.named else "shows nothing that stands out"
     if budget.device is None and _without_torch(trace):
         # torch records this thread alone, and those of autograd that go on for it
@@ -89,12 +89,12 @@ def _headline(trace: Trace, results: Results) -> str:
         known = "" if trace.device_recorded is False else "No GPU in this run. "
         if trace.source.unread is not None:
             known = f"This trace has work of an accelerator ({trace.source.unread}) that gpuprof does not read. "
-        return f"{known}Of {told.whole} the main thread {spends}{told.rest}."
+        return f"{kind}{known}Of {told.whole} the main thread {spends}{told.rest}."
     if not told.computing:
         doing = f"it {spends}" if told.named else "it is almost always idle"
-        return f"The device runs no kernel in {told.whole}: {doing}{told.rest}."
+        return f"{kind}The device runs no kernel in {told.whole}: {doing}{told.rest}."
     others = f" and {spends}" if told.named else ""
-    return f"The device computes for {units.percent(told.computing)} of {told.whole}{others}{told.rest}."
+    return f"{kind}The device computes for {units.percent(told.computing)} of {told.whole}{others}{told.rest}."
 
 
 def _memory_headline(results: Results) -> str:
@@ -166,27 +166,17 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
         return prefix + "There is nothing of torch’s to judge."
     if not findings:
         judged = " in what can be judged" if gate.doubts else ""
-        return prefix + f"No rule applies{judged}. {_goes_to(results)}".strip()
+        return prefix + f"No rule applies{judged}. {goes_to(results)}".strip()
     if not worth:
-        return prefix + f"Only {units.plural(len(findings), 'minor finding')}, below. {_goes_to(results)}".strip()
+        return prefix + f"Only {units.plural(len(findings), 'minor finding')}, below. {goes_to(results)}".strip()
     gain = _gain(worth[0])
     title = worth[0].title.rstrip(".")
+    beside = beside_findings(results, worth)
     if len(worth) == 1:
-        return prefix + f"Worth changing: {title}{gain}."
+        return prefix + f"Worth changing: {title}{gain}.{beside}"
     joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
-    return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}.{together}"
-
-
-def _goes_to(results: Results) -> str:
-    """Where to look, where no finding says so; an all-clear would have to be earned."""
-    spots, idle = results.get(HotSpots).spots[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
-    found = [(spot.share, in_short(spot)) for spot in spots]
-    found += [
-        (each.share, f"{units.percent(each.share)} GPU idle while the CPU was in {brief(each.what)}") for each in idle
-    ]
-    told = [words for _, words in sorted(found, key=lambda each: -each[0])]
-    return f"The largest shares of the time: {'; '.join(told)}." if told else ""
+    return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}.{together}{beside}"
 
 
 def _raised_at_once(trace: Trace) -> str | None:

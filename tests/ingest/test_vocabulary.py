@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.ingest.vocabulary import call_kind, copy_kind, host_memory, is_collective, is_torch_span
+from gpuprof.ingest.vocabulary import call_kind, copy_kind, function_name, host_memory, is_collective, is_torch_span
 from gpuprof.model.kinds import CallKind, CopyKind, HostMemory
 
 
@@ -72,3 +72,17 @@ def test_collectives(name: str, collective: bool) -> None:
 )
 def test_ranges_of_torch(name: str, span: bool) -> None:
     assert is_torch_span(name) is span
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("<built-in method astype of numpy.ndarray object at 0x7cbf780f01b0>", "numpy.ndarray.astype"),
+        ("<built-in method linear of type object at 0x7f0e>", "linear"),
+        ("<built-in function array>", "array"),
+        ("train.py(12): step", "train.py(12): step"),
+        ("<built-in method with a space of x>", "<built-in method with a space of x>"),
+    ],
+)
+def test_a_function_is_named_without_an_address(name: str, function: str) -> None:
+    assert function_name(name) == function

@@ -21,6 +21,7 @@ NEEDS = {
     "cold_start_dominates": "steps, to tell the first from the later ones",
     "conv_autotune_off": "the setting `torch.backends.cudnn.benchmark`",
     "conv_bias_before_norm": "the device’s kernels",
+    "copies_within_device": "the device’s copies",
     "copy_round_trip": "the copies from and to the device",
     "cpu_build_or_cpu_tensors": "whether this machine has a GPU",
     "data_parallel_module": "on how many devices it ran",

@@ -144,6 +144,8 @@ EDGES = (
     Edge("explicit_synchronize", "high_share", lambda c, x: c._steps(x), 193, 195, MEDIUM, HIGH),
     Edge("exposed_collective", "exposed_share", lambda c, x: c._steps(x), 49, 50, None, MEDIUM),
     Edge("exposed_collective", "high_share", lambda c, x: c._steps(x), 199, 200, MEDIUM, HIGH),
+    Edge("copies_within_device", "copy_share", lambda c, x: c._copies(x), 49, 50, None, LOW),
+    Edge("copies_within_device", "high_share", lambda c, x: c._copies(x), 249, 250, MEDIUM, HIGH),
     Edge("exposed_h2d_copy", "exposed_share", lambda c, x: c._copies(x, "pinned"), 49, 50, None, MEDIUM),
     Edge("exposed_h2d_copy", "high_share", lambda c, x: c._copies(x, "pinned"), 199, 200, MEDIUM, HIGH),
     # of 1 ms of kernels
@@ -176,8 +178,6 @@ EDGES = (
     # of a step of 100 ms
     Edge("input_stall", "stall_share", lambda c, x: c._loop(x).build(), 4_990, 5_000, None, MEDIUM),
     Edge("input_stall", "high_share", lambda c, x: c._loop(x).build(), 19_990, 20_000, MEDIUM, HIGH),
-    # a kernel every 50 µs
-    Edge("launch_bound", "kernel_us", lambda c, x: c._kernels(x), 10, 9.9, None, HIGH),
     # 8192 rows in fp32, of 10 GiB: 2.5 GiB are 81,920 classes
     Edge("logits_dominate_peak", "logits_share", lambda c, x: c._loss(x), 81_919, 81_920, None, MEDIUM),
     # 6 GiB left
@@ -186,7 +186,7 @@ EDGES = (
     Edge("memory_grows_per_step", "levels", lambda c, x: c._run(10, steps=x), 7, 8, ABSTAINS, HIGH),
     Edge("memory_near_limit", "reserved_share", lambda c, x: c._run(x), 14.39, 14.41, None, MEDIUM),
     # 9 µs in every x
-    Edge("launch_bound", "busy_share", lambda c, x: paced(x), 12.8, 12.9, None, MEDIUM),
+    Edge("launch_bound", "gap_share", lambda c, x: paced(x), 11.2, 11.3, None, MEDIUM),
     # of a step of 1 ms
     Edge("memory_unused", "fixed_share", lambda c, x: c._steps(x), 99, 100, None, MEDIUM),
     Edge("memory_unused", "high_share", lambda c, x: c._steps(x), 399, 400, MEDIUM, HIGH),
@@ -285,7 +285,8 @@ ODD = {
             "conv_autotune_off", "conv_bias_before_norm", "cpu_build_or_cpu_tensors", "data_parallel_module",
             "device_shared", "eager_attention", "empty_cache_in_step", "energy_idle", "explicit_synchronize",
             "exposed_collective", "exposed_h2d_copy", "float64_compute", "fp32_matmul", "gc_pauses",
-            "gradients_zeroed_in_place", "host_cpu_bound", "input_stall", "memory_unused", "model_exceeds_device",
+            "gradients_zeroed_in_place", "host_cpu_bound", "input_stall", "launch_bound", "memory_unused",
+            "model_exceeds_device",
             "nchw_convolution", "optimizer_state_dominates", "pageable_h2d_copy", "rank_straggler", "slow_transform",
             "sync_in_step", "tensor_grown_by_cat", "unaligned_gemm_shape", "unfused_optimizer", "unfused_pointwise",
             "weights_bound_inference", "workers_oversubscribed", "workers_restarted",
@@ -293,7 +294,6 @@ ODD = {
         1.0123457,
     ),
     "fragmented_memory": 0.987654,
-    "launch_bound": 0.987654,
     "uneven_device_memory": 0.987654,
 }  # fmt: skip
 

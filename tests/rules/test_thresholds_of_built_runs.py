@@ -199,14 +199,6 @@ def peers(readings: int = 20, busy_us: float = 100, used_gib: float = 0) -> Trac
     return builder.build()
 
 
-def computing(busy_us: float) -> Trace:
-    """Of 1 ms so much in kernels, 60 % of it fp32."""
-    builder = TraceBuilder().device(0, "NVIDIA A100-SXM4-80GB", compute_capability=(8, 0)).step(0, 1000)
-    builder.kernel("ampere_sgemm_128x64_tn", 0, busy_us * 0.6, launch_at_us=0)
-    builder.kernel("vectorized_elementwise_kernel", busy_us * 0.6, busy_us * 0.4, launch_at_us=10)
-    return builder.operator("aten::mm", 0, 1000).build()
-
-
 def collections(number: int) -> Trace:
     builder = TraceBuilder()
     for at in steps_of():
@@ -357,7 +349,6 @@ EDGES = (
     Edge("idle_peer_devices", "readings", lambda c, x: peers(x), 4, 5, None, LOW),
     Edge("idle_peer_devices", "compute_share", lambda c, x: peers(busy_us=x), 49, 50, None, LOW),
     Edge("idle_peer_devices", "used_gib", lambda c, x: peers(used_gib=x), 2, 1.99, None, LOW),
-    Edge("fp32_matmul", "compute_share", lambda c, x: computing(x), 499, 500, None, HIGH),
     Edge("gc_pauses", "collections", lambda c, x: collections(x), 2, 3, None, LOW),
     Edge("grad_in_inference", "steps", lambda c, x: passes(x), 2, 3, None, LOW),
     Edge("grad_in_inference", "nodes", lambda c, x: passes(operators=x), 3, 4, None, LOW),

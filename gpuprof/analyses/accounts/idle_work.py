@@ -13,6 +13,7 @@ from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.run.device_idle import DeviceIdle
+from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import EMPTY, Intervals
 from gpuprof.model.table import Array, Table
@@ -28,12 +29,13 @@ DATA = "DataLoader.__next__"
 class IdleWork:
     """`ns` of the device's idle time in which the CPU did `what`: a call, an operator (its own time), a Python
     function, the DataLoader, or Python between operators; `share` of the span. `line` of the profiled cell, where one
-    is known."""
+    is known. `waits`: a call in which the host waits for the device, or copies: what it waited for was not recorded."""
 
     what: str
     ns: int
     share: float
     line: int | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,10 @@ class DeviceIdleWork(Result):
             # between the first and the last operator somebody's Python runs
             inside = intervals.single(trace.span_start_ns, trace.span_end_ns)
             parts[PYTHON] = intervals.intersect(rest, inside)
+        waiting = {trace.names[name] for name in results.get(SyncWaits).table["name"].tolist()}
         ranked = sorted(parts.items(), key=lambda each: -each[1].total_ns)[:MOST]
         work = tuple(
-            IdleWork(name, part.total_ns, part.total_ns / trace.span_ns, _line(results, part))
+            IdleWork(name, part.total_ns, part.total_ns / trace.span_ns, _line(results, part), name in waiting)
             for name, part in ranked
             if part.total_ns >= _LEAST_SHARE * trace.span_ns
         )

@@ -6,17 +6,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+import numpy as np
+
 from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.passes import Passes
 from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.basics.host_marks import named
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.run.operators import Operators
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 
 _GENERATION_SHARE = 0.3
 _SERVING = ("execute_context", "execute_new", "execute_", "gpu_model_runner")
-_CAPTURE = ("GraphInstantiate", "StreamBeginCapture", "StreamEndCapture")
+_BEGINS, _ENDS, _MADE = "StreamBeginCapture", "StreamEndCapture", "GraphInstantiate"
+# of the span: a run that captures its graphs once and then replays them is what it replays
+_CAPTURE_SHARE = 0.5
 
 
 class KindOfRun(StrEnum):
@@ -45,8 +52,8 @@ class RunKind(Result):
             return cls(KindOfRun.TRAINING, "an optimizer steps")
         if at.backward.total_ns or (results.get(Operators).backward_ns or 0) > 0:
             return cls(KindOfRun.TRAINING, "a backward pass runs")
-        if any(capture in name for name in _names(trace, "calls") for capture in _CAPTURE):
-            return cls(KindOfRun.CAPTURE, "a CUDA graph is captured")
+        if trace.span_ns and _capturing(trace).total_ns >= _CAPTURE_SHARE * trace.span_ns:
+            return cls(KindOfRun.CAPTURE, "most of the time CUDA graphs are captured")
         if any(name.startswith(_SERVING) for name in _names(trace, "user_ranges")):
             return cls(KindOfRun.SERVING, "a server's ranges run")
         if phases.share(Phase.GENERATION) >= _GENERATION_SHARE:
@@ -54,6 +61,19 @@ class RunKind(Result):
         if results.get(Operators).uses:
             return cls(KindOfRun.INFERENCE, "operators run, and no gradient is computed")
         return cls(KindOfRun.OTHER, "no operator runs")
+
+
+def _capturing(trace: Trace) -> Intervals:
+    """From the begin of each capture to its end, and while graphs are made of what was captured; a union."""
+    calls, known = trace.calls, _names(trace, "calls")
+    if not any(_BEGINS in name or _MADE in name for name in known):
+        return intervals.EMPTY
+    start, end = calls["start_ns"], calls["start_ns"] + calls["duration_ns"]
+    begun = np.sort(start[named(trace, calls, _BEGINS)])
+    ended = np.append(np.sort(end[named(trace, calls, _ENDS)]), trace.span_end_ns)
+    until = ended[np.searchsorted(ended[:-1], begun)]
+    made = named(trace, calls, _MADE)
+    return intervals.union(Intervals(np.concatenate((begun, start[made])), np.concatenate((until, end[made]))))
 
 
 def _names(trace: Trace, table: str) -> set[str]:

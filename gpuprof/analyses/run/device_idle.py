@@ -11,7 +11,8 @@ idle_sync           The price of the sync waits. A wait of W ns holds the host b
                     would be ahead of where it is by their sum, less the idle time that this lead would already have
                     filled. Idle time is theirs while that lead lasts. The lead is never more than the device needs for
                     LAUNCH_QUEUE pieces of work, since the host cannot run further ahead than that. (Idle time within
-                    a wait that has another cause, such as the start-up of a first copy, makes no lead.)
+                    a wait that has another cause, such as the start-up of a first copy, makes no lead.) After the last
+                    work there is none to be launched earlier.
 idle_host           The host had not yet launched the work that ends the gap, or, after the last work, launched none.
 idle_unexplained    The rest: the work that ends the gap has no recorded launch, or had been launched long before.
 """
@@ -97,7 +98,9 @@ class DeviceIdle(Result):
             ("idle_input", results.get(Phases).input),
             (
                 "idle_sync",
-                _filled_by_a_lead(results.get(SyncWaits), idle, intervals.union(waiting), _longest_lead(trace, device)),
+                _filled_by_a_lead(
+                    results.get(SyncWaits), idle, _before_work(trace, waiting), _longest_lead(trace, device)
+                ),
             ),
             ("idle_host", Intervals(waiting.starts[known], waiting.ends[known])),
         ]
@@ -125,6 +128,12 @@ def _launches_of_gaps(trace: Trace, device: int, idle: Intervals) -> tuple[Array
     if launching(calls).any():
         known |= idle.ends == trace.span_end_ns
     return np.clip(begin, idle.starts, idle.ends), np.clip(end, idle.starts, idle.ends), known
+
+
+def _before_work(trace: Trace, waiting: Intervals) -> Intervals:
+    """The waiting that ends with work of the device: what comes after a last read was not launched too late."""
+    chosen = waiting.ends < trace.span_end_ns
+    return intervals.union(Intervals(waiting.starts[chosen], waiting.ends[chosen]))
 
 
 def _longest_lead(trace: Trace, device: DeviceTotals) -> int:

@@ -22,7 +22,8 @@ class Launches(Result):
     `launches`: calls that launch kernels, `graph_launches` those of them that launch CUDA graphs; `with_kernel`: those
     with at least one device event; `launches_with_kernel_share` the part of `launches` that these are, 0..1, None
     without launches or without any device event.
-    `overhead_median_ns`: median host duration of a launch. `queue_depth_median`: median number of device events that
+    `overhead_median_ns`: median host duration of a launch; `interval_median_ns` from the begin of one to the next on
+    the same thread. `queue_depth_median`: median number of device events that
     were launched but not finished when a launch began (0: the device had nothing left to do). `median_kernel_ns`: of
     all kernels that are not collectives. `kernels_before_launch`: device events that begin more than CLOCK_TOLERANCE_NS
     before their launch; `clock_ok` is whether there are none, None where no event has a launch.
@@ -33,6 +34,7 @@ class Launches(Result):
     with_kernel: int
     launches_with_kernel_share: float | None
     overhead_median_ns: int | None
+    interval_median_ns: int | None
     queue_depth_median: float | None
     median_kernel_ns: int | None
     kernels_before_launch: int
@@ -55,6 +57,7 @@ class Launches(Result):
             with_kernel=with_kernel,
             launches_with_kernel_share=with_kernel / launches if launches and len(events) else None,
             overhead_median_ns=_median(calls["duration_ns"][launching]),
+            interval_median_ns=_median(_intervals(calls.take(launching))),
             queue_depth_median=_queue_depth(calls, linked),
             median_kernel_ns=_median(events["duration_ns"][kernels]),
             kernels_before_launch=early,
@@ -64,6 +67,13 @@ class Launches(Result):
 
 def _median(values: Array) -> int | None:
     return int(np.median(values)) if len(values) else None
+
+
+def _intervals(launches: Table) -> Array:
+    order = np.lexsort((launches["start_ns"], launches["thread"]))
+    thread, start = launches["thread"][order], launches["start_ns"][order]
+    pause: Array = np.diff(start)[np.diff(thread) == 0]
+    return pause
 
 
 def _queue_depth(calls: Table, linked: Table) -> float | None:

@@ -1,4 +1,4 @@
-"""How much of the recording is start-up: the first steps, and the first call of each runtime function."""
+"""How much of the recording is start-up: the first steps, the first call of each runtime function and kernel."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CallKind, DeviceEventKind
+from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 # Longer than this no staging takes before the device begins to copy: the driver or a library starts up.
 MOST_STAGING_NS = 5_000_000
+# A launch that takes so many times the median launch also loads its kernel.
+_LOADS_FACTOR = 10
 _WAITS = (CallKind.SYNCHRONIZE, CallKind.COPY, CallKind.GRAPH)
 
 
@@ -27,7 +30,9 @@ class StartUp(Result):
     they ran, within the trace's span.
 
     `first_calls`: the host inside the first call of each runtime function that neither waits for the device nor copies,
-    where the device did nothing: contexts, libraries, kernels are loaded there. `first_calls_share` of the span;
+    and inside the first launch of each kernel, where the device did nothing: contexts, libraries and, since CUDA loads
+    lazily, kernels are loaded there. `first_launches` is the
+    number of the latter, those alone that took more than ten times the median launch. `first_calls_share` of the span;
     None where no runtime call was recorded. `longest_call`: the name of the longest of them.
 
     `before_copies`: the host inside a copying call for more than 5 ms while the device did nothing, before the copy
@@ -41,6 +46,7 @@ class StartUp(Result):
     first_calls: Intervals
     first_calls_share: float | None
     longest_call: str | None
+    first_launches: int
     before_copies: Intervals
 
     @classmethod
@@ -49,8 +55,9 @@ class StartUp(Result):
         steps = results.get(StepTime)
         cold = trace.steps.take(~steps.steady)
         spent, total = int(cold["duration_ns"].sum()), int(steps.durations_ns.sum())
-        calls = trace.calls.take(~np.isin(trace.calls["kind"], _WAITS))
-        first = calls.take(np.unique(calls["name"], return_index=True)[1])
+        calls = trace.calls
+        functions, kernels = _first_of_each(trace), _loading_launches(trace)
+        first = calls.take(np.union1d(functions, kernels))
         device = results.get(DeviceActivity).primary
         loading = intervals.union(intervals.of(first))
         if device is not None:
@@ -62,10 +69,31 @@ class StartUp(Result):
             warm_up_share=spent / total if total else None,
             warm_up=intervals.clip(intervals.union(intervals.of(cold)), trace.span_start_ns, trace.span_end_ns),
             first_calls=loading,
-            first_calls_share=loading.total_ns / trace.span_ns if len(trace.calls) and trace.span_ns else None,
+            first_calls_share=loading.total_ns / trace.span_ns if len(calls) and trace.span_ns else None,
             longest_call=None if longest is None else trace.names[longest],
+            first_launches=len(kernels),
             before_copies=_before_copies(trace),
         )
+
+
+def _first_of_each(trace: Trace) -> Array:
+    """Rows of calls: the first of each function that neither waits for the device nor copies."""
+    rows = np.flatnonzero(~np.isin(trace.calls["kind"], _WAITS))
+    return rows[np.unique(trace.calls["name"][rows], return_index=True)[1]]
+
+
+def _loading_launches(trace: Trace) -> Array:
+    """Rows of calls: the first launch of each kernel, where it took far longer than launches do."""
+    calls, events = trace.calls, trace.device_events
+    linked = events.take((events["kind"] == DeviceEventKind.KERNEL) & (events["call"] >= 0))
+    linked = linked.take(np.argsort(calls["start_ns"][linked["call"]], kind="stable"))
+    rows = np.unique(linked["call"][np.unique(linked["name"], return_index=True)[1]])
+    launching = calls["kind"] == CallKind.KERNEL
+    if not launching.any() or not len(rows):
+        return np.zeros(0, np.int64)
+    usual = float(np.median(calls["duration_ns"][launching]))
+    first: Array = rows[launching[rows] & (calls["duration_ns"][rows] > _LOADS_FACTOR * usual)]
+    return first
 
 
 def _before_copies(trace: Trace) -> Intervals:

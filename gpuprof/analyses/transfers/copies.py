@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.host_marks import outermost, picked
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind
@@ -38,6 +39,7 @@ COPIES = TableSchema(
         Column("stream", "int64", "stream id", "the stream it ran on"),
         Column("call", "int32", "row of calls", "the call that issued it; -1 where none matches"),
         Column("operator", "int32", "row of operators", "the operator that caused it; -1 if unknown"),
+        Column("operator_name", "int32", "index of names", "the outermost operator of a library around it; -1 if none"),
         Column("event", "int64", "row of device_events", "the copy itself"),
     ),
 )
@@ -57,10 +59,14 @@ class DirectionTotals:
 
 @dataclass(frozen=True, eq=False)
 class Copies(Result):
-    """Every copy (see COPIES) in order of start, and totals by direction (only those that occur)."""
+    """Every copy (see COPIES) in order of start, and totals by direction (only those that occur).
+
+    `names`: what the column `operator_name` counts in.
+    """
 
     table: Table
     totals: Mapping[CopyKind, DirectionTotals]
+    names: tuple[str, ...]
 
     def of_direction(self, direction: CopyKind) -> Table:
         """The rows of one direction."""
@@ -83,6 +89,7 @@ class Copies(Result):
             {
                 **{name: copies[name] for name in same},
                 "event": rows,
+                "operator_name": picked(trace.operators["name"], outermost(trace, copies["operator"])),
                 "direction": copies["copy"],
                 "bandwidth_bytes_per_s": rate,
                 "exposed_ns": _exposed(copies, results),
@@ -90,7 +97,7 @@ class Copies(Result):
             },
         )
         directions = [CopyKind(number) for number in np.unique(table["direction"])]
-        return cls(table, {each: _totals(table.take(table["direction"] == each)) for each in directions})
+        return cls(table, {each: _totals(table.take(table["direction"] == each)) for each in directions}, trace.names)
 
 
 def _exposed(copies: Table, results: Results) -> Array:

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import field, fields, replace
 from typing import Any, ClassVar, cast
 
+from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.validity.doubt import Evidence
 from gpuprof.rules.base.evidence import rests_on
@@ -28,12 +29,13 @@ class Rule(ABC):
     rules that are the root cause of the same time: where one of them finds something on the same time, this one is
     silent. `guard` says how far its diff may move what the cell computes (None: it never gives one), `loss_tolerance`
     the largest relative difference of a loss under `Guard.EXACT`, and `whole_cell` that its diff saves time outside the
-    steps, so that the cell is measured to its end.
+    steps, so that the cell is measured to its end, `not_for` in which kinds of run it has nothing to say.
     """
 
     guard: ClassVar[Guard | None] = None
     loss_tolerance: ClassVar[float] = EXACT_TOLERANCE
     whole_cell: ClassVar[bool] = False
+    not_for: ClassVar[frozenset[KindOfRun]] = frozenset()
 
     @property
     def name(self) -> str:
@@ -74,7 +76,9 @@ class Rule(ABC):
         return f"Leave it {first[0].lower()}{first[1:]}" if first else ""
 
     def judge(self, results: Results) -> Finding | Abstention | None:
-        """`check`, and of a finding that says nothing else the rule's own `leave_it`."""
+        """`check` where the rule is meant for such a run; of a finding that says nothing else its own `leave_it`."""
+        if self.not_for and results.get(RunKind).kind in self.not_for:
+            return None
         answer = self.check(results)
         if isinstance(answer, Finding) and not answer.leave_it:
             return replace(answer, leave_it=self.leave_it)

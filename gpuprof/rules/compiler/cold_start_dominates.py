@@ -2,8 +2,8 @@
 
 What it finds
     First steps (each more than twice as long as the usual one) that take at least half of all steps' time: a minor
-    remark in a cell of fewer than ten steps. Or, on a recording without steps, first calls of runtime functions that
-    take at least half of it with the device idle.
+    remark in a cell of fewer than ten steps. Or, on a recording without steps, first calls of runtime functions and
+    first launches of kernels that take at least half of it with the device idle.
 
 Why it costs
     The first steps create the CUDA context, load libraries and kernels, fill the allocator's cache, try algorithms and
@@ -81,11 +81,12 @@ class ColdStartDominates(Rule):
         return self._finding(
             f"Loading libraries and kernels takes {units.percent(share)} of the recorded time",
             f"First calls of runtime functions, `{found.longest_call}` the longest, took {units.duration(spent)} with "
-            "the device idle. Totals and shares of this recording speak of the start.",
+            f"the device idle{_launches(found)}. Totals and shares of this recording speak of the start.",
             {
                 "first_calls_ms": units.milliseconds(spent),
                 "first_calls_share": round(share, 4),
                 "longest_call": found.longest_call or "",
+                **({"first_launches": found.first_launches} if found.first_launches else {}),
             },
             found.first_calls,
             places,
@@ -110,3 +111,10 @@ class ColdStartDominates(Rule):
             change="Run a few steps in a cell of their own first, or record more of them (`%%gpuprofile --steps 50`), "
             "before judging what is slow.",
         )
+
+
+def _launches(found: StartUp) -> str:
+    if not found.first_launches:
+        return ""
+    kernels = units.plural(found.first_launches, "kernel")
+    return f", and with them the first launch of {kernels}, which CUDA loads when it is first launched"

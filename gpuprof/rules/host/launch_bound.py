@@ -1,12 +1,12 @@
-"""The device is idle in countless short gaps, because the host cannot launch small kernels fast enough.
+"""The device is idle in countless short gaps, because the host cannot launch kernels fast enough.
 
 What it finds
-    A device that is busy for less than 70 % of the step, with kernels of a few µs, nothing waiting in its queue when
-    the next launch comes, and idle time that lies in short gaps while the host is at work.
+    A device with nothing waiting in its queue when the next launch comes, and idle time that lies in short gaps while
+    the host is at work.
 
 Why it costs
     Each operator costs the host some 10 to 50 µs of Python, dispatch and launch, whatever its size. Kernels that are
-    shorter than that leave the device waiting for the next one; a faster GPU would change nothing.
+    shorter than their own launch leave the device waiting for the next one; a faster GPU would change nothing.
 
 What to do
     Let one launch do more: a larger batch, `torch.compile(model, mode="reduce-overhead")` or CUDA graphs
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
@@ -57,9 +58,8 @@ class LaunchBound(Rule):
     """See the module."""
 
     guard = Guard.NUMERIC
+    not_for = frozenset({KindOfRun.CAPTURE})
 
-    busy_share: float = threshold(0.70, "of the step: above it the device is the bottleneck often enough")
-    kernel_us: float = threshold(10, "median kernel: longer ones give the host time to launch the next")
     queue_depth: float = threshold(1, "median of events waiting at a launch: more means that the host is ahead")
     gap_us: float = threshold(1000, "longer gaps come from something else than the pace of launching")
     gap_share: float = threshold(0.20, "of the step in such gaps: less would not pay for compiling")
@@ -73,10 +73,7 @@ class LaunchBound(Rule):
         if device is None:
             return without_device(self.name, results, "the device’s kernels")
         busy = scope.share(intervals.intersect(device.busy, scope.within).total_ns)
-        if device.kernels < self.kernels or busy >= self.busy_share or results.get(BlockingLaunches).mostly:
-            return None
-        median = launches.median_kernel_ns
-        if median is None or median >= self.kernel_us * units.NS_PER_US:
+        if device.kernels < self.kernels or results.get(BlockingLaunches).mostly:
             return None
         if launches.queue_depth_median is None:
             return Abstention(
@@ -123,14 +120,15 @@ class LaunchBound(Rule):
             title=f"The host launches too slowly: {units.percent(share)} of {scope.words} is lost in gaps",
             explanation=(
                 f"The device is busy for {units.percent(busy)} of {scope.words}. Half of its "
-                f"{units.plural(device.kernels, 'kernel')} take under {units.duration(launches.median_kernel_ns)}, "
-                f"less than the host needs to launch the next; {units.plural(len(gaps.starts), 'short gap')} add up to "
-                f"{units.duration(gaps.total_ns)}."
+                f"{units.plural(device.kernels, 'kernel')} take under {units.duration(launches.median_kernel_ns)}; "
+                f"half of the launches come later than {units.duration(launches.interval_median_ns)} after the one "
+                f"before. {units.plural(len(gaps.starts), 'short gap')} add up to {units.duration(gaps.total_ns)}."
             ),
             evidence={
                 "device_busy_share": round(busy, 4),
                 "kernels": device.kernels,
                 "median_kernel_us": (launches.median_kernel_ns or 0) / units.NS_PER_US,
+                "launch_interval_us": (launches.interval_median_ns or 0) / units.NS_PER_US,
                 "launch_overhead_us": (launches.overhead_median_ns or 0) / units.NS_PER_US,
                 "queue_depth": launches.queue_depth_median or 0.0,
                 "gaps": len(gaps.starts),

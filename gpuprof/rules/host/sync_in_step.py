@@ -48,7 +48,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
-from gpuprof.rules.saving.sync_waits import avoidable, idle_after_waits
+from gpuprof.rules.saving.sync_waits import avoidable, followed_by_work, idle_after_waits
 from gpuprof.rules.saving.waits_removed import with_curve
 from gpuprof.whatif.changes.trace_changes import calls_gone
 
@@ -99,7 +99,7 @@ class SyncInStep(Rule):
 
     def _on_device(self, results: Results, waits: Table) -> Finding | None:
         scope = Scope.of(results)
-        waits = waits.take(scope.inside(waits["start_ns"]))
+        waits = followed_by_work(results, waits.take(scope.inside(waits["start_ns"])))
         blocked = int(waits["duration_ns"].sum())
         idle, lost_ns = idle_after_waits(results, scope, waits)
         share = scope.share(lost_ns)

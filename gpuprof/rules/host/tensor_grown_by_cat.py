@@ -76,7 +76,7 @@ class TensorGrownByCat(Rule):
         grown = [tensor for tensor in judged if len(tensor.cats) >= LEAST_TURNS]
         spent = sum(int(found.cost_ns[tensor.cats].sum()) for tensor in grown)
         compute = KernelTime.of(results)
-        waits = compute is not None and not compute.decides and bool(np.isin(found.kernels, _places(grown)).any())
+        waits = compute is not None and not compute.computes and bool(np.isin(found.kernels, _places(grown)).any())
         if waits or scope.share(spent) < self.cat_share:
             return None
         finding = self._finding(results, grown, spent)

@@ -45,8 +45,8 @@ class ConvAutotuneOff(Rule):
         compute, found = KernelTime.of(results), results.get(Convolutions)
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
-        share = compute.share(found.chosen)
-        if not compute.decides or compute.device.is_amd or share < self.convolution_share or not found.fixed_shapes:
+        share = compute.deciding(found.chosen, self.convolution_share)
+        if share is None or compute.device.is_amd or not found.fixed_shapes:
             return None
         environment = results.context.environment
         if environment is None or environment.cudnn_benchmark is None:

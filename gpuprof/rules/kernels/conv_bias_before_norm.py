@@ -51,7 +51,9 @@ class ConvBiasBeforeNorm(Rule):
         found = results.get(ConvolutionBiases)
         during = compute.during(found.adding | found.gradient)
         share = compute.scope.share(during.total_ns)
-        if not compute.decides or share < self.bias_share or not results.get(GradientRecording).backward:
+        if share < self.bias_share or not results.get(GradientRecording).backward:
+            return None
+        if not compute.limits(compute.rows(found.adding | found.gradient)):
             return None
         adding, gradient = compute.sum_ns(found.adding), compute.sum_ns(found.gradient)
         return Finding(

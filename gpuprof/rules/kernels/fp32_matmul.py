@@ -1,8 +1,8 @@
 """Matrix products and convolutions run in full fp32 on a device with tensor cores.
 
 What it finds
-    A device that is the bottleneck, of whose kernel time at least a tenth goes into matrix products or convolutions
-    that, by their kernels' names, multiply in fp32 without tensor cores, although the device has them.
+    A device whose kernels hold up the run, of whose kernel time at least a tenth goes into matrix products or
+    convolutions that, by their kernels' names, multiply in fp32 without tensor cores, although the device has them.
 
 Why it costs
     Tensor cores multiply several times faster: on an A100 TF32 has 8 times the peak of fp32, bf16 16 times. What is
@@ -15,7 +15,7 @@ What to do
 
 When to leave it
 When the calculation needs fp32's precision (solvers, some physics). Compare the loss after the change. Where the host
-is the bottleneck this rule is silent: faster kernels would only wait longer.
+is the bottleneck this rule is silent: faster kernels would not end the run earlier.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.analyses.lines.launch_places import LaunchPlaces
-from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.kernel_names import Precision
 from gpuprof.rules.base.abstentions import without_device
@@ -35,6 +34,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded
 from gpuprof.whatif.changes.kernel_times import kernels_taking
@@ -51,31 +51,31 @@ class Fp32Matmul(Rule):
 
     fp32_share: float = threshold(0.10, "of the kernel time: under it the change is hardly seen")
     high_share: float = threshold(0.50, "of the kernel time: then it is the first thing to mend")
-    compute_share: float = threshold(0.50, "of the step: below it the device waits, and faster kernels wait longer")
     unknown_share: float = threshold(0.30, "of the kernel time in products of unreadable precision: then no verdict")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the precision of the products."""
-        activity, kernels, scope = results.get(DeviceActivity), results.get(Kernels), Scope.of(results)
+        activity, kernels, compute = results.get(DeviceActivity), results.get(Kernels), KernelTime.of(results)
         device = activity.primary
-        if device is None:
+        if device is None or compute is None:
             return without_device(self.name, results, "the device’s kernels")
         if not kernels.total_ns:
             return None
-        computing = intervals.intersect(device.compute, scope.within)
         fp32_ns = kernels.by_precision.get(Precision.FP32, 0)
         share = fp32_ns / kernels.total_ns
-        if scope.share(computing.total_ns) < self.compute_share:
-            return None
         facts = results.device(device.id)
         unreadable = facts.is_amd or share < self.fp32_share
-        if unreadable and kernels.by_precision.get(Precision.UNKNOWN, 0) / kernels.total_ns >= self.unknown_share:
+        if (
+            unreadable
+            and compute.computes
+            and kernels.by_precision.get(Precision.UNKNOWN, 0) / kernels.total_ns >= self.unknown_share
+        ):
             return Abstention(
                 self.name,
                 "the number format of the matrix products, which most kernels’ names do not tell",
                 'Look at it yourself: `torch.get_float32_matmul_precision()` should say "high" where fp32 is used.',
             )
-        if share < self.fp32_share or facts.is_amd:
+        if share < self.fp32_share or facts.is_amd or not compute.limits(_rows(results)):
             return None
         if facts.compute_capability is None:
             return Abstention(
@@ -83,7 +83,11 @@ class Fp32Matmul(Rule):
                 "the device’s compute capability: whether it has tensor cores",
                 "The trace has no `deviceProperties`; `%%gpuprofile` records them.",
             )
-        return None if facts.compute_capability < _TENSOR_CORES else self._finding(results, scope, device, facts, share)
+        return (
+            None
+            if facts.compute_capability < _TENSOR_CORES
+            else self._finding(results, compute.scope, device, facts, share)
+        )
 
     def _finding(self, results: Results, scope: Scope, device: DeviceTotals, facts: Device, share: float) -> Finding:
         kernels = results.get(Kernels)

@@ -58,8 +58,8 @@ class NchwConvolution(Rule):
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(Convolutions)
-        share = compute.share(found.layout)
-        if not compute.decides or share < self.layout_share or found.nchw_given is False:
+        share = compute.deciding(found.layout, self.layout_share)
+        if share is None or found.nchw_given is False:
             return None
         spent, during = compute.sum_ns(found.layout), compute.during(found.layout)
         number = int((found.layout & compute.inside).sum())

@@ -56,7 +56,7 @@ class PaddingWaste(Rule):
         if compute is None:
             operators = results.get(Operators)
             spent = float((operators.forward_ns or 0) + (operators.backward_ns or 0))
-        elif compute.decides and activity.primary is not None:
+        elif activity.primary is not None and compute.limits(compute.rows(compute.inside)):
             spent = float(intervals.intersect(activity.primary.compute, scope.within).total_ns)
         else:
             return None

@@ -50,7 +50,7 @@ class UnfusedPointwise(Rule):
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(PointwiseChains)
         saved = compute.share(found.chosen & ~found.longest)
-        if not compute.decides or saved < self.saved_share:
+        if saved < self.saved_share or not compute.limits(compute.rows(found.chosen & ~found.longest)):
             return None
         strengths = compute.taking(found.chosen & ~found.longest, 0.7, 0.2, 0.0)
         finding = self._finding(compute, found, saved)

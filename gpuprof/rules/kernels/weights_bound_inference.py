@@ -49,16 +49,16 @@ class WeightsBoundInference(Rule):
         if compute is None:
             return without_device(self.name, results, "the device’s kernels")
         found = results.get(WeightProducts)
-        if not compute.decides or results.get(GradientRecording).backward:
+        if results.get(GradientRecording).backward:
             return None
-        if not found.shapes_known and compute.share(found.vector_products) >= self.weights_share:
+        if not found.shapes_known and compute.deciding(found.vector_products, self.weights_share) is not None:
             return Abstention(
                 self.name,
                 "the shapes of the matrix products: how many rows the weights are read for",
                 "Record the shapes (`%%gpuprofile --shapes`, `record_shapes=True`).",
             )
-        share = compute.share(found.chosen)
-        if share < self.weights_share or found.bytes < self.weight_mib * _MIB * found.count:
+        share = compute.deciding(found.chosen, self.weights_share)
+        if share is None or found.bytes < self.weight_mib * _MIB * found.count:
             return None
         return self._finding(compute, found, share)
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.kernels import Kernels
@@ -38,6 +39,17 @@ from gpuprof.rules.memory.device_memory import at_peak, parts_of
 
 _AMPERE = (8, 0)  # the first with bf16 in its tensor cores
 _HALF = 0.5
+# Servers fill the device with their cache of keys and values on purpose.
+_PREALLOCATE = frozenset({KindOfRun.SERVING, KindOfRun.CAPTURE})
+_NO_GRADIENTS = frozenset({KindOfRun.INFERENCE, KindOfRun.GENERATION})
+_TRAINING = (
+    "Cheapest first: `torch.autocast` (halves most activations), a smaller batch with accumulated gradients, "
+    "`torch.utils.checkpoint` on the repeated blocks, an optimizer with less state."
+)
+_WITHOUT_GRADIENTS = (
+    "Cheapest first: `torch.inference_mode()` if gradients are recorded, `torch.autocast` or weights in half precision "
+    "(`model.bfloat16()`), a smaller batch, quantized weights."
+)
 _AUTOCAST = " The diff adds autocast: compare the loss."
 
 
@@ -70,6 +82,8 @@ class MemoryNearLimit(Rule):
                 "the size of the device’s memory and the peak in it",
                 "The trace does not hold them; `%%gpuprofile` records them.",
             )
+        if results.get(RunKind).kind in _PREALLOCATE:
+            return None
         return self._finding(results, memory) if peak >= self.reserved_share * memory.limit_bytes else None
 
     def _finding(self, results: Results, memory: MemoryUse) -> Finding:
@@ -99,8 +113,7 @@ class MemoryNearLimit(Rule):
             explanation=_explanation(memory),
             evidence={name: value for name, value in facts.items() if value is not None},
             where=at_peak(memory, results.get(PeakLines).of_device(memory.device)),
-            change="Cheapest first: `torch.autocast` (halves most activations), a smaller batch with accumulated "
-            "gradients, `torch.utils.checkpoint` on the repeated blocks, an optimizer with less state."
+            change=(_WITHOUT_GRADIENTS if results.get(RunKind).kind in _NO_GRADIENTS else _TRAINING)
             + (_AUTOCAST if diff else ""),
             diff=diff,
         )

@@ -13,13 +13,16 @@ from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Severity, Where
+from gpuprof.rules.saving.retimed import best_share
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.kernel_times import kernels_taking
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.trace_changes import operations_gone
+from gpuprof.whatif.predict import MINOR_SHARE, Range
 
 _HOST_CAUSES = ("idle_host", "idle_launch")
-# of the time in which either the device computes or the host is late with launches: below it faster kernels only wait
-_DECIDES_SHARE = 0.5
+# of the time in which either the device computes or the host is late with launches: below it faster kernels only wait,
+# unless re-timing shows otherwise
+_COMPUTES_SHARE = 0.5
 # of the scope: what takes less cannot be of more than low severity, whatever its part of the kernel time is
 _HARDLY_SEEN_SHARE = 0.03
 
@@ -28,8 +31,8 @@ _HARDLY_SEEN_SHARE = 0.03
 class KernelTime:
     """The kernels of the first device (collectives left out) that began within the scope.
 
-    `inside`: boolean mask over `kernels`; `total_ns` the sum of their durations. `decides`: faster kernels would make
-    the run faster, because the device is not waiting for launches most of the time.
+    `inside`: boolean mask over `kernels`; `total_ns` the sum of their durations. `computes`: the device is not waiting
+    for launches most of the time.
     """
 
     scope: Scope
@@ -37,7 +40,7 @@ class KernelTime:
     kernels: KernelOrigins
     inside: Array
     total_ns: int
-    decides: bool
+    computes: bool
     results: Results
 
     @classmethod
@@ -58,7 +61,7 @@ class KernelTime:
             kernels=kernels,
             inside=inside,
             total_ns=int(kernels.duration_ns[inside].sum()),
-            decides=computing > 0 and computing >= _DECIDES_SHARE * (computing + late),
+            computes=computing > 0 and computing >= _COMPUTES_SHARE * (computing + late),
             results=results,
         )
 
@@ -83,9 +86,13 @@ class KernelTime:
         return Where(lines=self.lines(chosen), ranges_ns=worst(self.during(chosen)))
 
     def deciding(self, chosen: Array, least: float) -> float | None:
-        """Their share of the kernel time; None where it is under `least`, or the device waits for launches anyway."""
+        """Their share of the kernel time; None where it is under `least`, or their speed does not hold up the run."""
         share = self.share(chosen)
-        return share if self.decides and share >= least else None
+        return share if share >= least and self.limits(self.rows(chosen)) else None
+
+    def limits(self, rows: Array) -> bool:
+        """Whether the speed of these device events matters: `computes`, or the run re-timed without them is shorter."""
+        return self.computes or (len(rows) > 0 and best_share(self.results, operations_gone(rows)) >= MINOR_SHARE)
 
     def rows(self, chosen: Array) -> Array:
         """The chosen ones within the scope, as rows of device events."""

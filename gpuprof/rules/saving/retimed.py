@@ -61,5 +61,16 @@ def retimed(
     return replace(finding, severity=min(finding.severity, most), saving=saving, replay_edit=kept)
 
 
+def best_share(results: Results, edit: Change) -> float:
+    """What the change saves at best, of the time judged (0..1), by re-timing; 0 where that is not possible."""
+    replay, scope = results.get(Replay), Scope.of(results)
+    if not replay.possible:
+        return 0.0
+    found = predict(replay, edit)
+    if found.high_ns is None or not replay.run_ns:
+        return 0.0
+    return scope.share(found.high_ns * replay.graph.recorded_span_ns / replay.run_ns)
+
+
 def _saying(finding: Finding, more: str) -> Finding:
     return replace(finding, saving=None, explanation=f"{finding.explanation} {more}")

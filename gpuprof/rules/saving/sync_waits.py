@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Array, Results, Table
 from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.run.start_up import StartUp
@@ -24,10 +25,18 @@ def idle_after_waits(results: Results, scope: Scope, waits: Table) -> tuple[Inte
     `waits` are rows of `SyncWaits.table` in `scope`. Which wait lost which part cannot be told: theirs is the part of
     the idle time that they have in the waiting.
     """
-    every = results.get(SyncWaits).table
+    every = followed_by_work(results, results.get(SyncWaits).table)
     held_ns = int(every["duration_ns"][scope.inside(every["start_ns"])].sum())
     idle = intervals.intersect(results.get(DeviceIdle).parts.get("idle_sync", intervals.EMPTY), scope.within)
     return idle, idle.total_ns * int(waits["duration_ns"].sum()) / held_ns if held_ns else 0.0
+
+
+def followed_by_work(results: Results, waits: Table) -> Table:
+    """The rows of `SyncWaits.table` after which the device works on: a read at the end of a run stalls nothing."""
+    device = results.get(DeviceActivity).primary
+    if device is None or not len(device.busy.ends):
+        return waits
+    return waits.take(waits["start_ns"] + waits["duration_ns"] < device.busy.ends[-1])
 
 
 def avoidable(results: Results) -> Array:

@@ -81,7 +81,7 @@ class DenseEmbeddingGradients(Rule):
             matters = scope.share(during.total_ns) >= self.saved_share
             return without_device(self.name, results, "the device’s time in gradients of tables") if matters else None
         compute = KernelTime.of(results)
-        if compute is not None and not compute.decides:
+        if compute is not None and not compute.computes:
             return None
         if not found.known:
             return self._without_sizes(results, found, compute)

@@ -61,7 +61,7 @@ class GradientsZeroedInPlace(Rule):
         if activity.recorded is False:
             return without_device(self.name, results, "the kernels that zero the gradients")
         compute, scope = KernelTime.of(results), Scope.of(results)
-        if compute is not None and compute.decides:
+        if compute is not None and compute.computes:
             zeroing, adding = compute.during(found.zeroing), compute.during(found.adding)
         else:
             zeroing, adding = _on_host(found, scope)
@@ -69,7 +69,7 @@ class GradientsZeroedInPlace(Rule):
         bound = min(zeroing.total_ns + found.avoidable_share * adding.total_ns, cost.total_ns)
         if scope.share(bound) < self.cost_share:
             return None
-        return self._finding(results, scope, found, cost, bound, on_device=compute is not None and compute.decides)
+        return self._finding(results, scope, found, cost, bound, on_device=compute is not None and compute.computes)
 
     def _finding(
         self,

@@ -18,11 +18,16 @@ def mm() -> TraceBuilder:
         (mm(), KindOfRun.INFERENCE),
         (mm().optimizer_step("Adam", 20, 10), KindOfRun.TRAINING),
         (mm().operator("autograd::engine::evaluate_function: MmBackward0", 20, 10), KindOfRun.TRAINING),
-        (mm().call("cudaGraphInstantiate", 20, 10), KindOfRun.CAPTURE),
+        (mm().call("cudaGraphInstantiate", 10, 20), KindOfRun.CAPTURE),
+        (mm().call("cudaStreamBeginCapture", 2, 1).call("cudaStreamEndCapture", 8, 1), KindOfRun.CAPTURE),
+        (mm().call("cudaStreamBeginCapture", 2, 1), KindOfRun.CAPTURE),
+        # captured once, then replayed for longer
+        (mm().call("cudaStreamBeginCapture", 2, 1).call("cudaStreamEndCapture", 3, 1).call("cudaGraphLaunch", 9, 1),
+         KindOfRun.INFERENCE),
         (mm().span("execute_context_0(0)_generation_1(1)", 20, 10), KindOfRun.SERVING),
         (TraceBuilder().span("work", 0, 10), KindOfRun.OTHER),
     ],
-)
+)  # fmt: skip
 def test_what_a_run_is_follows_from_what_it_does(builder: TraceBuilder, kind: KindOfRun) -> None:
     assert Results(builder.build()).get(RunKind).kind is kind
 

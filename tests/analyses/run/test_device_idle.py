@@ -153,3 +153,11 @@ def test_nothing_is_said_without_device_activity():
     assert idle.device is None
     assert idle.by_cause == {}
     assert len(idle.gaps) == 0
+
+
+def test_what_the_host_does_after_the_last_result_is_no_price_of_reading_it() -> None:
+    # GIVEN a read of the finished result, and 40 µs of host work after it; or work of the device after those
+    builder = TraceBuilder().operator("aten::mm", 0, 150).kernel("gemm", 10, 80, launch_at_us=0).sync(20, 70)
+    assert causes(builder.build()) == {"idle_launch": 10, "idle_host": 60}
+    builder.kernel("gemm", 140, 10, launch_at_us=130)
+    assert causes(builder.build())["idle_sync"] == 40

@@ -37,6 +37,21 @@ def test_only_first_calls_that_wait_for_nothing_count() -> None:
     assert (found.first_calls_share, found.longest_call) == (pytest.approx(0.08), "cudaMalloc")
 
 
+def test_the_first_launch_of_a_kernel_that_takes_far_longer_than_launches_loads_it() -> None:
+    # GIVEN four kernels: the first launches of two take 500 µs, that of a third takes as long as any launch
+    builder, at, seen = TraceBuilder().operator("aten::mm", 0, 4_000), 0.0, set[str]()
+    for name in ("gemm", "gemm", "relu", "relu", "add", "gemm", "add"):
+        takes = 500 if name in ("gemm", "relu") and name not in seen else 5
+        seen.add(name)
+        builder.kernel(name, at + takes, 10, launch_at_us=at, launch_for_us=takes)
+        at += takes + 20
+    found = start_up(builder.build())
+    # THEN they are start-up, beside the first call of the function, which is one of them
+    assert found.first_launches == 2
+    assert found.first_calls.total_ns == 1_000_000
+    assert found.longest_call == "cudaLaunchKernel"
+
+
 def test_a_copy_that_begins_long_after_its_call_on_an_idle_device_waited_for_the_driver() -> None:
     builder = TraceBuilder().kernel("early", 0, 1_000, launch_at_us=0)
     builder.copy("h2d", 41_000, 490, launch_at_us=10).copy("h2d", 42_000, 490, launch_at_us=41_600)

@@ -20,6 +20,7 @@ ALSO_FOUND = {
         "fires": ("sync_in_step",), "stays_quiet": ("sync_in_step",), "abstains": ("cold_start_dominates",),
     },
     "copy_round_trip": {"stays_quiet": ("pageable_h2d_copy",)},
+    "debug_mode_on": dict.fromkeys(("stays_quiet", "abstains"), ("launch_bound",)),
     "empty_cache_in_step": {"fires": ("allocator_calls_in_step", "sync_in_step"), "stays_quiet": ("sync_in_step",)},
     "fragmented_memory": dict.fromkeys(("fires", "stays_quiet", "abstains"), ("memory_near_limit",)),
     "host_filled_then_copied": dict.fromkeys(("stays_quiet", "abstains"), ("pageable_h2d_copy",)),
@@ -42,11 +43,11 @@ ALWAYS = {
 }  # fmt: skip
 # Without device events nothing is known of kernels, copies and idle time.
 OF_DEVICE = {
-    "allocator_calls_in_step", "blocking_h2d_copy", "conv_autotune_off", "conv_bias_before_norm", "copy_round_trip",
-    "eager_attention", "empty_cache_in_step", "explicit_synchronize", "exposed_collective", "exposed_h2d_copy",
-    "float64_compute", "host_cpu_bound", "host_filled_then_copied", "idle_peer_devices", "launch_bound",
-    "memory_unused", "nchw_convolution", "pageable_h2d_copy", "small_batch", "small_h2d_copies",
-    "unaligned_gemm_shape", "unfused_pointwise", "weights_bound_inference", "widened_before_copy",
+    "allocator_calls_in_step", "blocking_h2d_copy", "conv_autotune_off", "conv_bias_before_norm",
+    "copies_within_device", "copy_round_trip", "eager_attention", "empty_cache_in_step", "explicit_synchronize",
+    "exposed_collective", "exposed_h2d_copy", "float64_compute", "host_cpu_bound", "host_filled_then_copied",
+    "idle_peer_devices", "launch_bound", "memory_unused", "nchw_convolution", "pageable_h2d_copy", "small_batch",
+    "small_h2d_copies", "unaligned_gemm_shape", "unfused_pointwise", "weights_bound_inference", "widened_before_copy",
 }  # fmt: skip
 # Training without a word about memory; loops without shapes.
 TRAINED = ("memory_grows_per_step", "optimizer_state_dominates")
@@ -91,11 +92,11 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "padding_waste": (("cpu_build_or_cpu_tensors",), ()),
     "pageable_h2d_copy": (("widened_before_copy", "workers_oversubscribed",), ()),
     "pcie_link_degraded": (("grad_in_inference", "widened_before_copy",), ("device_errors",)),
-    "per_sample_fetch": (("workers_oversubscribed",), ("debug_mode_on", "fp32_matmul",)),
+    "per_sample_fetch": (("workers_oversubscribed",), ("debug_mode_on",)),
     "power_capped": (("grad_in_inference",), ("clocks_held_down", "device_errors", "thermal_throttle",)),
     "python_loop_over_weights": ((*TRAINED, "gradients_unused",), ("host_cpu_bound",)),
     "rank_straggler": (("per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",), ()),
-    "slow_transform": ((), ("debug_mode_on", "fp32_matmul",)),
+    "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),
     "tensor_by_element": ((*SHAPES,), ()),

@@ -134,18 +134,19 @@ FIGURES = {
     ),
     "launch_bound": Figures(
         (
-            "The device is busy for 12 % of the steps’ time. Half of its 200 kernels take under 6.00 µs, less"
-            " than the host needs to launch the next; 200 short gaps add up to 8.76 ms."
+            "The device is busy for 12 % of the steps’ time. Half of its 200 kernels take under 6.00 µs; half of"
+            " the launches come later than 50.0 µs after the one before. 201 short gaps add up to 8.80 ms."
         ),
         {
             "device_busy_share": 0.12,
             "kernels": 200,
             "median_kernel_us": 6.0,
+            "launch_interval_us": 50.0,
             "launch_overhead_us": 5.0,
             "queue_depth": 0.0,
-            "gaps": 200,
-            "gaps_ms": 8.761,
-            "gaps_share": 0.8761,
+            "gaps": 201,
+            "gaps_ms": 8.8,
+            "gaps_share": 0.88,
         },
         saving=(2985, 8554, 8554),
         grade="B",

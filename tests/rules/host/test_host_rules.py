@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Environment, Garbage, Optimizer
 from gpuprof.model.readings import DeviceFacts
+from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
@@ -295,3 +297,27 @@ def test_a_process_that_waits_itself_is_advised_to_read_ahead() -> None:
 @pytest.mark.parametrize("trace", [_on_a_cpu(1400), _on_a_cpu(4000, every=2)], ids=["little", "now and then"])
 def test_without_a_device_little_or_rare_work_is_none(trace: Trace) -> None:
     assert rule("host_cpu_bound").check(Results(trace)) is None
+
+
+def test_what_is_read_when_all_is_done_stalls_nothing() -> None:
+    """The finished result is read at the end, and the host works on it; or the same in the middle of the run."""
+
+    def run(*, goes_on: bool) -> Trace:
+        builder = TraceBuilder().operator("aten::to", 0, 700).kernel("gemm", 5, 495, launch_at_us=0)
+        builder.copy("d2h", 500, 10, launch_at_us=10, launch_for_us=505).operator("aten::mm", 900, 50)
+        return (builder.kernel("gemm", 915, 30, launch_at_us=910) if goes_on else builder).build()
+
+    assert rule("sync_in_step").check(Results(run(goes_on=False))) is None
+    found = rule("sync_in_step").check(Results(run(goes_on=True)))
+    assert isinstance(found, Finding) and found.evidence["waits"] == 1
+
+
+def test_no_pace_of_launching_is_judged_while_graphs_are_captured() -> None:
+    paced = case_of("launch_bound").fires()
+    capture = TraceBuilder().call("cudaGraphInstantiate", 0, 6_000).build()
+    calls = Trace(**{**vars(paced), "names": (*paced.names, *capture.names)})
+    more = capture.calls.replace(name=capture.calls["name"] + len(paced.names))
+    both = {name: np.concatenate((paced.calls[name], more[name])) for name in paced.calls.to_dict()}
+    captured = Trace(**{**vars(calls), "tables": {**paced.tables, "calls": Table(paced.calls.schema, both)}})
+    assert isinstance(rule("launch_bound").judge(Results(paced)), Finding)
+    assert rule("launch_bound").judge(Results(captured)) is None

@@ -6,8 +6,10 @@ import json
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import HeldTensors
+from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
+from tests.rules.cases.memory import memory_near_limit
 from tests.rules.memory.memory_runs import GIB, adam, allocator, run, weighed
 from tests.support.trace_builder import TraceBuilder
 
@@ -79,3 +81,22 @@ def test_held_tensors_are_urgent_only_where_memory_ran_out() -> None:
 def test_names_in_use_are_not_held_against_the_notebook() -> None:
     held = (HeldTensors(name="net", kind="module", device="cuda:0", bytes=9 * GIB, tensors=1, used=True),)
     assert rule("tensors_held_by_notebook").check(Results(run(held=held).build())) is None
+
+
+def test_a_server_fills_the_device_on_purpose() -> None:
+    full, serving = (
+        memory_near_limit.fires(),
+        TraceBuilder().span("execute_context_0(0)_generation_1(1)", 0, 10).build(),
+    )
+    served = Trace(
+        **{**vars(full), "names": serving.names, "tables": {**full.tables, "user_ranges": serving.user_ranges}}
+    )
+    assert isinstance(rule("memory_near_limit").check(Results(full)), Finding)
+    assert rule("memory_near_limit").check(Results(served)) is None
+
+
+def test_where_no_gradient_is_computed_nothing_is_said_of_optimizers() -> None:
+    full, run = memory_near_limit.fires(), TraceBuilder().operator("aten::mm", 0, 10).build()
+    inferred = Trace(**{**vars(full), "tables": {**full.tables, "operators": run.operators}})
+    words = [rule("memory_near_limit").check(Results(each)) for each in (full, inferred)]
+    assert [isinstance(each, Finding) and "optimizer" in each.change for each in words] == [True, False]

@@ -27,10 +27,11 @@ from tests.support.trace_builder import TraceBuilder
 OWN = {
     "allocator_calls_in_step": (12_000 / 2, 12_000, 12_000),
     "blocking_h2d_copy": (0, 1200, 1200),
+    "copies_within_device": (200, 500, 1000),
     "empty_cache_in_step": (900 / 2, 900, 900),
     "explicit_synchronize": (0, 1000, 1000),
     "exposed_h2d_copy": (0, 1000, 1000),
-    "launch_bound": (0.3 * (8761 - 200), 8761 - 200, 8761 - 200),  # a µs for each kernel remains
+    "launch_bound": (0.3 * (8799 - 200), 8799 - 200, 8799 - 200),  # a µs for each kernel remains
     "nchw_convolution": (300 * 0.3, 300 * 0.8, 300),
     "pageable_h2d_copy": (0, 10_090, 10_090),
     "small_h2d_copies": (2880 / 2, 2880 * 15 / 16, 2880),

@@ -1,0 +1,58 @@
+"""The largest shares of the time, in words: where to look when no finding says so, or beside what the findings say."""
+
+from __future__ import annotations
+
+from gpuprof import units
+from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spots import HotSpots
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork, IdleWork
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.validity.doubt import Evidence
+from gpuprof.report.spot_words import brief, in_short
+from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.registry import rule
+
+_SPOTS_NAMED = 2
+# of the time: less beside the findings is for the table, not for the verdict
+_WORTH_NAMING = 0.20
+
+
+def goes_to(results: Results) -> str:
+    """Where to look, where no finding says so; an all-clear would have to be earned."""
+    spots, idle = results.get(HotSpots).spots[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
+    found = [(spot.share, in_short(spot)) for spot in spots] + [(each.share, _idle(each)) for each in idle]
+    told = [words for _, words in sorted(found, key=lambda each: -each[0])]
+    return f"The largest shares of the time: {'; '.join(told)}." if told else ""
+
+
+def beside_findings(results: Results, findings: tuple[Finding, ...]) -> str:
+    """` Beside that: …`: the largest share of the time that none of the findings speaks of; empty where it is small.
+
+    On a device, findings about kernels say nothing of its idle time, nor the others of its work. Without one, a finding
+    with lines says nothing of another line.
+    """
+    if results.get(DeviceActivity).primary is not None:
+        on_kernels = [rule(each.rule).rests_on <= {Evidence.GPU_TIMES} for each in findings]
+        if not all(on_kernels):
+            return ""
+        left = [(each.share, _idle(each)) for each in results.get(DeviceIdleWork).work[:1]]
+    else:
+        left = [
+            (spot.share, in_short(spot))
+            for spot in results.get(HotSpots).spots[:1]
+            if not any(_speaks_of(each, spot) for each in findings)
+        ]
+    return "".join(f" Beside that: {words}." for share, words in left if share >= _WORTH_NAMING)
+
+
+def _idle(work: IdleWork) -> str:
+    share = units.percent(work.share)
+    if work.waits:
+        return f"{share} in {brief(work.what)}, with no work of the device recorded meanwhile"
+    return f"{share} GPU idle while the CPU was in {brief(work.what)}"
+
+
+def _speaks_of(finding: Finding, spot: HotSpot) -> bool:
+    lines = finding.where.lines
+    return not lines or spot.line is None or spot.line in lines or spot.cell_line in lines

@@ -1,0 +1,60 @@
+"""What the verdict says beside the findings."""
+
+from __future__ import annotations
+
+from gpuprof.model.trace import Trace
+from gpuprof.report import Report
+from gpuprof.report.largest_shares import beside_findings
+from gpuprof.rules.base.finding import Finding, Severity, Where
+from tests.analyses.accounts.cells import cell, line
+from tests.support.trace_builder import TraceBuilder
+
+SCALE = ("/home/me/site-packages/images.py", "scale", 9)
+
+
+def attention_after(host_us: int) -> Trace:
+    """The host is in a function for so long; then a product in fp32, for which it waits."""
+    builder = TraceBuilder().device(0, "NVIDIA A100-SXM4-80GB", compute_capability=(8, 0))
+    builder.operator("aten::mm", 0, host_us + 500).kernel("vectorized_elementwise_kernel", 5, 5, launch_at_us=0)
+    builder.frame("images.py(9): scale", 12, host_us - 12)
+    builder.kernel("ampere_sgemm_128x64_tn", host_us + 10, 450, launch_at_us=host_us).sync(host_us + 6, 490)
+    return builder.build()
+
+
+def test_idle_time_that_no_finding_speaks_of_is_named() -> None:
+    said = Report.of(attention_after(1_000)).verdict.advice
+    assert said.startswith("Worth changing: 99 % of the kernel time is fp32")
+    assert said.endswith("Beside that: 66 % GPU idle while the CPU was in aten::mm.")
+
+
+def test_little_beside_the_findings_is_left_to_the_table() -> None:
+    assert "Beside that" not in Report.of(attention_after(50)).verdict.advice
+
+
+def test_a_wait_for_work_that_was_not_recorded_is_no_work_of_the_cpu() -> None:
+    builder = TraceBuilder().operator("aten::to", 0, 950).operator("aten::mm", 905, 40)
+    builder.copy("d2h", 900, 5, launch="cudaMemcpy", launch_at_us=0, launch_for_us=905)
+    builder.kernel("gemm", 915, 30, launch_at_us=910).sync(920, 25)
+    said = Report.of(builder.build()).verdict.advice
+    assert "in cudaMemcpy, with no work of the device recorded meanwhile" in said
+    assert "CPU was in cudaMemcpy" not in said
+
+
+def test_without_a_device_another_line_than_the_findings_is_named() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 80_000, line(7), SCALE).stack(80_000, 20_000, line(5))
+    results = Report.of(cell(builder)).results
+
+    def finding(*lines: int) -> Finding:
+        return Finding("host_cpu_bound", Severity.HIGH, "A", "B.", {}, "C.", where=Where(lines=lines))
+
+    assert beside_findings(results, (finding(5),)).startswith(" Beside that: 80 % line 9 of images.py")
+    assert beside_findings(results, (finding(5), finding(7))) == ""
+    assert beside_findings(results, (finding(),)) == ""
+
+
+def test_captured_graphs_are_no_steady_state() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 100).call("cudaGraphInstantiate", 0, 55)
+    builder.kernel("gemm", 60, 5, launch_at_us=58)
+    report = Report.of(builder.build())
+    assert report.verdict.headline.startswith("CUDA graphs are captured here, so this is no steady state. The device")
