@@ -28,7 +28,9 @@ EXPERT = {
     "a100-sam-loop-0": Said(("sync_in_step", "fp32_matmul"), ("input_stall",)),
     "gp100-gpu-user-annotation": Said(("launch_bound",), ("input_stall", "exposed_collective")),
     "h100-timesformer-video": Said(
-        ("eager_attention",), ("launch_bound", "input_stall"), ("Attention", "image_transforms.py(390): normalize")
+        ("eager_attention", "cpu_preprocessing"),
+        ("launch_bound", "input_stall"),
+        ("while the CPU runs transformers/image_transforms.py(390): normalize",),
     ),
     "mi210-gpu-only": Said((), ("launch_bound", "input_stall", "pageable_h2d_copy"), ("computes for 89 %",)),
     "mi300x-flux-iteration": Said((), ("sync_in_step",), ("computes for 77 %", "No rule applies")),

@@ -144,6 +144,9 @@ EDGES = (
     Edge("explicit_synchronize", "high_share", lambda c, x: c._steps(x), 193, 195, MEDIUM, HIGH),
     Edge("exposed_collective", "exposed_share", lambda c, x: c._steps(x), 49, 50, None, MEDIUM),
     Edge("exposed_collective", "high_share", lambda c, x: c._steps(x), 199, 200, MEDIUM, HIGH),
+    # of 40 ms, in four inputs
+    Edge("cpu_preprocessing", "idle_share", lambda c, x: c._inputs(x), 1_999, 2_001, None, MEDIUM),
+    Edge("cpu_preprocessing", "high_share", lambda c, x: c._inputs(x), 3_999, 4_001, MEDIUM, HIGH),
     Edge("copies_within_device", "copy_share", lambda c, x: c._copies(x), 49, 50, None, LOW),
     Edge("copies_within_device", "high_share", lambda c, x: c._copies(x), 249, 250, MEDIUM, HIGH),
     Edge("exposed_h2d_copy", "exposed_share", lambda c, x: c._copies(x, "pinned"), 49, 50, None, MEDIUM),

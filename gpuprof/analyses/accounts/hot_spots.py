@@ -45,7 +45,7 @@ class HotSpots(Result):
 
 def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: Stretches) -> tuple[HotSpot, ...]:
     phase, total_ns = results.get(SamplePhases).phase, stretches.total_ns
-    places, own = _own_frames(trace, stacks)
+    places, own = own_frames(trace, stacks)
     node, lasted = stretches.node, stretches.duration_ns
     at = np.append(own, -1)[node]  # -1, the last: no code of the user
     known = at >= 0
@@ -81,7 +81,7 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
     return tuple(found)
 
 
-def _own_frames(trace: Trace, stacks: SampledStacks) -> tuple[Array, Array]:
+def own_frames(trace: Trace, stacks: SampledStacks) -> tuple[Array, Array]:
     """`(file, line, function)` of each node, and the node of the innermost frame of the user's code at or above it."""
     nodes = trace.stack_nodes
     places = np.stack((nodes["sampled_file"], nodes["line"], nodes["function"]), axis=1).astype(np.int64)

@@ -8,10 +8,12 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.recorded_spots import PYTHON
+from gpuprof.analyses.accounts.sampled_work import sampled_work
 from gpuprof.analyses.basics.host_marks import driving_threads
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
@@ -28,8 +30,9 @@ DATA = "DataLoader.__next__"
 @dataclass(frozen=True)
 class IdleWork:
     """`ns` of the device's idle time in which the CPU did `what`: a call, an operator (its own time), a Python
-    function, the DataLoader, or Python between operators; `share` of the span. `line` of the profiled cell, where one
-    is known. `waits`: a call in which the host waits for the device, or copies: what it waited for was not recorded."""
+    function, the DataLoader, or Python between operators, which sampled stacks name more closely. `share` of the span,
+    `line` of the profiled cell where one is known. `waits`: a call in which the host waits for the device, or copies:
+    what it waited for was not recorded."""
 
     what: str
     ns: int
@@ -58,18 +61,28 @@ class DeviceIdleWork(Result):
         parts = intervals.partition(idle, claims)
         rest = parts.pop("")
         named_ns = sum(part.total_ns for part in parts.values())
+        waiting = {trace.names[name] for name in results.get(SyncWaits).table["name"].tolist()}
+        work = [
+            IdleWork(name, part.total_ns, part.total_ns / trace.span_ns, _line(results, part), name in waiting)
+            for name, part in parts.items()
+        ]
         if trace.operators:
             # between the first and the last operator somebody's Python runs
-            inside = intervals.single(trace.span_start_ns, trace.span_end_ns)
-            parts[PYTHON] = intervals.intersect(rest, inside)
-        waiting = {trace.names[name] for name in results.get(SyncWaits).table["name"].tolist()}
-        ranked = sorted(parts.items(), key=lambda each: -each[1].total_ns)[:MOST]
-        work = tuple(
-            IdleWork(name, part.total_ns, part.total_ns / trace.span_ns, _line(results, part), name in waiting)
-            for name, part in ranked
-            if part.total_ns >= _LEAST_SHARE * trace.span_ns
-        )
-        return cls(work, found.total_ns, named_ns)
+            work += _in_python(trace, results, intervals.intersect(rest, intervals.single(*_span(trace))))
+        ranked = sorted(work, key=lambda each: -each.ns)[:MOST]
+        return cls(tuple(each for each in ranked if each.share >= _LEAST_SHARE), found.total_ns, named_ns)
+
+
+def _span(trace: Trace) -> tuple[int, int]:
+    return trace.span_start_ns, trace.span_end_ns
+
+
+def _in_python(trace: Trace, results: Results, within: Intervals) -> list[IdleWork]:
+    """By line of the cell where stacks were sampled; what they do not show stays Python between operators."""
+    named = sampled_work(trace, results.get(StackLines), within)
+    left = within.total_ns - sum(ns for _, _, ns in named)
+    work = [IdleWork(what, ns, ns / trace.span_ns, line) for what, line, ns in named]
+    return [*work, IdleWork(PYTHON, left, left / trace.span_ns, None if named else _line(results, within))]
 
 
 def _claims(trace: Trace, results: Results, idle: Intervals) -> list[tuple[str, Intervals]]:
@@ -79,13 +92,15 @@ def _claims(trace: Trace, results: Results, idle: Intervals) -> list[tuple[str, 
     for table, parents in ((trace.calls, None), (trace.operators, "parent"), (trace.frames, "parent")):
         mine = np.isin(table["thread"], threads)
         names = {name for name, _ in claims}
-        claims += [each for each in _largest(trace, table, mine, parents, idle) if each[0] not in names]
+        claims += [each for each in largest_within(trace, table, mine, parents, idle) if each[0] not in names]
     return claims
 
 
-def _largest(
+def largest_within(
     trace: Trace, table: Table, mine: Array, parents: str | None, idle: Intervals
 ) -> list[tuple[str, Intervals]]:
+    """Names of rows with the most own time in `idle` (a union), and when they ran without those within them of another
+    name; `mine`: a mask over the rows, `parents`: the column with the row around each."""
     if not mine.any():
         return []
     held = intervals.covered(idle, table["start_ns"], table["start_ns"] + table["duration_ns"])

@@ -14,6 +14,7 @@ STALLS = (
     "blocking_h2d_copy",
     "cold_start_dominates",
     "copy_round_trip",
+    "cpu_preprocessing",
     "debug_mode_on",
     "empty_cache_in_step",
     "explicit_synchronize",
@@ -53,8 +54,17 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "clocks_held_down": ("thermal_throttle",),
     "cold_start_dominates": ("recompiles_in_steady_state",),
     "eager_attention": ("launch_bound",),
+    "cpu_preprocessing": (
+        "cold_start_dominates",
+        "gc_pauses",
+        "host_cpu_bound",
+        "recompiles_in_steady_state",
+    ),
     "energy_idle": STALLS,
-    "explicit_synchronize": ("debug_mode_on",),
+    "explicit_synchronize": (
+        "cpu_preprocessing",
+        "debug_mode_on",
+    ),
     "host_cpu_bound": (
         "python_loop_over_batch",
         "python_loop_over_slices",
@@ -99,7 +109,10 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "slow_transform": ("workers_oversubscribed",),
     "small_batch": ("launch_bound",),
     "small_h2d_copies": ("tensor_by_element",),
-    "sync_in_step": ("tensor_by_element",),
+    "sync_in_step": (
+        "cpu_preprocessing",
+        "tensor_by_element",
+    ),
     "tensor_grown_by_cat": ("python_loop_over_batch",),
     "unfused_pointwise": ("launch_bound",),
     "weights_bound_inference": ("launch_bound",),

@@ -20,6 +20,7 @@ ALSO_FOUND = {
         "fires": ("sync_in_step",), "stays_quiet": ("sync_in_step",), "abstains": ("cold_start_dominates",),
     },
     "copy_round_trip": {"stays_quiet": ("pageable_h2d_copy",)},
+    "cpu_preprocessing": dict.fromkeys(("fires", "stays_quiet"), ("explicit_synchronize",)),
     "debug_mode_on": dict.fromkeys(("stays_quiet", "abstains"), ("launch_bound",)),
     "empty_cache_in_step": {"fires": ("allocator_calls_in_step", "sync_in_step"), "stays_quiet": ("sync_in_step",)},
     "fragmented_memory": dict.fromkeys(("fires", "stays_quiet", "abstains"), ("memory_near_limit",)),
@@ -44,10 +45,11 @@ ALWAYS = {
 # Without device events nothing is known of kernels, copies and idle time.
 OF_DEVICE = {
     "allocator_calls_in_step", "blocking_h2d_copy", "conv_autotune_off", "conv_bias_before_norm",
-    "copies_within_device", "copy_round_trip", "eager_attention", "empty_cache_in_step", "explicit_synchronize",
-    "exposed_collective", "exposed_h2d_copy", "float64_compute", "host_cpu_bound", "host_filled_then_copied",
-    "idle_peer_devices", "launch_bound", "memory_unused", "nchw_convolution", "pageable_h2d_copy", "small_batch",
-    "small_h2d_copies", "unaligned_gemm_shape", "unfused_pointwise", "weights_bound_inference", "widened_before_copy",
+    "copies_within_device", "copy_round_trip", "cpu_preprocessing", "eager_attention", "empty_cache_in_step",
+    "explicit_synchronize", "exposed_collective", "exposed_h2d_copy", "float64_compute", "host_cpu_bound",
+    "host_filled_then_copied", "idle_peer_devices", "launch_bound", "memory_unused", "nchw_convolution",
+    "pageable_h2d_copy", "small_batch", "small_h2d_copies", "unaligned_gemm_shape", "unfused_pointwise",
+    "weights_bound_inference", "widened_before_copy",
 }  # fmt: skip
 # Training without a word about memory; loops without shapes.
 TRAINED = ("memory_grows_per_step", "optimizer_state_dominates")

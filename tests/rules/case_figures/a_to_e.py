@@ -134,6 +134,23 @@ FIGURES = {
         ),
         {"heavy_operators": 10, "heavy_ms": 2.999, "heavy_share": 0.2999, "device": "Test GPU", "cuda_build": "12.8"},
     ),
+    "cpu_preprocessing": Figures(
+        (
+            "In 4 pauses of at least 1 ms the device had nothing to do, 12.0 ms in all. Functions outside torch ran for"
+            " 12.0 ms of it: skimage/transform.py(9): resize (12.0 ms)."
+        ),
+        {
+            "pauses": 4,
+            "pauses_ms": 12.012,
+            "functions_ms": 12.0,
+            "idle_share": 0.3,
+            "functions": "skimage/transform.py(9): resize (12.0 ms)",
+        },
+        saving=(0, 11_988, 11_988),
+        grade="B",
+        ranges=4,
+        first=(0, 3000),
+    ),
     "data_parallel_module": Figures(
         (
             "3 calls of `DataParallel.forward` took 1.20 ms on the host, 40 % of the steps’ time; all devices"

@@ -28,6 +28,7 @@ OWN = {
     "allocator_calls_in_step": (12_000 / 2, 12_000, 12_000),
     "blocking_h2d_copy": (0, 1200, 1200),
     "copies_within_device": (200, 500, 1000),
+    "cpu_preprocessing": (0, 12_000, 12_000),
     "empty_cache_in_step": (900 / 2, 900, 900),
     "explicit_synchronize": (0, 1000, 1000),
     "exposed_h2d_copy": (0, 1000, 1000),

@@ -1,0 +1,90 @@
+"""The device waits while the CPU runs functions that are not torch's: it reads, decodes, resizes, counts.
+
+What it finds
+    Pieces of idle time of at least 1 ms in which the host is late, outside the DataLoader, while Python functions of
+    other libraries or of your own run: together at least a fifth of the time judged. The functions are named.
+
+Why it costs
+    What the CPU prepares between two pieces of the device's work is free only while the device still has work to do.
+
+What to do
+    Prepare the next input while the device computes (a DataLoader with workers, a thread), prepare all inputs once
+    before the loop, or do the same with tensors on the device.
+
+When to leave it
+    When it runs once, for a result that needs no second run; or when the input is not there any sooner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.accounts.host_functions import HostFunctions, is_own_code
+from gpuprof.analyses.accounts.run_kind import KindOfRun
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.rules.base.abstentions import without_device
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, unchanged
+from gpuprof.whatif.predict import Range
+
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class CpuPreprocessing(Rule):
+    """See the module."""
+
+    not_for = frozenset({KindOfRun.CAPTURE})
+
+    idle_share: float = threshold(0.20, "of the time judged in such functions: the cure is some rewriting")
+    high_share: float = threshold(0.40, "of the time judged: then it is the first thing to mend")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the functions that ran while the device waited."""
+        device, scope = results.get(DeviceActivity), Scope.of(results)
+        if device.primary is None:
+            return without_device(self.name, results, "the device’s idle time")
+        found = results.get(HostFunctions)
+        share = found.total_ns / results.span_ns if results.span_ns else 0.0
+        if not found.functions or share < self.idle_share:
+            return None
+        named = ", ".join(f"{_name(name, line)} ({units.duration(ns)})" for name, line, ns in found.functions[:_NAMED])
+        first, line, _ = found.functions[0]
+        lines = tuple(line for _, line, _ in found.functions if line is not None)
+        finding = Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"The device is idle for {units.percent(share)} of the recorded time while the CPU runs "
+            f"{_name(first, line)}{' and other functions' if len(found.functions) > 1 else ''}",
+            explanation=(
+                f"In {units.plural(len(found.within.starts), 'pause')} of at least 1 ms the device had nothing to do, "
+                f"{units.duration(found.within.total_ns)} in all. Functions outside torch ran for "
+                f"{units.duration(found.total_ns)} of it: {named}."
+            ),
+            evidence={
+                "pauses": len(found.within.starts),
+                "pauses_ms": units.milliseconds(found.within.total_ns),
+                "functions_ms": units.milliseconds(found.total_ns),
+                "idle_share": round(share, 4),
+                "functions": named,
+            },
+            where=Where(lines=lines or results.get(LinePlaces).cell_lines(found.within), ranges_ns=worst(found.within)),
+            change="Prepare the next input while the device computes (DataLoader workers, a thread), prepare all "
+            "inputs once before the loop, or do this work with tensors on the device.",
+            saving=scope.saving(0, found.total_ns, found.total_ns, "upper bound: none of this time"),
+        )
+        left = max(1 - found.total_ns / found.within.total_ns, 0.0)
+        gone = host_time_scaled(found.within, left)
+        return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: re-timed without these functions")
+
+
+def _name(name: str, line: int | None) -> str:
+    if is_own_code(name):
+        return f"line {line}" if line is not None else "your own code"
+    return f"{name} (line {line})" if line is not None else name
