@@ -33,14 +33,15 @@ class Parallelism(StrEnum):
     UNKNOWN = "of unknown purpose"
 
 
-# How Megatron, DeepSpeed, torchtitan and device meshes name their groups.
+# How Megatron, DeepSpeed, torchtitan and device meshes name their groups. The first that matches decides.
 _DESCRIPTIONS = tuple(
     (re.compile(rf"(?:^|[^a-z])(?:{words})(?:[^a-z]|$)", re.IGNORECASE), each)
     for words, each in (
-        ("ep|expert[a-z]*|moe", Parallelism.EXPERT),
-        ("tp|tensor|model|sequence|sp|cp|context", Parallelism.TENSOR),
+        ("edp|expert_data", Parallelism.DATA),
+        ("ep|experts?|moe", Parallelism.EXPERT),
         ("pp|pipe|pipeline", Parallelism.PIPELINE),
-        ("fsdp|shard|dp_shard|zero", Parallelism.SHARDED),
+        ("fsdp|shard|zero", Parallelism.SHARDED),
+        ("tp|tensor|model|sequence|sp|cp|context", Parallelism.TENSOR),
         ("dp|ddp|data|replicate", Parallelism.DATA),
     )
 )

@@ -36,6 +36,7 @@ from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.analyses.ranks.collectives import Collectives
+from gpuprof.analyses.ranks.exchanges import Exchanges
 from gpuprof.analyses.ranks.late_rank import LateRank
 from gpuprof.analyses.ranks.parallelism import Parallelism, ParallelismOfRank
 from gpuprof.analyses.ranks.rank_collectives import RankCollectives
@@ -44,7 +45,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kernel_names import KernelCategory
 from gpuprof.rules.base.abstentions import without_device
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.distributed.rank_straggler import RankStraggler
 from gpuprof.rules.distributed.rank_words import unmatched_words
@@ -60,6 +61,9 @@ _BALANCE = (
     "Give every rank as much to do between two collectives: equal numbers of samples or tokens, batches sorted by "
     "length, equal parts of the model; and do logging, validation and saving on all ranks at the same step."
 )
+
+
+_LEAVE_WAITS = "Leave it when the ranks hold parts of a model that cannot be divided more evenly."
 
 
 @dataclass(frozen=True)
@@ -116,16 +120,21 @@ class ExposedCollective(Rule):
             },
             where=Where(lines=results.get(LaunchPlaces).lines(collectives.event), ranges_ns=worst(exposed)),
             change=_change(results, mostly_waits, split.known),
-            saving=scope.saving(
-                0,
-                transfer_ns / 2,
-                transfer_ns,
-                "upper bound: all of it hidden under compute; nothing, where it is a wait for another rank",
-            ),
+            saving=_saving(scope, split, transfer_ns, mostly_waits),
+            leave_it=_LEAVE_WAITS if mostly_waits else "",
         )
-        return retimed(
-            results, found, collectives_hidden(results, exposed, split.waiting_ns), _BASIS, rest=WAITS_FOR_HOST
-        )
+        if mostly_waits:
+            return found
+        edit = collectives_hidden(results, exposed, split.waiting_ns)
+        return retimed(results, found, edit, _BASIS, rest=WAITS_FOR_HOST)
+
+
+def _saving(scope: Scope, split: _Split, transfer_ns: int, mostly_waits: bool) -> Saving:
+    if mostly_waits:
+        left = split.waiting_ns - split.straggler_ns
+        return scope.saving(0, left / 2, left, "upper bound: no rank waits for another one")
+    basis = "upper bound: all of it hidden under compute; nothing, where it is a wait for another rank"
+    return scope.saving(0, transfer_ns / 2, transfer_ns, basis)
 
 
 @dataclass(frozen=True)
@@ -158,7 +167,10 @@ def _split(results: Results, exposed: Intervals) -> _Split:
     longest = max(waits, key=lambda rank: waits[rank], default=-1)
     whom = f", {units.duration(waits[longest])} of it for rank {longest}" if waits.get(longest) and longest >= 0 else ""
     transfer = f"Of this, {units.duration(exposed.total_ns - waiting_ns)} is transfer"
-    words = f"{transfer} and {units.duration(waiting_ns)} is waiting for other ranks{whom}."
+    compared = sum(len(each.kinds) for each in found.groups if results.source.rank in each.ranks)
+    alone = len(results.get(Exchanges).each) - compared
+    rest = f" {units.plural(alone, 'exchange')} could not be compared and counts as transfer." if alone else ""
+    words = f"{transfer} and {units.duration(waiting_ns)} is waiting for other ranks{whom}.{rest}"
     return _Split(waiting_ns, straggler_ns, True, words)
 
 

@@ -80,7 +80,9 @@ class RankStraggler(Rule):
         scope, rounds = Scope.of(results), len(late.late_ns)
         each_ns = float(late.late_ns.mean())
         more = results.get(LateRankWork)
-        explained = bool(more.more) and more.more[0].more_ns >= self.explained_share * each_ns
+        # without steps the work is compared over the whole recording
+        late_ns = each_ns if late.by_step else float(late.late_ns.sum())
+        explained = bool(more.more) and more.more[0].more_ns >= self.explained_share * late_ns
         whole = each_ns * (scope.steps or rounds)
         unit, noun = ("per step", "step") if late.by_step else ("per collective", "collective")
         median = units.duration(float(np.median(late.late_ns)))
