@@ -36,10 +36,10 @@ class Place(StrEnum):
     """Where a rank spent time."""
 
     DATA = "waiting for data"
-    GPU = "kernels"
-    RANGE = "a range of the program"
-    OPERATOR = "operators on the CPU"
-    PYTHON = "Python outside of operators"
+    GPU = "in kernels"
+    RANGE = "in a range of the program"
+    OPERATOR = "in operators on the CPU"
+    PYTHON = "in Python outside of operators"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ class LateRankWork(Result):
         own = spent.pop(late)
         more = sorted(_more(own, list(spent.values())), key=lambda each: -each.more_ns)
         named = [each for each in more if each.place is Place.RANGE and each.more_ns >= _AS_GOOD_AS * more[0].more_ns]
-        more = named[:1] + [each for each in more if each not in named[:1]]
+        # what a range encloses is not said again
+        more = named[:1] or [each for each in more if each.place is not Place.RANGE]
         spots = ranks[late].get(HotSpots)
         return cls(tuple(more[:_MOST]), spots.spots[0] if spots.sampled and spots.spots else None)
 

@@ -84,8 +84,11 @@ class RankStraggler(Rule):
         late_ns = each_ns if late.by_step else float(late.late_ns.sum())
         explained = bool(more.more) and more.more[0].more_ns >= self.explained_share * late_ns
         whole = each_ns * (scope.steps or rounds)
-        unit, noun = ("per step", "step") if late.by_step else ("per collective", "collective")
-        median = units.duration(float(np.median(late.late_ns)))
+        waited = (
+            f"{units.duration(float(np.median(late.late_ns)))} per step (median of {units.plural(rounds, 'step')})"
+            if late.by_step
+            else f"{units.duration(float(late.late_ns.sum()))} in all"
+        )
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -93,7 +96,7 @@ class RankStraggler(Rule):
             explanation=(
                 f"Rank {late.rank} came last at {units.count(late.last)} of {units.plural(late.meetings, 'collective')}"
                 f" ({units.percent(late.waiting_share)} of all waiting is for it). Every rank that waits for it waits "
-                f"at least {median} {unit} (median of {units.plural(rounds, noun)}). {more_words(more, late)}"
+                f"at least {waited}. {more_words(more, late)}"
             ),
             evidence={
                 "rank": late.rank if late.rank is not None else -1,

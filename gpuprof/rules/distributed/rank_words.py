@@ -40,7 +40,7 @@ def more_words(work: LateRankWork, late: LateRank) -> str:
         return "Nothing that was recorded of it takes longer than on the other ranks."
     unit = "step" if late.by_step else "recording"
     parts = [
-        f"{units.duration(each.more_ns)} in {each.place.value}{f' (`{each.name}`)' if each.name else ''}"
+        f"{units.duration(each.more_ns)} {each.place.value}{f' (`{each.name}`)' if each.name else ''}"
         for each in work.more
     ]
     spot = work.spot
