@@ -68,7 +68,7 @@ def test_buffer_of_four_ranks(kind: CollectiveKind, ins: int, outs: int, whole: 
 
 
 def test_bytes_over_the_bus() -> None:
-    """The table at the end of NCCL's doc/PERFORMANCE.md."""
+    """The table at the end of the performance page of NCCL's tests."""
     assert bus_factor(K.ALL_REDUCE, 8) == 1.75
     assert bus_factor(K.ALL_GATHER, 8) == bus_factor(K.REDUCE_SCATTER, 8) == bus_factor(K.ALL_TO_ALL, 8) == 0.875
     assert bus_factor(K.BROADCAST, 8) == bus_factor(K.REDUCE, 8) == bus_factor(K.SEND_RECV, 2) == 1

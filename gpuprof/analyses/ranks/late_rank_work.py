@@ -29,10 +29,10 @@ _EXCHANGING = ("c10d::", "record_param_comms")
 # A range says more than what it encloses, unless it explains much less.
 _AS_GOOD_AS = 0.8
 _HALF = 0.5
-Spent = dict[tuple["Place", str], float]
+Spent = dict[tuple["SpentOn", str], float]
 
 
-class Place(StrEnum):
+class SpentOn(StrEnum):
     """Where a rank spent time."""
 
     DATA = "waiting for data"
@@ -46,7 +46,7 @@ class Place(StrEnum):
 class MoreWork:
     """`more_ns` per round than the median of the other ranks; `name` of the kernel, range or operator, may be empty."""
 
-    place: Place
+    place: SpentOn
     name: str
     more_ns: float
 
@@ -70,9 +70,9 @@ class LateRankWork(Result):
         spent = {rank: _spent(each) for rank, each in ranks.items()}
         own = spent.pop(late)
         more = sorted(_more(own, list(spent.values())), key=lambda each: -each.more_ns)
-        named = [each for each in more if each.place is Place.RANGE and each.more_ns >= _AS_GOOD_AS * more[0].more_ns]
+        named = [each for each in more if each.place is SpentOn.RANGE and each.more_ns >= _AS_GOOD_AS * more[0].more_ns]
         # what a range encloses is not said again
-        more = named[:1] or [each for each in more if each.place is not Place.RANGE]
+        more = named[:1] or [each for each in more if each.place is not SpentOn.RANGE]
         spots = ranks[late].get(HotSpots)
         return cls(tuple(more[:_MOST]), spots.spots[0] if spots.sampled and spots.spots else None)
 
@@ -80,11 +80,11 @@ class LateRankWork(Result):
 def _more(own: Spent, others: list[Spent]) -> list[MoreWork]:
     """By range; of every other place in all, with the name that makes at least half of it."""
     each = {key: own[key] - float(np.median([other[key] for other in others])) for key in own}
-    found = [MoreWork(place, name, ns) for (place, name), ns in each.items() if place is Place.RANGE and ns > 0]
-    for place in Place:
+    found = [MoreWork(place, name, ns) for (place, name), ns in each.items() if place is SpentOn.RANGE and ns > 0]
+    for place in SpentOn:
         total = [sum(ns for key, ns in spent.items() if key[0] is place) for spent in (own, *others)]
         ns = total[0] - float(np.median(total[1:]))
-        if place is not Place.RANGE and ns > 0:
+        if place is not SpentOn.RANGE and ns > 0:
             name = max((key for key in each if key[0] is place), key=lambda key: each[key], default=(place, ""))
             found.append(MoreWork(place, name[1] if each.get(name, 0.0) >= _HALF * ns else "", ns))
     return found
@@ -97,23 +97,23 @@ def _spent(results: Results) -> Spent:
     scope = intervals.union(intervals.of(steps)) if steps else intervals.single(trace.span_start_ns, trace.span_end_ns)
     pipeline, device = results.get(InputPipeline), results.get(DeviceActivity).primary
     data = intervals.union(Intervals(pipeline.start_ns, pipeline.start_ns + pipeline.duration_ns))
-    spent = Counter[tuple[Place, str]]()
-    spent[Place.DATA, ""] = intervals.intersect(data, scope).total_ns
+    spent = Counter[tuple[SpentOn, str]]()
+    spent[SpentOn.DATA, ""] = intervals.intersect(data, scope).total_ns
     if device is not None:
         events = trace.device_events
         kernels = events.take((events["device"] == device.id) & (events["kind"] == 0) & ~events["collective"])
-        spent.update(_by_name(trace, Place.GPU, kernels, scope))
+        spent.update(_by_name(trace, SpentOn.GPU, kernels, scope))
     operators = trace.operators
     top = operators.take((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
-    spent.update(_by_name(trace, Place.OPERATOR, top.take(~trace.name_mask(top, *_EXCHANGING)), scope))
+    spent.update(_by_name(trace, SpentOn.OPERATOR, top.take(~trace.name_mask(top, *_EXCHANGING)), scope))
     ranges = trace.user_ranges.take(trace.user_ranges["thread"] == trace.main_thread)
-    spent.update(_by_name(trace, Place.RANGE, ranges.take(~trace.name_mask(ranges, *_NOT_NAMED_BY_USER)), scope))
-    spent[Place.PYTHON, ""] = _python(results, scope, data).total_ns
+    spent.update(_by_name(trace, SpentOn.RANGE, ranges.take(~trace.name_mask(ranges, *_NOT_NAMED_BY_USER)), scope))
+    spent[SpentOn.PYTHON, ""] = _python(results, scope, data).total_ns
     rounds = max(len(steps), 1)
     return defaultdict(float, {key: ns / rounds for key, ns in spent.items()})
 
 
-def _by_name(trace: Trace, place: Place, table: Table, scope: Intervals) -> dict[tuple[Place, str], int]:
+def _by_name(trace: Trace, place: SpentOn, table: Table, scope: Intervals) -> dict[tuple[SpentOn, str], int]:
     inside = table.take(intervals.contains(scope, table["start_ns"]))
     names, row = np.unique(inside["name"], return_inverse=True)
     total = np.bincount(row.reshape(-1), weights=inside["duration_ns"], minlength=len(names))

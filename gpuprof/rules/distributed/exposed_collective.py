@@ -49,7 +49,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.distributed.rank_straggler import RankStraggler
 from gpuprof.rules.distributed.rank_words import unmatched_words
-from gpuprof.rules.distributed.transfer_advice import TRANSFER_ADVICE
+from gpuprof.rules.distributed.transfer_advice import transfer_advice
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.collectives import collectives_hidden
@@ -191,8 +191,7 @@ def _latency(collectives: Table, scope: Scope) -> str:
 
 
 def _change(results: Results, mostly_waits: bool, known: bool) -> str:
-    main = results.get(ParallelismOfRank).main
-    transfer = TRANSFER_ADVICE[main.parallelism if main else Parallelism.UNKNOWN]
+    transfer = transfer_advice(results.get(ParallelismOfRank).main)
     if known:
         return _BALANCE if mostly_waits else transfer
     if results.others:

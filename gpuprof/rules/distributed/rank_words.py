@@ -5,18 +5,18 @@ from __future__ import annotations
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.ranks.late_rank import LateRank
-from gpuprof.analyses.ranks.late_rank_work import LateRankWork, Place
+from gpuprof.analyses.ranks.late_rank_work import LateRankWork, SpentOn
 from gpuprof.analyses.ranks.rank_collectives import RankCollectives
 
 _ADVICE = {
-    Place.DATA: "It waits for its DataLoader: find out why its data take longer (storage, cores shared with other "
+    SpentOn.DATA: "It waits for its DataLoader: find out why its data take longer (storage, cores shared with other "
     "processes, larger samples).",
-    Place.GPU: "Its device computes longer{of}: give every rank as much to compute (equal numbers of samples, batches "
-    "sorted by length), and compare the devices’ clocks, temperature and neighbors (`nvidia-smi`).",
-    Place.RANGE: "It spends longer in {name}: do that on every rank alike, less often, or in another thread.",
-    Place.OPERATOR: "Its CPU spends longer in operators{of}: compare what it is given with the other ranks, and what "
+    SpentOn.GPU: "Its device computes longer{of}: give every rank as much to compute (equal numbers of samples, "
+    "batches sorted by length), and compare the devices’ clocks, temperature and neighbors (`nvidia-smi`).",
+    SpentOn.RANGE: "It spends longer in {name}: do that on every rank alike, less often, or in another thread.",
+    SpentOn.OPERATOR: "Its CPU spends longer in operators{of}: compare what it is given with the other ranks, and what "
     "else runs on its cores.",
-    Place.PYTHON: "Its CPU does more outside of torch: look for logging, validation or saving on that rank only, and "
+    SpentOn.PYTHON: "Its CPU does more outside of torch: look for logging, validation or saving on that rank only, and "
     "at what else runs on its cores.",
 }
 _OPEN = (

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from gpuprof.analyses.ranks.parallelism import Parallelism
+from gpuprof.analyses.ranks.parallelism import GroupPurpose, Parallelism
+from gpuprof.model.collectives import CollectiveKind
 
 _ASYNC = (
     "Let independent work run during the exchange: start it with `async_op=True` as soon as its input is there, and "
     "wait for it where its result is used; send fewer bytes (bf16)."
 )
 
-TRANSFER_ADVICE = MappingProxyType(
+_ADVICE = MappingProxyType(
     {
         Parallelism.DATA: "With DDP: try `bucket_cap_mb` larger where kernels are many and short, smaller where one "
         "comes last; `gradient_as_bucket_view=True`; `with model.no_sync():` for all but the last micro-batch; "
@@ -31,3 +32,20 @@ TRANSFER_ADVICE = MappingProxyType(
         Parallelism.UNKNOWN: _ASYNC,
     }
 )
+
+# Where nothing tells the purpose: what most often exchanges so. The advice names the library that it is for.
+_USUAL = MappingProxyType(
+    {
+        CollectiveKind.ALL_REDUCE: Parallelism.DATA,
+        CollectiveKind.ALL_GATHER: Parallelism.SHARDED,
+        CollectiveKind.REDUCE_SCATTER: Parallelism.SHARDED,
+    }
+)
+
+
+def transfer_advice(main: GroupPurpose | None) -> str:
+    """For the exchanges that most of the time goes to; None: nothing is known of them."""
+    if main is None:
+        return _ASYNC
+    usual = _USUAL.get(main.kind, Parallelism.UNKNOWN)
+    return _ADVICE[usual if main.parallelism is Parallelism.UNKNOWN else main.parallelism]

@@ -11,10 +11,9 @@ import torch
 
 import gpuprof
 from gpuprof.analyses.ranks.late_rank import LateRank
-from gpuprof.analyses.ranks.late_rank_work import LateRankWork, Place
+from gpuprof.analyses.ranks.late_rank_work import LateRankWork, SpentOn
 from gpuprof.analyses.ranks.rank_collectives import RankCollectives
 from tests.analyses.ranks.gloo_ranks import LATE, RANKS, SLEEP_S, STEPS
-
 
 pytestmark = [
     pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed"),
@@ -30,8 +29,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("way", "place"), [("whole", Place.PYTHON), ("steps", Place.RANGE)])
-def test_the_rank_that_sleeps_is_named(recorded: Path, way: str, place: Place) -> None:
+@pytest.mark.parametrize(("way", "place"), [("whole", SpentOn.PYTHON), ("steps", SpentOn.RANGE)])
+def test_the_rank_that_sleeps_is_named(recorded: Path, way: str, place: SpentOn) -> None:
     """GIVEN rank 1 asleep for 100 ms before each all-reduce THEN it came last at nearly all of them, most of the
     waiting is for it, and what it did longer is where it slept."""
     run = gpuprof.load(recorded / way)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.ranks.late_rank import LateRank
-from gpuprof.analyses.ranks.late_rank_work import LateRankWork, Place
+from gpuprof.analyses.ranks.late_rank_work import LateRankWork, SpentOn
 from gpuprof.model.trace import Trace
 from tests.analyses.ranks.rank_runs import a_rank
 from tests.support.trace_builder import TraceBuilder
@@ -80,19 +80,19 @@ def working(rank: int, late_us: float, **more: float) -> Trace:
 @pytest.mark.parametrize(
     ("more", "place", "name"),
     [
-        ({}, Place.PYTHON, ""),
-        ({"kernel": 2_000}, Place.GPU, "gemm"),
-        ({"operator": 2_000}, Place.OPERATOR, "aten::sort"),
-        ({"range": 2_000}, Place.RANGE, "validate"),
+        ({}, SpentOn.PYTHON, ""),
+        ({"kernel": 2_000}, SpentOn.GPU, "gemm"),
+        ({"operator": 2_000}, SpentOn.OPERATOR, "aten::sort"),
+        ({"range": 2_000}, SpentOn.RANGE, "validate"),
     ],
 )
-def test_what_it_did_longer(more: dict[str, float], place: Place, name: str) -> None:
+def test_what_it_did_longer(more: dict[str, float], place: SpentOn, name: str) -> None:
     traces = [working(0, 0), working(1, 2_000, **more), working(2, 0)]
     results = Results(traces[0], traces[1:])
     assert results.get(LateRank).rank == 1
     found = results.get(LateRankWork).more
     chosen = next(each for each in found if each.place is place)
     assert found[0].more_ns >= 0.8 * 2e6
-    if place is not Place.GPU:  # while the device computes longer, Python is waiting: both are true
+    if place is not SpentOn.GPU:  # while the device computes longer, Python is waiting: both are true
         assert found[0] is chosen
     assert chosen.name == name and chosen.more_ns == pytest.approx(2e6, rel=0.2)

@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.ranks.parallelism import Parallelism, ParallelismOfRank
-from gpuprof.analyses.ranks.process_group import ProcessGroup
+from gpuprof.analyses.ranks.process_group import ProcessGroup, group_of
 from gpuprof.model.trace import Trace
 from tests.support.shared import shared_file
 from tests.support.trace_builder import TraceBuilder
@@ -89,6 +89,16 @@ def test_recorded_single_ranks(name: str, expected: Parallelism) -> None:
 
     found = Results(load_trace(shared_file(f"expert/{name}.json.gz"))).get(ParallelismOfRank)
     assert found.main is not None and found.main.parallelism is expected
+
+
+@pytest.mark.parametrize(
+    ("listed", "size", "ranks"),
+    [("[0, 1]", 2, (0, 1)), ("[0, 1, ...]", 64, None), ("[0, 1]", 64, None), ("", 2, None), ("[]", 2, None)],
+    ids=["whole", "cut short", "fewer than it has", "none", "empty"],
+)
+def test_ranks_count_only_where_all_are_listed(listed: str, size: int, ranks: tuple[int, ...] | None) -> None:
+    builder = TraceBuilder().exchange("allreduce", 0, 5, group="7", group_ranks=listed, group_size=size)
+    assert group_of(builder.build(), 0) == ProcessGroup("7", "", ranks, size)
 
 
 @pytest.mark.parametrize(
