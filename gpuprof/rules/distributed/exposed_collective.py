@@ -170,6 +170,8 @@ def _split(results: Results, exposed: Intervals) -> _Split:
     compared = sum(len(each.kinds) for each in found.groups if results.source.rank in each.ranks)
     alone = len(results.get(Exchanges).each) - compared
     rest = f" {units.plural(alone, 'exchange')} could not be compared and counts as transfer." if alone else ""
+    if not all(each.complete for each in found.groups if results.source.rank in each.ranks):
+        rest += " Not all ranks were loaded: waiting for the others counts as transfer, too."
     words = f"{transfer} and {units.duration(waiting_ns)} is waiting for other ranks{whom}.{rest}"
     return _Split(waiting_ns, straggler_ns, True, words)
 

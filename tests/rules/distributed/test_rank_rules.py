@@ -102,6 +102,17 @@ def turns(number: int) -> Trace:
     return builder.build()
 
 
+def test_ranks_that_were_not_loaded_are_mentioned() -> None:
+    def part(number: int, size: int) -> Trace:
+        builder = TraceBuilder().source(rank=number, world_size=size).step(0, 1000).kernel("gemm", 0, 100)
+        return builder.kernel("ncclDevKernel_AllReduce_Sum_f32", 100, 900, stream=9).build()
+
+    for size, said in ((2, False), (4, True)):
+        found = ExposedCollective().check(Results(part(0, size), (part(1, size),)))
+        assert isinstance(found, Finding)
+        assert ("Not all ranks were loaded" in found.explanation) is said
+
+
 @pytest.mark.parametrize(
     ("asked", "advice"),
     [
