@@ -85,7 +85,9 @@ def test_ranks_are_loaded_together(tmp_path):
     told = run.to_dict()
     assert told["source"]["ranks"] == list(range(8))
     assert len(run.traces) == 8
-    assert any("8 ranks were loaded; all figures are those of rank 0." in note for note in told["trust"]["notes"])
+    assert any(
+        "8 ranks were loaded; figures that name no rank are those of rank 0." in note for note in told["trust"]["notes"]
+    )
 
 
 def test_tables_spell_names_and_kinds_out():

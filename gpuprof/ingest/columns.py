@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from gpuprof.ingest import vocabulary
+from gpuprof.ingest import shapes, vocabulary
 from gpuprof.ingest.event import COPY, KERNEL, MEMSET, NO_ARGS, NO_TEXT, Args, Event
 from gpuprof.ingest.numbering import NameLookup, Numbering, thread_key, whole
 from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers, products, starts_ns, whole_ns
@@ -140,6 +140,32 @@ class ColumnMaker:
             "occupancy_percent": floats([a.occupancy for a in args]),
         }
 
+    def collectives(self, events: Sequence[Event]) -> Columns:
+        """Rows of `collectives`, of those events that describe one: by Kineto's fields, or a range by its shapes."""
+        found = [event for event in events if _describes(event)]
+        args = _args(found)
+        types = [shapes.first_type(a.input_types) if a.collective is None else a.element_type for a in args]
+        ins = [shapes.elements(a.input_dims) if a.collective is None else a.in_elements for a in args]
+        # the lane of a kernel is a stream
+        threads = [-1 if e.cat in _DEVICE_KIND else self.threads[e.pid, e.tid] for e in found]
+        called = [e.name if a.collective is None else a.collective for a, e in zip(args, found, strict=True)]
+        return self._timed(found) | {
+            "name": self._labels(called),
+            "thread": np.array(threads, np.int32),
+            "correlation": integers([a.correlation for a in args]),
+            "external_id": _external_ids(args),
+            "group": self._labels([a.group for a in args]),
+            "group_description": self._labels([a.group_description for a in args]),
+            "group_ranks": self._labels([a.group_ranks for a in args]),
+            "group_size": _small([a.group_size for a in args]),
+            "in_elements": integers(ins),
+            "out_elements": integers([a.out_elements for a in args]),
+            "element_type": self._labels(types),
+            "source_rank": _small([a.source_rank for a in args]),
+            "destination_rank": _small([a.destination_rank for a in args]),
+            "number": integers([a.collective_number for a in args]),
+        }
+
     def syncs(self, events: Sequence[Event]) -> Columns:
         """Rows of `syncs`."""
         args = _args(events)
@@ -191,6 +217,10 @@ class ColumnMaker:
         except BadTimeError as error:
             raise EventTimeError(events[error.row], error.found) from error
 
+    def _labels(self, values: Sequence[Any]) -> Array:
+        names = self.names
+        return np.array([-1 if value in (None, "") else names[str(value)] for value in values], np.int32)
+
     def _texts(self, raws: Sequence[Any]) -> Array:
         names, texts = self.names, self._json_texts
         found = [texts[bytes(raw)] for raw in raws]
@@ -207,6 +237,17 @@ class _JsonTexts(dict[bytes, str]):
             text = raw.decode(errors="replace")
         self[raw] = text
         return text
+
+
+def _describes(event: Event) -> bool:
+    args = event.args or NO_ARGS
+    if args.collective is not None:
+        return event.cat not in (*COPY, *MEMSET)
+    return bool(bytes(args.input_dims)) and vocabulary.is_exchange_range(str(event.name))
+
+
+def _small(values: Sequence[Any]) -> Array:
+    return np.clip(integers(values), -1, _INT32_MAX).astype(np.int32)
 
 
 def _args(events: Sequence[Event]) -> list[Args]:

@@ -33,6 +33,12 @@ def _device(entry: Mapping[str, Any], order: int) -> Device:
     )
 
 
+def world_of(fields: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """`world_size` and `pg_count` of `distributedInfo`; None where the file has them not."""
+    info = fields.get("distributedInfo")
+    return (_whole(info.get("world_size")), _whole(info.get("pg_count"))) if isinstance(info, dict) else (None, None)
+
+
 def rank_of(fields: Mapping[str, Any]) -> int | None:
     """`distributedInfo.rank`; None where the file has none."""
     info = fields.get("distributedInfo")

@@ -168,9 +168,12 @@ def _shifted(tables: dict[str, Table], fields: dict[str, Any]) -> dict[str, Tabl
 
 def _source(path: Path, document: Document, tables: dict[str, Table], names: list[str], notes: list[str]) -> Source:
     calls, operators = tables["calls"], tables["operators"]
+    world_size, process_groups = head.world_of(document.fields)
     return Source(
         path=str(path),
         rank=head.rank_of(document.fields),
+        world_size=world_size,
+        process_groups=process_groups,
         torch=head.torch_of(document.fields),
         platform=head.platform_of(document.fields, [names[number] for number in np.unique(calls["name"])]),
         truncated=document.truncated,

@@ -10,7 +10,7 @@ from gpuprof.ingest.nesting import innermost, nest
 from gpuprof.model.kinds import CallKind
 from gpuprof.model.table import Array, Table
 
-SORTED_BY_START = ("operators", "user_ranges", "calls", "device_events", "syncs", "frames", "steps")
+SORTED_BY_START = ("operators", "user_ranges", "calls", "device_events", "collectives", "syncs", "frames", "steps")
 
 
 def link(tables: Mapping[str, Table], *, external_ids: Array | None = None) -> dict[str, Table]:

@@ -20,7 +20,11 @@ from gpuprof.model.trace import EndMark
 
 Groups = dict[str, list[Event]]
 _SIDES = ("calls", "device_events")
-_NAMED = ("name", "input_dims", "input_types", "input_values")
+_DESCRIBED = ("device_events", "operators", "user_ranges")
+_NAMED = (
+    *("name", "input_dims", "input_types", "input_values"),
+    *("group", "group_description", "group_ranks", "element_type"),
+)
 
 
 class EventRows:
@@ -70,7 +74,8 @@ class EventRows:
                 event.ts = text_ns(text)
             made = self._made(groups, batch.operators, in_ns=True)
         for table, columns in made:
-            self.known += len(columns["thread"] if "thread" in columns else columns["name"])
+            if table != "collectives":  # those rows are of events that make another row, too
+                self.known += len(columns["thread"] if "thread" in columns else columns["name"])
             self._parts[table].append(columns)
 
     def tables(self) -> tuple[dict[str, Table], list[str], Array]:
@@ -128,6 +133,8 @@ class EventRows:
         if RECORDED_CATEGORY in groups:
             self.stopped_ns = max(int(make.ends_ns(groups[RECORDED_CATEGORY]).max()), self.stopped_ns or 0)
         made = [(table, makers[table](rows)) for table, rows in groups.items() if table in makers]
+        described = [make.collectives(groups[table]) for table in _DESCRIBED if table in groups]
+        made += [("collectives", columns) for columns in described if len(columns["name"])]
         if operators is not None:
             made += _apart(make.plain_operators(operators))
         return made + (_apart(make.operators(groups["operators"])) if "operators" in groups else [])

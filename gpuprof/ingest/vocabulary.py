@@ -32,6 +32,8 @@ _DIRECTIONS = (
 _COLLECTIVE = re.compile(r"(?:^|[^a-z])(?:nccl|rccl|msccl|oneccl)", re.IGNORECASE)
 # As Python prints them: <built-in method astype of numpy.ndarray object at 0x7cbf780f01b0>, <built-in function array>
 _BUILT_IN = re.compile(r"<built-in (?:method|function) (\S+?)(?: of (.+?)(?: object)? at 0x[0-9a-fA-F]+)?>")
+# how c10d names the ranges of its backends
+_EXCHANGE_RANGE = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):")
 _TORCH_SPAN = re.compile(r"ProfilerStep#|enumerate\(DataLoader\)#|Optimizer\.")
 
 
@@ -57,6 +59,11 @@ def host_memory(name: str) -> HostMemory:
 def is_collective(name: str) -> bool:
     """Whether the kernel is a collective's."""
     return _COLLECTIVE.search(name) is not None
+
+
+def is_exchange_range(name: str) -> bool:
+    """Whether c10d marks an exchange between ranks with a range of this name."""
+    return _EXCHANGE_RANGE.match(name) is not None
 
 
 def is_torch_span(name: str) -> bool:

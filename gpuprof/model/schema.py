@@ -95,6 +95,29 @@ DEVICE_EVENTS = TableSchema(
     ),
 )
 
+COLLECTIVES = TableSchema(
+    "collectives",
+    "one exchange between ranks as the profiler describes it: a kernel, record_param_comms, or a range with its shapes",
+    (
+        _START,
+        _DURATION,
+        _NAME,
+        Column("thread", "int32", "row of threads", "the host thread it ran on; -1 for a kernel"),
+        _CORRELATION,
+        Column("external_id", "int64", "id", "that of the operator"),
+        Column("group", "int32", "index of names", "the name of the process group, where recorded"),
+        Column("group_description", "int32", "index of names", "what the program calls it, such as mesh_tp"),
+        Column("group_ranks", "int32", "index of names", "its ranks as text, such as [0, 1]"),
+        Column("group_size", "int32", "ranks", "how many ranks it has"),
+        Column("in_elements", "int64", "elements", "what this rank puts in"),
+        Column("out_elements", "int64", "elements", "what this rank gets"),
+        Column("element_type", "int32", "index of names", "the type of an element, such as Float"),
+        Column("source_rank", "int32", "rank", "who sends, of a send or receive"),
+        Column("destination_rank", "int32", "rank", "who receives, of a send or receive"),
+        Column("number", "int64", "count", "its number within the process group, where recorded"),
+    ),
+)
+
 SYNCS = TableSchema(
     "syncs",
     "one synchronisation as CUPTI reports it (cuda_sync)",
@@ -280,6 +303,7 @@ TABLES: dict[str, TableSchema] = {
         SPANS,
         CALLS,
         DEVICE_EVENTS,
+        COLLECTIVES,
         SYNCS,
         MEMORY,
         FRAMES,

@@ -32,12 +32,15 @@ class Source:
     `truncated`: the file ended in the middle and was read up to its last whole event. `repaired`: invalid JSON was
     mended while reading. `kernels_saved`: a trace by the profiler was there to read; False for a Recording without
     one. `end_mark`: None for what is no Kineto file. `unread`: an accelerator whose work is in the file and not
-    read, such as `mtia`; None where there is none. `notes` are plain sentences for the trust line.
+    read, such as `mtia`; None where there is none. `world_size`: how many ranks the job has, `process_groups`: of how
+    many groups this rank is one; None where the file does not say. `notes` are plain sentences for the trust line.
     """
 
     path: str
     kind: str = "kineto"
     rank: int | None = None
+    world_size: int | None = None
+    process_groups: int | None = None
     torch: str | None = None
     platform: str | None = None
     truncated: bool = False
@@ -92,6 +95,11 @@ class Trace:
     def device_events(self) -> Table:
         """Kernels, copies and memsets."""
         return self.tables["device_events"]
+
+    @property
+    def collectives(self) -> Table:
+        """What the profiler says of exchanges between ranks."""
+        return self.tables["collectives"]
 
     @property
     def syncs(self) -> Table:

@@ -23,6 +23,7 @@ from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
+from gpuprof.report.rank_facts import rank_collectives
 from gpuprof.report.report import Report
 from gpuprof.report.source_place import SourcePlace
 from gpuprof.rules.base.finding import Abstention, Finding, Saving
@@ -56,6 +57,7 @@ def to_dict(report: Report) -> dict[str, Any]:
             for each in report.results.get(DeviceIdleWork).work
         ],
         "process_memory": _process_memory(report),
+        "rank_collectives": rank_collectives(report.results),
         "plain_iteration": _plain_iteration(report),
         "verdict": {"headline": report.verdict.headline, "advice": report.verdict.advice},
         "findings": [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)],

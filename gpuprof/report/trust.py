@@ -67,7 +67,7 @@ class Trust:
 def _rank_notes(trace: Trace, ranks: tuple[int, ...]) -> tuple[str, ...]:
     if len(ranks) < 2:
         return ()
-    return (f"{len(ranks)} ranks were loaded; all figures are those of rank {trace.source.rank}.",)
+    return (f"{len(ranks)} ranks were loaded; figures that name no rank are those of rank {trace.source.rank}.",)
 
 
 def _notes(trace: Trace, launches: Launches, said: Validity) -> list[str]:

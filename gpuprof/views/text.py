@@ -16,6 +16,7 @@ from gpuprof.views.card import Card, cards
 from gpuprof.views.kernel_words import short_name
 from gpuprof.views.line_gains import hidden_sentence
 from gpuprof.views.memory_parts import memory_line
+from gpuprof.views.rank_blocks import late_words, rank_lines
 from gpuprof.views.theme import BUDGET
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
         _wrap(comparison.sentence()) if comparison else "",
         _budget(report),
         _accounts(report),
+        _ranks(report),
         _wrap(memory_line(report.results)),
         _wrap(memory_words(report.results.get(CellMemory))),
         _wrap(hidden_sentence(report.results)),
@@ -102,6 +104,13 @@ def _accounts(report: Report) -> str:
         line = "" if each.line is None else f", line {each.line} of the cell"
         lines.append(f"  {percent(each.share):>7}  {short_name(each.what)}{line}")
     return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines)
+
+
+def _ranks(report: Report) -> str:
+    """What each of several ranks transfers and waits, and for which rank."""
+    if report.gate.validity.nothing_holds:
+        return ""
+    return "\n".join([*rank_lines(report.results), *filter(None, [_wrap(late_words(report.results))])])
 
 
 def bar(share: float, width: int = BAR - 2) -> str:

@@ -51,7 +51,7 @@ def test_many_short_collectives_are_called_that() -> None:
             builder.kernel("ncclDevKernel_AllReduce_Sum_f32(args)", at + 5000 + 40 * number, 30, stream=9)
     found = ExposedCollective().check(Results(builder.build()))
     assert isinstance(found, Finding)
-    assert "They are many and short (120 a step, half of them under 30.0 µs)" in found.explanation
+    assert "They are many and short (120 per step, half of them under 30.0 µs)" in found.explanation
 
 
 def test_a_device_that_idles_with_launches_waiting_is_not_bound_by_them() -> None:
@@ -77,7 +77,7 @@ def test_slow_kernels_that_run_for_little_of_the_time_are_of_low_severity() -> N
 def test_of_several_ranks_it_is_said_whose_the_figures_are(loaded: tuple[int, ...]) -> None:
     trace = TraceBuilder().source(rank=3).step(0, 10).operator("aten::mm", 0, 10).build()
     notes = [note for note in Report.of(trace, loaded).trust.notes if "ranks were loaded" in note]
-    assert notes == (["2 ranks were loaded; all figures are those of rank 3."] if loaded else [])
+    assert notes == (["2 ranks were loaded; figures that name no rank are those of rank 3."] if loaded else [])
 
 
 def test_the_curve_of_a_long_run_keeps_its_peak() -> None:

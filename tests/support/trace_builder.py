@@ -147,6 +147,22 @@ class TraceBuilder:
         correlation = self._launch(launch, launch_at_us, launch_for_us, correlation)
         return self._device_event(name, at_us, for_us, device, stream, correlation, facts)
 
+    def exchange(self, name: str, at_us: float, for_us: float, **described: Any) -> Self:
+        """What Kineto says of a collective; `described` as in schema.COLLECTIVES, texts for its names."""
+        for column in ("group", "group_description", "group_ranks", "element_type"):
+            if column in described:
+                described[column] = self._name(described[column])
+        row = {"start_ns": self._at(at_us), "duration_ns": _ns(for_us), "name": self._name(name)}
+        return self._add("collectives", {"thread": -1, "correlation": -1, **row, **described})
+
+    def collective(self, name: str, at_us: float, for_us: float, *, stream: int = 9, **described: Any) -> Self:
+        """A kernel of NCCL that carries Kineto's description."""
+        self._correlation += 1
+        self.exchange(name, at_us, for_us, correlation=self._correlation, **described)
+        return self.kernel(
+            f"ncclDevKernel_{name}", at_us, for_us, correlation=self._correlation, stream=stream, collective=True
+        )
+
     def copy(
         self,
         direction: CopyKind | str,

@@ -1,19 +1,23 @@
 """The device exchanges data with other devices while it computes nothing.
 
 What it finds
-    Collectives (all-reduce, all-gather, all-to-all, as NCCL's or RCCL's kernels) with no compute on the same device
-    beside them, for at least 5 % of the step.
+    Exposed (non-overlapped) communication: collectives (all-reduce, all-gather, all-to-all, as NCCL's or RCCL's
+    kernels) with no compute on the same device alongside, for at least 5 % of step time. Where the traces of several
+    ranks were loaded, it is divided into transfer and waiting for the rank that came last. Waiting for one rank that is
+    always late is left to `rank_straggler`.
 
 Why it costs
     Gradients can travel while backward still computes the earlier layers. What is exposed makes the step longer by its
     whole length, on every device.
 
 What to do
-    First see whether this rank transfers or waits: a collective ends when the slowest rank has arrived. Compare the
-    ranks' traces. If it transfers: with DDP `bucket_cap_mb` (many small buckets cost latency, a single large one
-    cannot overlap), `gradient_as_bucket_view=True`, `static_graph=True`, `model.no_sync()` in all but the last
-    micro-batch, and bf16 gradients (`bf16_compress_hook`), half the bytes. With FSDP prefetch, and keep parameters
-    gathered (`reshard_after_forward=False`).
+    First see whether this rank transfers or waits: a collective ends when the slowest rank has arrived. Load the
+    traces of all ranks. If it waits, balance the work among ranks. If it transfers, it depends on how the work is
+    divided, which the finding recognizes. With DDP: `bucket_cap_mb` (many small buckets cost latency, a single large
+    one cannot overlap), `gradient_as_bucket_view=True`, `static_graph=True`, `model.no_sync()` in all but the last
+    micro-batch, and bf16 gradients (`bf16_compress_hook`), half the bytes. With FSDP: prefetch, and keep parameters
+    gathered (`reshard_after_forward=False`). With pipelines more micro-batches, with tensor parallelism a group within
+    NVLink, with experts and embedding tables fewer bytes and an exchange that runs during compute.
 
 When to leave it
     When the last bucket is all that is exposed, or when the link between the devices is the limit and the batch cannot
@@ -32,25 +36,34 @@ from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.analyses.ranks.collectives import Collectives
-from gpuprof.analyses.ranks.ranks import Ranks
+from gpuprof.analyses.ranks.exchanges import Exchanges
+from gpuprof.analyses.ranks.late_rank import LateRank
+from gpuprof.analyses.ranks.parallelism import Parallelism, ParallelismOfRank
+from gpuprof.analyses.ranks.rank_collectives import RankCollectives
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kernel_names import KernelCategory
 from gpuprof.rules.base.abstentions import without_device
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.distributed.rank_straggler import RankStraggler
+from gpuprof.rules.distributed.rank_words import unmatched_words
+from gpuprof.rules.distributed.transfer_advice import transfer_advice
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.collectives import collectives_hidden
 
-_REDUCES = ("allreduce", "all_reduce")
 # by experience with NCCL: a call takes some 10 to 30 µs whatever it carries
 MANY_A_STEP, SHORT_NS = 100, 50_000
 _BASIS = "re-timed with half of it, at best all, hidden under compute; nothing, where it is a wait for another rank"
-# RCCL's one kernel for everything
-_GENERIC = "generic"
-_GATHERS = ("allgather", "all_gather", "reducescatter", "reduce_scatter")
+_BALANCE = (
+    "Give every rank as much to do between two collectives: equal numbers of samples or tokens, batches sorted by "
+    "length, equal parts of the model; and do logging, validation and saving on all ranks at the same step."
+)
+
+
+_LEAVE_WAITS = "Leave it when the ranks hold parts of a model that cannot be divided more evenly."
 
 
 @dataclass(frozen=True)
@@ -58,35 +71,42 @@ class ExposedCollective(Rule):
     """See the module."""
 
     exposed_share: float = threshold(0.05, "of the step: the last bucket is always exposed, and is less than that")
-    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+    high_share: float = threshold(0.20, "of the step: then it is the first thing to fix")
 
     def check(self, results: Results) -> Finding | Abstention | None:
-        """Judge the collectives that nothing hides."""
+        """Judge the communication that compute does not hide."""
         if results.get(DeviceActivity).primary is None:
             return without_device(self.name, results, "the device’s collectives")
         scope = Scope.of(results)
         exposed = intervals.intersect(
             results.get(TimeBudget).parts.get("exposed_collective", intervals.EMPTY), scope.within
         )
-        share, waited = scope.share(exposed.total_ns), _waited(results, scope)
-        if share - scope.share(waited.ns) < self.exposed_share:
+        split = _split(results, exposed)
+        if scope.share(exposed.total_ns - split.straggler_ns) < self.exposed_share:
             return None
-        return self._finding(results, scope, exposed, share, waited)
+        return self._finding(results, scope, exposed, split)
 
-    def _finding(self, results: Results, scope: Scope, exposed: Intervals, share: float, waited: _Waited) -> Finding:
+    def _finding(self, results: Results, scope: Scope, exposed: Intervals, split: _Split) -> Finding:
+        share, left = scope.share(exposed.total_ns), exposed.total_ns - split.straggler_ns
         table = results.get(Kernels).table
         table, collectives = table.take(table["category"] == KernelCategory.COLLECTIVE), results.get(Collectives)
         number, name = int(table["count"].sum()), collectives.longest
         longest = int((exposed.ends - exposed.starts).max())
-        each = f", {units.duration(exposed.total_ns / scope.steps)} a step" if scope.steps else ""
+        each = f", {units.duration(exposed.total_ns / scope.steps)} per step" if scope.steps else ""
+        transfer_ns = exposed.total_ns - split.waiting_ns
+        mostly_waits = split.waiting_ns - split.straggler_ns > transfer_ns
+        what = "Waiting for other ranks" if mostly_waits else "Exposed communication"
+        shown = scope.share(exposed.total_ns if not split.known else split.waiting_ns if mostly_waits else transfer_ns)
+        main = results.get(ParallelismOfRank).main
+        divided = f" ({main.parallelism.value})" if main and main.parallelism is not Parallelism.UNKNOWN else ""
         found = Finding(
             rule=self.name,
-            severity=graded(share - scope.share(waited.ns), self.high_share),
-            title=f"Collectives that nothing hides take {units.percent(share)} of {scope.words}",
+            severity=graded(scope.share(left), self.high_share),
+            title=f"{what}: {units.percent(shown)} of {'step time' if scope.steps else scope.words}",
             explanation=(
-                f"{units.plural(number, 'collective kernel')}, most of the time `{name}`: for "
-                f"{units.duration(exposed.total_ns)}{each} the device computes nothing beside them (at most "
-                f"{units.duration(longest)} at once).{_latency(table, scope)} {waited.words}"
+                f"{units.plural(number, 'collective kernel')}{divided}, most of the time `{name}`: for "
+                f"{units.duration(exposed.total_ns)}{each} the device computes nothing alongside (at most "
+                f"{units.duration(longest)} at a time).{_latency(table, scope)} {split.words}"
             ),
             evidence={
                 "exposed_ms": units.milliseconds(exposed.total_ns),
@@ -96,46 +116,64 @@ class ExposedCollective(Rule):
                 "collective_ms": units.milliseconds(int(table["total_ns"].sum())),
                 "median_kernel_us": round(_median(table) / units.NS_PER_US, 3),
                 "longest_kind": name,
+                **split.evidence,
             },
             where=Where(lines=results.get(LaunchPlaces).lines(collectives.event), ranges_ns=worst(exposed)),
-            change=_change(name if _GENERIC not in name.lower() else _on_host(results) or name, results),
-            saving=scope.saving(
-                0,
-                (exposed.total_ns - waited.ns) / 2,
-                exposed.total_ns - waited.ns,
-                "upper bound: all of it hidden under compute; nothing, where it is a wait for another rank",
-            ),
+            change=_change(results, mostly_waits, split.known),
+            saving=_saving(scope, split, transfer_ns, mostly_waits),
+            leave_it=_LEAVE_WAITS if mostly_waits else "",
         )
-        return retimed(results, found, collectives_hidden(results, exposed, waited.ns), _BASIS, rest=WAITS_FOR_HOST)
+        if mostly_waits:
+            return found
+        edit = collectives_hidden(results, exposed, split.waiting_ns)
+        return retimed(results, found, edit, _BASIS, rest=WAITS_FOR_HOST)
+
+
+def _saving(scope: Scope, split: _Split, transfer_ns: int, mostly_waits: bool) -> Saving:
+    if mostly_waits:
+        left = split.waiting_ns - split.straggler_ns
+        return scope.saving(0, left / 2, left, "upper bound: no rank waits for another one")
+    basis = "upper bound: all of it hidden under compute; nothing, where it is a wait for another rank"
+    return scope.saving(0, transfer_ns / 2, transfer_ns, basis)
 
 
 @dataclass(frozen=True)
-class _Waited:
-    """What of the time is known to be a wait for a late rank, which is another rule's; and the sentence about it."""
+class _Split:
+    """How much of the exposed time is known to be waiting, and of that for the one late rank, which is another rule's
+    finding. `known`: the ranks were compared."""
 
-    ns: float = 0.0
-    words: str = "One rank alone does not show whether it transfers or waits for a slower rank."
+    waiting_ns: int
+    straggler_ns: int
+    known: bool
+    words: str
 
-
-def _waited(results: Results, scope: Scope) -> _Waited:
-    latest = results.get(Ranks).latest
-    late_ns = float(np.median(latest.late_ns)) if latest else 0.0
-    if latest is None or late_ns < 0:
-        return _Waited() if not results.others else _Waited(words=_ranks_are_silent(results))
-    if latest.rank == results.source.rank:
-        return _Waited(0.0, "No other rank waits less: it transfers rather than waits for another.")
-    words = f"At least {units.duration(late_ns)} a step of it is a wait for rank {latest.rank}."
-    return _Waited(late_ns * scope.steps, words) if late_ns else _Waited(words=_ranks_are_silent(results))
+    @property
+    def evidence(self) -> dict[str, float | int | str]:
+        return {"waiting_ms": units.milliseconds(self.waiting_ns)} if self.known else {}
 
 
-def _ranks_are_silent(results: Results) -> str:
-    """Other ranks were loaded, and do not tell."""
-    why = (
-        "no step after the first that all of them recorded"
-        if not results.get(Ranks).steps
-        else "each exchanges with some others only"
-    )
-    return f"Whether it transfers or waits for a slower rank, the other ranks do not show either ({why})."
+def _split(results: Results, exposed: Intervals) -> _Split:
+    if not results.others:
+        return _Split(0, 0, False, "One rank alone does not show whether it transfers or waits for a slower rank.")
+    found, late = results.get(RankCollectives), results.get(LateRank)
+    if not any(results.source.rank in each.ranks for each in found.groups):
+        why = unmatched_words(results)
+        words = f"Whether it transfers or waits for a slower rank, the other ranks do not show either: {why}."
+        return _Split(0, 0, False, words)
+    waits = {rank: intervals.intersect(each, exposed).total_ns for rank, each in found.own_waiting_for.items()}
+    waiting_ns = intervals.intersect(found.own_waiting, exposed).total_ns
+    fires = late.rank is not None and isinstance(RankStraggler().check(results), Finding)
+    straggler_ns = waits.get(late.rank, 0) if fires and late.rank is not None else 0
+    longest = max(waits, key=lambda rank: waits[rank], default=-1)
+    whom = f", {units.duration(waits[longest])} of it for rank {longest}" if waits.get(longest) and longest >= 0 else ""
+    transfer = f"Of this, {units.duration(exposed.total_ns - waiting_ns)} is transfer"
+    compared = sum(len(each.kinds) for each in found.groups if results.source.rank in each.ranks)
+    alone = len(results.get(Exchanges).each) - compared
+    rest = f" {units.plural(alone, 'exchange')} could not be compared and counts as transfer." if alone else ""
+    if not all(each.complete for each in found.groups if results.source.rank in each.ranks):
+        rest += " Not all ranks were loaded: waiting for the others counts as transfer, too."
+    words = f"{transfer} and {units.duration(waiting_ns)} is waiting for other ranks{whom}.{rest}"
+    return _Split(waiting_ns, straggler_ns, True, words)
 
 
 def _median(collectives: Table) -> float:
@@ -149,37 +187,15 @@ def _latency(collectives: Table, scope: Scope) -> str:
     if each < MANY_A_STEP or _median(collectives) > SHORT_NS:
         return ""
     return (
-        f" They are many and short ({each:.0f} a step, half of them under {units.duration(_median(collectives))}): "
+        f" They are many and short ({each:.0f} per step, half of them under {units.duration(_median(collectives))}): "
         "what counts is their number, not their bytes."
     )
 
 
-def _on_host(results: Results) -> str:
-    """The collective that the host asked for, such as `c10d::allreduce_`; gathers first: sharded training reduces, too.
-
-    Empty where neither was recorded.
-    """
-    asked = results.get(Collectives).asked
-    return next((name for mark in (*_GATHERS, *_REDUCES) for name in asked if mark in name.lower()), "")
-
-
-def _change(name: str, results: Results) -> str:
-    kind = name.lower()
-    first = "Compare the ranks first: if the others arrive later, mend what delays them."
-    if results.others and not results.get(Ranks).steps:
-        first = "Record the same six steps or more on every rank, and compare them first: mend what delays a late one."
-    if any(mark in kind for mark in _REDUCES):
-        return (
-            f"{first} Else, with DDP: try `bucket_cap_mb` larger where kernels are many and short, smaller where one "
-            "comes last; `gradient_as_bucket_view=True`; `with model.no_sync():` for all but the last micro-batch; "
-            "`bf16_compress_hook` (`model.register_comm_hook`) halves the bytes."
-        )
-    if any(mark in kind for mark in _GATHERS):
-        return (
-            f"{first} Else, with FSDP: prefetch the next layer (`set_modules_to_forward_prefetch`), and keep "
-            "parameters gathered between forward and backward where memory allows (`reshard_after_forward=False`)."
-        )
-    return (
-        f"{first} Else let independent work run beside the exchange: start it with `async_op=True` as soon as its "
-        "input is there, and wait for it where its result is used; send fewer bytes (bf16)."
-    )
+def _change(results: Results, mostly_waits: bool, known: bool) -> str:
+    transfer = transfer_advice(results.get(ParallelismOfRank).main)
+    if known:
+        return _BALANCE if mostly_waits else transfer
+    if results.others:
+        return f"Record the same six steps or more on every rank, and compare them first. {transfer}"
+    return f"Compare the ranks first: if others arrive later, fix what delays them. {transfer}"

@@ -280,8 +280,8 @@ FIGURES = {
     ),
     "exposed_collective": Figures(
         (
-            "3 collective kernels, most of the time `ncclKernel_AllReduce_RING`: for 300 µs, 100 µs a step"
-            " the device computes nothing beside them (at most 100 µs at once). One rank alone does not show"
+            "3 collective kernels, most of the time `ncclKernel_AllReduce_RING`: for 300 µs, 100 µs per"
+            " step the device computes nothing alongside (at most 100 µs at a time). One rank alone does not show"
             " whether it transfers or waits for a slower rank."
         ),
         {

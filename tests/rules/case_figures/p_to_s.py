@@ -149,19 +149,21 @@ FIGURES = {
     ),
     "rank_straggler": Figures(
         (
-            "Every other rank spends at least 2.00 ms a step more in collectives than rank 1 (median of 6"
-            " steps; by 10 % of the step in 100 % of them): they wait for it. Against the median of the"
-            " others, rank 1 waits 2.00 ms a step longer for data and computes 0 ns longer."
+            "Rank 1 came last at 6 of 6 collectives (100 % of all waiting is for it). Every rank that waits for"
+            " it waits at least 2.00 ms per step (median of 6 steps). Compared with the median of the other"
+            " ranks, it spent more per step: 2.00 ms waiting for data."
         ),
         {
             "rank": 1,
             "ranks": 3,
-            "late_ms_per_step": 2.0,
+            "late_ms_per_round": 2.0,
             "late_share": 0.2,
             "late_steps_share": 1.0,
-            "steps": 6,
-            "more_input_wait_ms_per_step": 2.0,
-            "more_compute_ms_per_step": 0.0,
+            "rounds": 6,
+            "last_at_collectives": 6,
+            "collectives": 6,
+            "waiting_share": 1.0,
+            "more_ms_per_round": 2.0,
         },
         saving=(0, 7 * 2000, 7 * 2000),
         grade="C",

@@ -7,7 +7,7 @@ from tests.support.trace_builder import TraceBuilder
 
 EXPECTED = Expected(
     Severity.MEDIUM,
-    "Collectives that nothing hides take 10 % of the steps’ time",
+    "Exposed communication: 10 % of step time",
     {"exposed_ms": 0.3, "exposed_share": 0.1, "collective_kernels": 3, "longest_kind": "ncclKernel_AllReduce_RING"},
     saving_share=0.05,
     change="Compare the ranks first",

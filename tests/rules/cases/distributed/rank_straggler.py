@@ -8,11 +8,21 @@ from tests.support.trace_builder import TraceBuilder
 
 EXPECTED = Expected(
     Severity.MEDIUM,
-    "Rank 1 keeps the other 2 waiting for 20 % of the step",
-    {"rank": 1, "ranks": 3, "late_ms_per_step": 2, "late_steps_share": 1, "steps": 6, "more_input_wait_ms_per_step": 2},
+    "Rank 1 arrives late: others wait 20 % of step time",
+    {
+        "rank": 1,
+        "ranks": 3,
+        "late_ms_per_round": 2,
+        "late_steps_share": 1,
+        "rounds": 6,
+        "last_at_collectives": 6,
+        "collectives": 6,
+        "waiting_share": 1,
+        "more_ms_per_round": 2,
+    },
     saving_share=0.2,
     basis="no rank waits for rank 1",
-    change="Its DataLoader is why",
+    change="It waits for its DataLoader",
 )
 
 
