@@ -10,7 +10,7 @@ from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.report.spot_words import memory_words, place, what
 from gpuprof.units import duration, percent, unbroken
-from gpuprof.views import accounts, wording
+from gpuprof.views import accounts, module_words, wording
 from gpuprof.views.abstentions import abstention_lines
 from gpuprof.views.card import Card, cards
 from gpuprof.views.kernel_words import short_name
@@ -38,6 +38,7 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
         _wrap(comparison.sentence()) if comparison else "",
         _budget(report),
         _accounts(report),
+        _modules(report),
         _wrap(memory_line(report.results)),
         _wrap(memory_words(report.results.get(CellMemory))),
         _wrap(hidden_sentence(report.results)),
@@ -102,6 +103,14 @@ def _accounts(report: Report) -> str:
         line = "" if each.line is None else f", line {each.line} of the cell"
         lines.append(f"  {percent(each.share):>7}  {short_name(each.what)}{line}")
     return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines)
+
+
+def _modules(report: Report) -> str:
+    if report.gate.validity.nothing_holds:
+        return ""
+    return "\n".join(
+        line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in module_words.lines(report.results)
+    )
 
 
 def bar(share: float, width: int = BAR - 2) -> str:

@@ -122,7 +122,9 @@ class _Tree:
     def own(self, amounts: Array) -> Array:
         """Amounts by given path, shape `(2, given)`, as amounts by path: shape `(2, paths)`."""
         rows = np.array(self.given, np.int64)
-        return np.where(rows >= 0, amounts[:, np.maximum(rows, 0)], 0) if amounts.size else np.zeros((2, len(rows)), int)
+        return (
+            np.where(rows >= 0, amounts[:, np.maximum(rows, 0)], 0) if amounts.size else np.zeros((2, len(rows)), int)
+        )
 
     def inclusive(self, amounts: Array) -> Array:
         """The same, each with all below it."""

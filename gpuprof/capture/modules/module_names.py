@@ -1,4 +1,4 @@
-"""What the modules that were seen running are called: the path from the outermost of them, as `named_modules` gives it."""
+"""What the modules that ran are called: the path from the outermost of them, as `named_modules` gives it."""
 
 from __future__ import annotations
 

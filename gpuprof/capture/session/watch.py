@@ -155,7 +155,14 @@ class Watch:
             modules=modules,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
-            notes=(*self._notes, *self._signals.notes, *log.notes, *self._lines.notes, *self._stacks.notes, *self._modules.notes),
+            notes=(
+                *self._notes,
+                *self._signals.notes,
+                *log.notes,
+                *self._lines.notes,
+                *self._stacks.notes,
+                *self._modules.notes,
+            ),
             cost=Cost(
                 start_ns=self._start_cost_ns,
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
