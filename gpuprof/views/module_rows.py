@@ -91,7 +91,7 @@ def _joined(rows: list[ModuleRow]) -> ModuleRow:
         for part in row.below:
             # frames number all modules of a class: the first `Linear` of each layer is one, whatever its number
             stem = _stem(part.name)
-            key = part.name if not stem else stem
+            key = stem or part.name
             met[key] = met.get(key, 0) + 1
             parts.setdefault((key, met[key]), []).append(part)
     below = tuple(each[0] if len(each) == 1 else _joined(each) for each in parts.values())

@@ -10,10 +10,12 @@ from gpuprof.views.module_rows import ModuleRow, flat, module_tree
 
 MOST_LINES = 5
 _LEAST_SHARE = 0.03
+_INDENT = 11
 
 
-def lines(results: Results) -> list[str]:
-    """A heading and four modules at most; nothing with fewer than two modules, or none of 3 %.
+def lines(results: Results, width: int) -> list[str]:
+    """A heading and four modules at most; nothing with fewer than two modules, or none of 3 %. A path too long for
+    `width` characters loses parts of its middle.
 
     By device time where a device was recorded, else by host time.
     """
@@ -29,14 +31,20 @@ def lines(results: Results) -> list[str]:
         return []
     of = "all device time" if found.device_ns else "the recorded time"
     head = f"Modules with the most {on} time of their own, forward and backward, of {of}:"
-    return [head, *(f"  {percent(share):>7}  {_words(row)}" for share, row in largest)]
+    return [head, *(f"  {percent(share):>7}  {_words(row, width - _INDENT)}" for share, row in largest)]
 
 
 def _own_ns(row: ModuleRow, on: str) -> int:
     return row.time.own_host_ns if on == "host" else row.time.own_device_ns or 0
 
 
-def _words(row: ModuleRow) -> str:
+def _words(row: ModuleRow, width: int) -> str:
     copies = f" × {row.copies}" if row.copies > 1 else ""
     named = row.time.kind and not row.name.startswith(row.time.kind)
-    return ".".join(row.path) + copies + (f" ({row.time.kind})" if named else "")
+    after = copies + (f" ({row.time.kind})" if named else "")
+    first, rest = row.path[0], list(row.path[1:])
+    words = ".".join(row.path) + after
+    while len(words) > width and len(rest) > 1:
+        rest.pop(0)
+        words = f"{first} … {'.'.join(rest)}{after}"
+    return words if len(words) <= width else words[: width - 1] + "…"

@@ -106,11 +106,7 @@ def _accounts(report: Report) -> str:
 
 
 def _modules(report: Report) -> str:
-    if report.gate.validity.nothing_holds:
-        return ""
-    return "\n".join(
-        line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in module_words.lines(report.results)
-    )
+    return "" if report.gate.validity.nothing_holds else "\n".join(module_words.lines(report.results, WIDTH))
 
 
 def bar(share: float, width: int = BAR - 2) -> str:

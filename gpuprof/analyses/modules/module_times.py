@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -81,19 +81,21 @@ class ModuleTimes(Result):
                     backward_host_ns=int(host_below[1, row]),
                     host_share=float(host_below[:, row].sum() / whole[0]),
                     grown_bytes=None if grown is None else int(grown[0, row]),
-                    **({} if device is None else _of_device(*device, row, whole[1])),
                 )
             )
+            if device is not None:
+                times[-1] = _with_device(times[-1], device[0][:, row], device[1][:, row], whole[1])
         return cls(spans.source, tuple(times), spans.marked_share, int(work.host_ns.sum()), device_ns)
 
 
-def _of_device(own: Array, below: Array, row: int, whole: float) -> dict[str, int | float]:
-    return {
-        "device_ns": int(below[:, row].sum()),
-        "own_device_ns": int(own[:, row].sum()),
-        "backward_device_ns": int(below[1, row]),
-        "device_share": float(below[:, row].sum() / whole),
-    }
+def _with_device(time: ModuleTime, own: Array, below: Array, whole: float) -> ModuleTime:
+    return replace(
+        time,
+        device_ns=int(below.sum()),
+        own_device_ns=int(own.sum()),
+        backward_device_ns=int(below[1]),
+        device_share=float(below.sum() / whole),
+    )
 
 
 class _Tree:

@@ -53,7 +53,7 @@ class CallSwap:
     def __init__(self, begin: Callable[[Any], Log], now: Callable[[], int]):
         import torch
 
-        function = vars(torch.nn.Module).get("_wrapped_call_impl")
+        function: Any = vars(torch.nn.Module).get("_wrapped_call_impl")
         self.possible = (
             isinstance(function, FunctionType)
             and torch.nn.Module.__call__ is function
@@ -62,7 +62,7 @@ class CallSwap:
         )
         if not self.possible:
             return
-        self._function: Any = function
+        self._function = function
         self._plain = self._function.__code__
         self._telling = _like(self._plain, {_BEGIN: begin, _NOW: now})
         hide_from_compiler(FunctionType(self._telling, {}))
@@ -87,7 +87,7 @@ class CallSwap:
 
 def has_compiled() -> bool:
     """Whether torch.compile has compiled something in this process."""
-    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None)
+    counters: Any = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None)
     return bool(counters) and bool(counters.get("frames"))
 
 
@@ -99,7 +99,8 @@ def has_own_call() -> bool:
     waiting: list[type] = [torch.nn.Module]
     seen: set[type] = set()
     while waiting:
-        for kind in type.__subclasses__(waiting.pop()):
+        kinds: list[type] = type.__subclasses__(waiting.pop())
+        for kind in kinds:
             if kind in seen:
                 continue
             seen.add(kind)

@@ -101,7 +101,8 @@ def _calls(marks: ThreadMarks, end_ns: int) -> tuple[Array, Array, Array, Array]
     order = np.argsort(deep, kind="stable")
     following = np.append(order[1:], -1)[: len(order)]
     ended = np.append(np.diff(deep[order]) == 0, False)[: len(order)] & ~begins[following]
-    ends = np.where(ended, entries[following, 1], end_ns)
+    # a call that was under way at the end may have told its own later
+    ends = np.where(ended, np.minimum(entries[following, 1], end_ns), end_ns)
     opening = begins[order]
     rows = np.sort(order[opening])
     end_of = np.empty(len(entries), np.int64)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.modules.call_swap import CallSwap, Log, has_compiled, has_own_call
-from gpuprof.capture.modules.mark_log import MOST_CALLS, MarkLog, clock_ns
+from gpuprof.capture.modules.mark_log import MOST_CALLS, MarkLog, ThreadMarks, clock_ns
 from gpuprof.capture.modules.module_names import paths_of
 from gpuprof.model.context import MarkedModule, MarkedModules
 from gpuprof.model.schema import MODULE_CALLS
@@ -87,6 +88,8 @@ class ModuleWatch:
             return None, Table(MODULE_CALLS)
 
     def _install(self) -> None:
+        # between two graphs of a compiled function it would be compiled as well
+        hide_from_compiler(ModuleWatch, MarkLog, ThreadMarks, clock_ns, _dropped)
         swap = CallSwap(self._marker(), clock_ns)
         if not swap.possible:
             self._failures.append(_UNKNOWN)
