@@ -268,7 +268,9 @@ class TraceBuilder:
             self._add_stacks(tables)
         linked = link(tables)
         if self._modules:
-            marked = MarkedModules(start_ns=self._start_ns, end_ns=self._start_ns + _ns(1e6), modules=tuple(self._modules))
+            marked = MarkedModules(
+                start_ns=self._start_ns, end_ns=self._start_ns + _ns(1e6), modules=tuple(self._modules)
+            )
             self._context.setdefault("modules", marked)
         timed = [row for name in ("operators", "calls", "device_events") for row in self._rows[name]]
         if self._rows["line_events"]:
