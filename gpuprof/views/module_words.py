@@ -42,8 +42,9 @@ def _words(row: ModuleRow, width: int) -> str:
     copies = f" × {row.copies}" if row.copies > 1 else ""
     named = row.time.kind and not row.name.startswith(row.time.kind)
     after = copies + (f" ({row.time.kind})" if named else "")
-    first, rest = row.path[0], list(row.path[1:])
-    words = ".".join(row.path) + after
+    path = ".".join(row.path)
+    first, *rest = path.split(".")
+    words = path + after
     while len(words) > width and len(rest) > 1:
         rest.pop(0)
         words = f"{first} … {'.'.join(rest)}{after}"

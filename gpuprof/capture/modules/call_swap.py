@@ -1,6 +1,6 @@
 """Has a function told of every call of a `torch.nn.Module`, by exchanging the code behind `Module.__call__`.
 
-Why not torch's global hooks: they cost four times as much a call (benchmarks/module_marks.py), every model that
+Why not torch's global hooks: they cost three times as much a call (benchmarks/module_marks.py), every model that
 `torch.compile` made warns of them, and it guards on them: compiled code is compiled again where they come or go. The
 function object stays the same one here, which is what torch.compile looks at, and in a compiled region its code never
 runs. A class with a `__call__` of its own that is part of a compiled region is the exception: see `has_own_call`.
@@ -29,7 +29,7 @@ Log = Callable[[int], None]
 
 def _told(self: Any, *args: Any, **kwargs: Any) -> Any:
     """What runs instead, in torch's own namespace. Its lines look like torch's in a traceback: see `_like`."""
-    if torch.compiler.is_compiling():  # traced from within a compiled region: no call of ours is to be seen
+    if torch.compiler.is_dynamo_compiling():  # traced from within a compiled region: no call of ours is to be seen
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
         return self._call_impl(*args, **kwargs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from array import array
 from collections.abc import Callable
@@ -31,15 +30,17 @@ class MarkLog:
     """The logs of all threads, and the modules that they name, by number: weak references and the names of classes."""
 
     def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin anew; a call that is under way ends in the log that it began in."""
         self.threads: list[ThreadMarks] = []
         self.appenders: dict[int, Callable[[int], None]] = {}
         self.numbers: dict[int, int] = {}
-        self.references: list[weakref.ref[Any] | None] = []
+        self.references: list[weakref.ref[Any]] = []
         self.kinds: list[str] = []
+
+    def clear(self) -> None:
+        """Begin anew; a call that is under way ends in the log that it began in."""
+        # without its reference a module that goes takes no number with it any more
+        for each in (self.references, self.threads, self.appenders, self.numbers, self.kinds):
+            each.clear()
 
     @property
     def calls(self) -> int:
@@ -80,11 +81,6 @@ class MarkLog:
         if not parts:
             return dict.fromkeys(names, np.empty(0, np.int64))
         return dict(zip(names, (np.concatenate(each) for each in zip(*parts, strict=True)), strict=True))
-
-
-def clock_ns() -> int:
-    """Unix time: what the profiler's own times are compared with."""
-    return time.time_ns()
 
 
 def _entries(marks: ThreadMarks) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.modules.call_swap import CallSwap, Log, has_compiled, has_own_call
-from gpuprof.capture.modules.mark_log import MOST_CALLS, MarkLog, ThreadMarks, clock_ns
+from gpuprof.capture.modules.mark_log import MOST_CALLS, MarkLog, ThreadMarks
 from gpuprof.capture.modules.module_names import paths_of
 from gpuprof.model.context import MarkedModule, MarkedModules
 from gpuprof.model.schema import MODULE_CALLS
@@ -89,8 +89,8 @@ class ModuleWatch:
 
     def _install(self) -> None:
         # between two graphs of a compiled function it would be compiled as well
-        hide_from_compiler(ModuleWatch, MarkLog, ThreadMarks, clock_ns, _dropped)
-        swap = CallSwap(self._marker(), clock_ns)
+        hide_from_compiler(ModuleWatch, MarkLog, ThreadMarks, _dropped)
+        swap = CallSwap(self._marker(), time.time_ns)
         if not swap.possible:
             self._failures.append(_UNKNOWN)
             return
@@ -108,7 +108,7 @@ class ModuleWatch:
             return
         self._log.clear()
         self._gaps, self._turn, self._light, self._paths = [], "", 0, []
-        self._start_ns, self._began_ns = clock_ns(), time.perf_counter_ns()
+        self._start_ns, self._began_ns = time.time_ns(), time.perf_counter_ns()
         self._marking = True
         self._swap.on()
 
@@ -116,10 +116,10 @@ class ModuleWatch:
         if self._swap is None or not self._start_ns or self._end_ns:
             return
         self._swap.off()
-        self._end_ns = clock_ns()
+        self._end_ns = time.time_ns()
         if not self._marking:
             self._gaps[-1] = (self._gaps[-1][0], self._end_ns)
-        alive = [None if each is None else each() for each in self._log.references]
+        alive = [each() for each in self._log.references]
         self._paths = paths_of(alive, self._log.outermost())
 
     def _keep_bounds(self) -> None:
@@ -151,27 +151,25 @@ class ModuleWatch:
     def _stop_for_good(self) -> None:
         if self._swap is not None and self._marking:
             self._marking = False
-            self._gaps.append((clock_ns(), 0))
+            self._gaps.append((time.time_ns(), 0))
         self.remove()
         self._turn = "never"
 
     def _marker(self) -> Callable[[Any], Log]:
         """What runs before each call: as little as can be."""
         log = self._log
-        appenders, numbers, ident = log.appenders, log.numbers, threading.get_ident
+        appender, number_of = log.appenders.get, log.numbers.get
+        ident, now = threading.get_ident, time.time_ns
 
         def begin(module: Any) -> Log:
-            nonlocal appenders, numbers
-            if appenders is not log.appenders:
-                appenders, numbers = log.appenders, log.numbers
-            append = appenders.get(ident()) or log.new_thread()
-            number = numbers.get(id(module))
+            append = appender(ident()) or log.new_thread()
+            number = number_of(id(module))
             if number is None:
                 number = log.new_module(module)
             if self._turn and not self._goes_on(number):
                 return _dropped
             append(number)
-            append(clock_ns())
+            append(now())
             return append
 
         return begin
@@ -187,9 +185,9 @@ class ModuleWatch:
         self._marking = self._turn == "on"
         self._turn = ""
         if self._marking:
-            self._gaps[-1] = (self._gaps[-1][0], clock_ns())
+            self._gaps[-1] = (self._gaps[-1][0], time.time_ns())
         else:
-            self._gaps.append((clock_ns(), 0))
+            self._gaps.append((time.time_ns(), 0))
             self.remove()
         return self._marking
 

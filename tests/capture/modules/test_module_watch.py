@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
 from gpuprof.capture.modules import module_watch
 from gpuprof.capture.modules.module_watch import ModuleWatch
@@ -240,6 +243,41 @@ def test_a_torch_that_calls_modules_otherwise_is_left_alone(monkeypatch: pytest.
     watch.tick()
     assert watch.finish()[0] is None
     assert len(watch.notes) == 1 and "does not know" in watch.notes[0]
+
+
+def test_a_forked_child_marks_nothing(watch: ModuleWatch) -> None:
+    """As in a DataLoader worker whose transforms are modules."""
+    watch.begin()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if torch.nn.Module.__dict__["_wrapped_call_impl"].__code__ is PLAIN else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    torch.nn.Identity()(1)
+    assert len(watch.finish()[1]) == 1
+
+
+def test_functional_calls_and_data_parallel_modules_work_as_they_did(watch: ModuleWatch, tmp_path: Path) -> None:
+    net = Net()
+    given = {name: torch.zeros_like(each) for name, each in net.named_parameters()}
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+    try:
+        parallel = torch.nn.parallel.DistributedDataParallel(net)
+        watch.begin()
+        assert torch.func.functional_call(net, given, (torch.ones(1, 4),)).sum() == 0
+        parallel(torch.ones(1, 4)).sum().backward()
+        found = called(watch)
+    finally:
+        torch.distributed.destroy_process_group()
+    assert found[0] == ("DistributedDataParallel.module",) and found[7] == ("DistributedDataParallel",)
+    assert found[8:10] == [("DistributedDataParallel.module",), ("DistributedDataParallel.module.layers.0",)]
+    assert all(each.grad is not None for each in net.parameters())
+
+
+def test_a_recomputed_forward_pass_is_marked_again(watch: ModuleWatch) -> None:
+    net = Net()
+    watch.begin()
+    checkpoint(net, torch.ones(1, 4, requires_grad=True), use_reentrant=False).sum().backward()
+    assert called(watch).count(("Net.layers.1.fc",)) == 2
 
 
 def test_the_cost_is_told(watch: ModuleWatch) -> None:
