@@ -3,8 +3,8 @@
     python benchmarks/module_marks.py [rounds]
 
 Ways to be told of each call, in turns in one process, the quickest of the rounds: gpuprof's marks, torch's global
-hooks, another `Module.__call__`, and a range of the profiler for each call. Then steps under the profiler with marks and
-without, in turns, by processor time, and the share that gpuprof itself says.
+hooks, another `Module.__call__`, and a range of the profiler for each call. Then steps under the profiler with marks
+and without, in turns, by processor time, and the share that gpuprof itself says.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class ModuleWork(Result):
         )
         path = np.concatenate((found.path, path))[spans.source]
         backward = _inherited(spans.source >= len(forward.thread), spans.parent)
-        work = _Placed(spans, path, backward, count)
+        work = _PlacedWork(spans, path, backward, count)
         return cls(
             host_ns=_sums(path, backward, spans.own_ns(), count),
             device_ns=_device(trace, work),
@@ -56,7 +56,7 @@ class ModuleWork(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
+class _PlacedWork:
     """Spans with the path of each, and whether it belongs to a backward pass."""
 
     spans: NestedSpans
@@ -106,7 +106,7 @@ def _nodes(trace: Trace, found: ModuleSpans) -> tuple[Array, Array, Array, Array
     )
 
 
-def _device(trace: Trace, work: _Placed) -> Array | None:
+def _device(trace: Trace, work: _PlacedWork) -> Array | None:
     if not trace.device_recorded:
         return None
     threads, times = issued_at(trace, trace.device_events)
@@ -114,7 +114,7 @@ def _device(trace: Trace, work: _Placed) -> Array | None:
     return work.sums(threads[known], times[known], trace.device_events["duration_ns"][known])
 
 
-def _allocated(trace: Trace, work: _Placed) -> Array | None:
+def _allocated(trace: Trace, work: _PlacedWork) -> Array | None:
     memory = trace.memory
     if not len(memory):
         return None
