@@ -31,7 +31,8 @@ class MarkLog:
 
     def __init__(self) -> None:
         self.threads: list[ThreadMarks] = []
-        self.appenders: dict[int, Callable[[int], None]] = {}
+        # by the thread itself: its id goes to another one once it has ended
+        self.local = threading.local()
         self.numbers: dict[int, int] = {}
         self.references: list[weakref.ref[Any]] = []
         self.kinds: list[str] = []
@@ -39,8 +40,9 @@ class MarkLog:
     def clear(self) -> None:
         """Begin anew; a call that is under way ends in the log that it began in."""
         # without its reference a module that goes takes no number with it any more
-        for each in (self.references, self.threads, self.appenders, self.numbers, self.kinds):
+        for each in (self.references, self.threads, self.numbers, self.kinds):
             each.clear()
+        self.local = threading.local()
 
     @property
     def calls(self) -> int:
@@ -51,8 +53,8 @@ class MarkLog:
         """What appends to the log of the calling thread, from its first call on."""
         marks = ThreadMarks()
         self.threads.append(marks)
-        appender = self.appenders[threading.get_ident()] = marks.entries.append
-        return appender
+        self.local.append = marks.entries.append
+        return marks.entries.append
 
     def new_module(self, module: Any) -> int:
         """The number of a module that has not been seen."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -104,7 +103,6 @@ class ModuleWatch:
             return
         self._compiler_seen = False
         if self._spoils_compiled():
-            self._failures.append(_COMPILED)
             return
         self._log.clear()
         self._gaps, self._turn, self._light, self._paths = [], "", 0, []
@@ -146,7 +144,9 @@ class ModuleWatch:
         if self._compiler_seen or not has_compiled():
             return False
         self._compiler_seen = True
-        return has_own_call()
+        if spoils := has_own_call():
+            self._failures.append(_COMPILED)
+        return spoils
 
     def _stop_for_good(self) -> None:
         if self._swap is not None and self._marking:
@@ -158,11 +158,10 @@ class ModuleWatch:
     def _marker(self) -> Callable[[Any], Log]:
         """What runs before each call: as little as can be."""
         log = self._log
-        appender, number_of = log.appenders.get, log.numbers.get
-        ident, now = threading.get_ident, time.time_ns
+        number_of, now = log.numbers.get, time.time_ns
 
         def begin(module: Any) -> Log:
-            append = appender(ident()) or log.new_thread()
+            append = getattr(log.local, "append", None) or log.new_thread()
             number = number_of(id(module))
             if number is None:
                 number = log.new_module(module)
