@@ -42,7 +42,7 @@ _EXAMPLES = (
 )
 _MADE = (
     *("gpuprof-report.html", "gpuprof-report-<run number>.html", "notebooks/quickstart.executed.ipynb"),
-    *("iterations.npz", "stack_nodes.npz", "stack_samples.npz", "stack_instants.npz"),
+    *("iterations.npz", "module_calls.npz", "stack_nodes.npz", "stack_samples.npz", "stack_instants.npz"),
     *("line_events.npz", "results.json", "docs/evidence/gpu-check.md", "tests/data/gpu/", "tests/recordings/traces"),
 )
 ALLOWED = {

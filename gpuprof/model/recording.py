@@ -8,6 +8,7 @@
       line_events.npz      which line ran when, by column; absent where no line was followed
       iterations.npz       every iteration of the cell; absent where there were none
       stack_nodes.npz, stack_samples.npz, stack_instants.npz   the sampled stacks; absent where none were
+      module_calls.npz     which module of a model ran when; absent where none did
 
 A folder without `kineto.json.gz` is a run whose kernel recording failed; the rest still counts.
 """

@@ -292,9 +292,20 @@ STACK_INSTANTS = TableSchema(
     ),
 )
 
+MODULE_CALLS = TableSchema(
+    "module_calls",
+    "one call of a torch.nn.Module, forward only, in the recorded part of the cell",
+    (
+        Column("start_ns", "int64", "ns", "when it began, Unix time"),
+        Column("duration_ns", "int64", "ns", "how long it took, the modules that it called included"),
+        Column("tid", "int64", "thread id", "the thread's id as the system gives it: tid in threads"),
+        Column("module", "int32", "row of the marked modules", "which module was called"),
+    ),
+)
+
 STACKS = (STACK_NODES, STACK_SAMPLES, STACK_INSTANTS)
 # of a Recording, each in a file of its own
-LARGE_TABLES = (LINE_EVENTS, ITERATIONS, *STACKS)
+LARGE_TABLES = (LINE_EVENTS, ITERATIONS, *STACKS, MODULE_CALLS)
 
 TABLES: dict[str, TableSchema] = {
     schema.name: schema

@@ -162,6 +162,11 @@ class Trace:
         return self.tables["stack_instants"]
 
     @property
+    def module_calls(self) -> Table:
+        """Which module of a model ran when."""
+        return self.tables["module_calls"]
+
+    @property
     def span_ns(self) -> int:
         """Length of the trace in ns."""
         return self.span_end_ns - self.span_start_ns

@@ -23,6 +23,7 @@ from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
+from gpuprof.report.module_list import modules_dict
 from gpuprof.report.rank_facts import rank_collectives
 from gpuprof.report.report import Report
 from gpuprof.report.source_place import SourcePlace
@@ -56,6 +57,7 @@ def to_dict(report: Report) -> dict[str, Any]:
             {"share": each.share, "ms": milliseconds(each.ns), "what": each.what, "line": each.line}
             for each in report.results.get(DeviceIdleWork).work
         ],
+        "modules": modules_dict(report.results),
         "process_memory": _process_memory(report),
         "rank_collectives": rank_collectives(report.results),
         "plain_iteration": _plain_iteration(report),

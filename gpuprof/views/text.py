@@ -10,7 +10,7 @@ from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.report.spot_words import memory_words, place, what
 from gpuprof.units import duration, percent, unbroken
-from gpuprof.views import accounts, wording
+from gpuprof.views import accounts, module_words, wording
 from gpuprof.views.abstentions import abstention_lines
 from gpuprof.views.card import Card, cards
 from gpuprof.views.kernel_words import short_name
@@ -40,6 +40,7 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
         _budget(report),
         _accounts(report),
         _ranks(report),
+        _modules(report),
         _wrap(memory_line(report.results)),
         _wrap(memory_words(report.results.get(CellMemory))),
         _wrap(hidden_sentence(report.results)),
@@ -111,6 +112,10 @@ def _ranks(report: Report) -> str:
     if report.gate.validity.nothing_holds:
         return ""
     return "\n".join([*rank_lines(report.results), *filter(None, [_wrap(late_words(report.results))])])
+
+
+def _modules(report: Report) -> str:
+    return "" if report.gate.validity.nothing_holds else "\n".join(module_words.lines(report.results, WIDTH))
 
 
 def bar(share: float, width: int = BAR - 2) -> str:

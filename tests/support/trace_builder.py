@@ -21,7 +21,7 @@ from typing import Any, Self
 from gpuprof.capture.stacks.folding import StackTree
 from gpuprof.ingest.linking import link
 from gpuprof.ingest.vocabulary import call_kind, is_collective
-from gpuprof.model.context import FollowedLines, RunContext, SampledStacks
+from gpuprof.model.context import FollowedLines, MarkedModule, MarkedModules, RunContext, SampledStacks
 from gpuprof.model.device import Device
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
 from gpuprof.model.schema import TABLES
@@ -55,6 +55,7 @@ class TraceBuilder:
         self._context: dict[str, Any] = {}
         self._trace: dict[str, Any] = {}
         self._source: dict[str, Any] = {"path": "built.json"}
+        self._modules: dict[MarkedModule, int] = {}
         self.stacks = StackTree(CELL_FILE)
 
     def thread(self, name: str = "main", *, main: bool = False) -> Self:
@@ -248,6 +249,14 @@ class TraceBuilder:
         """One exact look at it."""
         return self._add("stack_instants", {"time_ns": self._at(at_us), "node": self.stacks.node(frames)})
 
+    def module(self, path: str, at_us: float, for_us: float, *, kind: str = "", shared: tuple[str, ...] = ()) -> Self:
+        """A call of the module at that path (and at those, where it is `shared`); "" and a `kind`: one that is gone."""
+        described = MarkedModule(kind=kind or path.rpartition(".")[2], paths=(path, *shared) if path else ())
+        row = self._modules.setdefault(described, len(self._modules))
+        tid = self._rows["threads"][self._current()]["tid"]
+        place = {"start_ns": self._at(at_us), "duration_ns": _ns(for_us), "tid": tid, "module": row}
+        return self._add("module_calls", place)
+
     def device(self, id: int = 0, name: str = "Test GPU", **facts: Any) -> Self:
         """What is known of a device; `facts` as in model.device.Device."""
         self._devices.append(Device(id=id, name=name, **facts))
@@ -274,6 +283,11 @@ class TraceBuilder:
         if len(self.stacks.table()):
             self._add_stacks(tables)
         linked = link(tables)
+        if self._modules:
+            marked = MarkedModules(
+                start_ns=self._start_ns, end_ns=self._start_ns + _ns(1e6), modules=tuple(self._modules)
+            )
+            self._context.setdefault("modules", marked)
         timed = [row for name in ("operators", "calls", "device_events") for row in self._rows[name]]
         if self._rows["line_events"]:
             self._context.setdefault("lines", FollowedLines(how="monitoring", start_ns=0, end_ns=1 << 62))

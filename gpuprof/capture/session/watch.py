@@ -15,6 +15,7 @@ from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
 from gpuprof.capture.loading.loaders import LoaderWatch
+from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
@@ -52,6 +53,7 @@ class Watch:
         self._clock = ClockMarks()
         self._lines = LineWatch(filename, namespace, wanted=not options.no_lines)
         self._stacks = StackWatch(filename, namespace, wanted=not options.no_lines)
+        self._modules = ModuleWatch()
         self._window = RecordingWindow(
             options,
             self._steps,
@@ -88,6 +90,7 @@ class Watch:
         self._loaders.install()
         self._signals.begin()
         self._lines.install()
+        self._modules.install()
         if self._devices is not None:
             self._devices.start()
         self._begin_limit()
@@ -109,7 +112,7 @@ class Watch:
             self._loaders.remove,
             self._signals.abandon,
         )
-        for end in (*ends, self._host.stop, self._lines.remove, self._stacks.abandon):
+        for end in (*ends, self._host.stop, self._lines.remove, self._modules.remove, self._stacks.abandon):
             with contextlib.suppress(Exception):
                 end()
         if self._devices is not None:
@@ -131,6 +134,7 @@ class Watch:
         self._signals.end(first=False)
         stacks, stack_tables = self._stacks.finish()
         followed, line_events = self._lines.finish()
+        modules, module_calls = self._modules.finish()
         facts = self._signals.facts()
         log = ReadingLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
@@ -148,9 +152,17 @@ class Watch:
             window=self._window.describe(cell_start_ns, cell_end_ns),
             lines=followed or learned_lines(stacks, self._window.recording.start_ns, self._window.recording.end_ns),
             stacks=stacks,
+            modules=modules,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
-            notes=(*self._notes, *self._signals.notes, *log.notes, *self._lines.notes, *self._stacks.notes),
+            notes=(
+                *self._notes,
+                *self._signals.notes,
+                *log.notes,
+                *self._lines.notes,
+                *self._stacks.notes,
+                *self._modules.notes,
+            ),
             cost=Cost(
                 start_ns=self._start_cost_ns,
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
@@ -159,7 +171,7 @@ class Watch:
                 operator_ns=self._operator_cost_ns(iterations),
             ),
         )
-        large = (line_events, iterations, *stack_tables)
+        large = (line_events, iterations, *stack_tables, module_calls)
         context = folder.write(context, (log.table, host), large)
         kineto = folder.keep(None if trace is None else trace.path)
         packing = None if trace is None or folder.path is None else trace.packing
@@ -216,8 +228,10 @@ class Watch:
         self._begin_limit()
         self._lines.begin()
         self._stacks.begin()
+        self._modules.begin()
 
     def _recording_ends(self) -> None:
+        self._modules.pause()
         self._lines.pause()
         self._stacks.pause()
         self._signals.pause()
@@ -232,6 +246,7 @@ class Watch:
 
     def _tick(self, resident_bytes: int) -> None:
         self._stacks.tick()
+        self._modules.tick()
         if not self._window.running:
             return
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes

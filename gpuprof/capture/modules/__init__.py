@@ -1,0 +1,1 @@
+"""Which module of a model runs when, while kernels are recorded."""
