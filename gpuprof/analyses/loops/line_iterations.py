@@ -10,7 +10,6 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.iteration_run import FEWEST, IterationRun
 from gpuprof.analyses.loops.written_loops import WrittenLoop, WrittenLoops
-from gpuprof.model.context import SampledStacks
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -125,12 +124,12 @@ def _body_lines(trace: Trace, places: LinePlaces, loop: WrittenLoop) -> Array:
         if path:
             inner = (each for file, each in path if loop.holds(file, each))
             votes[path[0]][next(inner, -1)] += 1
-    events, files = places.events, _file_names(trace)
+    events = places.events
     found = np.full(len(events), -1, np.int64)
     pairs = np.stack((events["source_file"], events["line"]), axis=1)
     distinct, group = np.unique(pairs, axis=0, return_inverse=True)
     for number, (file, line) in enumerate(distinct.tolist()):
-        place = (files.get(file, "?"), line)
+        place = (file_name(trace, "samples", file), line)
         seen = votes.get(place)
         found[group.reshape(-1) == number] = (
             seen.most_common(1)[0][0] if seen else line if line > 0 and loop.holds(*place) else -1
@@ -138,8 +137,14 @@ def _body_lines(trace: Trace, places: LinePlaces, loop: WrittenLoop) -> Array:
     return found
 
 
-def _file_names(trace: Trace) -> dict[int, str]:
-    """Names by the number that learned events have, the place among the notebook's files of the stacks."""
-    stacks: SampledStacks | None = trace.context.stacks
-    own = [each for each in (stacks.files if stacks else ()) if each.kind in ("cell", "notebook")]
-    return {row: "" if each.kind == "cell" else each.filename for row, each in enumerate(own)}
+def file_name(trace: Trace, how: str, number: int) -> str:
+    """The file of a line event by its number, empty for the profiled cell; followed and learned events count apart."""
+    context = trace.context
+    if how == "monitoring":
+        names = [each.filename for each in (context.lines.files if context.lines else ())]
+    else:
+        own = [each for each in (context.stacks.files if context.stacks else ()) if each.kind in ("cell", "notebook")]
+        names = ["" if each.kind == "cell" else each.filename for each in own]
+    if number == 0 and how == "monitoring":
+        return ""
+    return names[number] if 0 <= number < len(names) else "?"

@@ -30,7 +30,7 @@ _MOST_TRIED = 24
 _AS_LONG = 0.9
 # of many pieces so many are compared first
 _SAMPLED = 64
-_SAMPLE_SHARE = 0.6
+_SAMPLE_SHARE = 0.8
 
 
 @dataclass(frozen=True, eq=False)
