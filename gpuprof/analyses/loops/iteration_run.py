@@ -46,3 +46,11 @@ class IterationRun:
     def median_ns(self) -> int | None:
         """The median iteration; None where there is none."""
         return int(np.median(self.durations_ns)) if self.count else None
+
+    @property
+    def spread_ns(self) -> int | None:
+        """From the 10th to the 90th percentile; None for fewer than FEWEST iterations."""
+        if self.count < FEWEST:
+            return None
+        low, high = np.percentile(self.durations_ns, [10, 90])
+        return int(high - low)
