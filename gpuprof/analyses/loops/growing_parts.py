@@ -19,6 +19,8 @@ from gpuprof.model.trace import Trace
 _MOST_NAMED = 3
 # of all growth: a part that grows less is not named
 _NAMED_SHARE = 0.15
+# of the growth in time: where operators grow less, something else does
+_EXPLAINED = 0.5
 # They handle each token or row by itself: what is taken again costs them again. Attention takes all that is kept.
 _BY_ROW = tuple(
     f"aten::{name}"
@@ -34,7 +36,8 @@ _BY_ROW = tuple(
 @dataclass(frozen=True)
 class GrowingParts:
     """`lines`: (file, line) of the notebook whose time grows most, the first most; the file is empty for the profiled
-    cell. `operators`: by name. Both have the parts with a fair share of all growth, empty where unknown.
+    cell. `operators`: by name. Both have the parts with a fair share of all growth, empty where unknown, or where most of
+    it is elsewhere.
 
     `by_row_share`: of the growth of all operators, in those that handle each row by itself (products with weights,
     convolutions, norms), 0..1. `count_ratio`: operators in a late iteration over those in an early one;
@@ -57,13 +60,13 @@ def growing_parts(trace: Trace, results: Results, run: IterationRun, early: Arra
     mine, of = mine[of >= 0], of[of >= 0]
     grown = _by_name(trace, results, run, weight)
     risen = {name: ns for name, ns in grown.items() if ns > 0}
-    total = sum(risen.values())
+    total, whole = sum(risen.values()), float((run.durations_ns * weight).sum())
     by_row = sum(ns for name, ns in risen.items() if name in _BY_ROW)
     top = mine[operators["parent"][mine] < 0]
     elements = _elements(trace, top)
     return GrowingParts(
         lines=_lines(trace, results, run, weight),
-        operators=_named(risen, total),
+        operators=_named(risen, total) if total >= _EXPLAINED * whole else (),
         by_row_share=by_row / total if total else None,
         count_ratio=_ratio(np.bincount(of, minlength=run.count), early, late),
         elements_ratio=None

@@ -14,7 +14,7 @@ from gpuprof.model.trace import Trace
 
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 _Loop = ast.For | ast.AsyncFor | ast.While
-_Other = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
 
 
@@ -71,13 +71,16 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def written_loops(file: str, source: str) -> Iterator[WrittenLoop]:
-    """The `for` and `while` loops of a text, outer ones first."""
+    """The loops of a text, comprehensions as well, outer ones first."""
     tree = parsed(source)
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, _Loop):
             last = max(each.end_lineno or each.lineno for each in node.body)
             cuts = tuple(dict.fromkeys(_cuts(node.body)))
             yield WrittenLoop(file, node.lineno, node.body[0].lineno, last, cuts, _calls_target(node))
+        elif isinstance(node, _Comprehension):
+            last = node.end_lineno or node.lineno
+            yield WrittenLoop(file, node.lineno, node.lineno, last, (), _calls_target(node))
 
 
 def _cuts(body: list[ast.stmt]) -> Iterator[int]:
@@ -89,9 +92,10 @@ def _cuts(body: list[ast.stmt]) -> Iterator[int]:
             yield node.lineno
 
 
-def _calls_target(loop: _Loop) -> bool:
+def _calls_target(loop: _Loop | _Comprehension) -> bool:
     if isinstance(loop, ast.While):
         return False
-    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-    calls = (node for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Call))
+    targets = [loop.target] if isinstance(loop, ast.For | ast.AsyncFor) else [each.target for each in loop.generators]
+    names = {node.id for each in targets for node in ast.walk(each) if isinstance(node, ast.Name)}
+    calls = (node for node in ast.walk(loop) if isinstance(node, ast.Call))
     return any(isinstance(call.func, ast.Name) and call.func.id in names for call in calls)

@@ -95,7 +95,7 @@ class GrowingIterations(Rule):
             explanation=(
                 f"Iteration {units.count(trend.last)} takes {trend.ratio:.1f} times as long as iteration "
                 f"{units.count(trend.first)} ({units.duration(trend.late)}, {units.duration(trend.early)}): "
-                f"{_words(cause)}.{grows}"
+                f"{_words(results, cause)}.{grows}"
             ),
             evidence={
                 "iterations": loop.iterations,
@@ -115,15 +115,14 @@ class GrowingIterations(Rule):
     def _of_lines(self, results: Results, found: GrowingShare) -> Finding:
         scope, cause, share = Scope.of(results), found.accumulation, found.excess_ns / found.cell_ns
         first, _, last = found.thirds
-        lines = f"line{'s' if len(cause.reads) > 1 else ''} {_list(tuple(map(str, cause.reads)))}"
         of_run = share * results.span_ns
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Work on all of `{cause.name}` takes longer and longer: {units.percent(share)} of the cell",
             explanation=(
-                f"In the first third of the loop {units.percent(first)} of the time is in {lines}, in the last "
-                f"{units.percent(last)}: {_words(cause)}. By sampled stacks of the whole cell."
+                f"In the first third of the loop {units.percent(first)} of the time is in {_lines(cause.reads)}, in the last "
+                f"{units.percent(last)}: {_words(results, cause)}. By sampled stacks of the whole cell."
             ),
             evidence={
                 "first_share": round(first, 4),
@@ -160,13 +159,13 @@ def _cause(results: Results, loop: GrowingLoop) -> Accumulation | None:
 
 
 def _where(cause: Accumulation, loop: GrowingLoop) -> Where:
-    lines = () if cause.file else tuple(sorted({cause.line, *cause.reads}))
+    grown = {line for file, line in loop.parts.lines if cause.holds(file, line)}
+    lines = () if cause.file else tuple(sorted({cause.line, *cause.reads, *grown}))
     return Where(lines=lines, ranges_ns=worst(loop.within))
 
 
-def _words(cause: Accumulation) -> str:
-    reads = _list(tuple(map(str, cause.reads)))
-    at = f"line{'s' if len(cause.reads) > 1 else ''} {reads}{f' of {cause.file}' if cause.file else ''}"
+def _words(results: Results, cause: Accumulation) -> str:
+    at = f"{_lines(cause.reads)}{_of_cell(results, cause.file)}"
     match cause.growing:
         case Growing.JOINED | Growing.LISTED:
             return f"`{cause.name}` gets longer in line {cause.line}, and {at} takes all of it"
@@ -174,6 +173,17 @@ def _words(cause: Accumulation) -> str:
             return f"{at} takes `{cause.name}` from its beginning each time, a longer part of it"
         case Growing.GRAPH:
             return f"{at} goes back through the graphs of earlier iterations, too"
+
+
+def _lines(lines: tuple[int, ...]) -> str:
+    return f"line{'s' if len(lines) > 1 else ''} {_list(tuple(map(str, lines)))}"
+
+
+def _of_cell(results: Results, file: str) -> str:
+    """` of In [2]`; nothing for the profiled cell, or one of which the number is not known."""
+    stacks = results.context.stacks
+    counts = [each.execution_count for each in (stacks.files if stacks else ()) if each.filename == file]
+    return f" of In [{counts[0]}]" if file and counts and counts[0] is not None else ""
 
 
 def _list(parts: tuple[str, ...]) -> str:
