@@ -28,6 +28,7 @@ _ROUGHEST = 0.25
 _LEAST_EXTENT = 0.3
 _MOST_TRIED = 24
 _AS_LONG = 0.9
+_LAST = 3
 # of many pieces so many are compared first
 _SAMPLED = 64
 _SAMPLE_SHARE = 0.8
@@ -157,7 +158,7 @@ def _extended(tokens: Array, places: Array) -> Array:
     left = _same(tokens[first - most : first][::-1], tokens[second - most : second][::-1])
     bounds: Array = places - left
     right = _same(tokens[before:last], tokens[last:])
-    # the last one is whole where it goes on as far as the one before
-    if left + right >= _LIKE * (last - before):
+    # the last one is whole where it goes on as far as one of those before
+    if left + right >= _LIKE * np.diff(places)[-_LAST:].min():
         bounds = np.append(bounds, min(int(last) + right, int(bounds[-1] + last - before)))
     return bounds
