@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import Self, TypeGuard
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
@@ -101,14 +101,14 @@ class _Body:
         for node in self._nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 name = ast.unparse(node.targets[0])
-                if self._may_grow(node.targets[0]) and _joins(node.value, name):
-                    yield name, node.lineno, Growing.JOINED, node
+                joined = _joined(node.value, name)
+                if self._may_grow(node.targets[0]) and joined is not None:
+                    yield name, node.lineno, Growing.JOINED, joined
             elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
                 if self._may_grow(node.target) and isinstance(node.value, ast.List | ast.Tuple):
                     yield ast.unparse(node.target), node.lineno, Growing.LISTED, node
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDS:
-                if self._may_grow(node.func.value):
-                    yield ast.unparse(node.func.value), node.lineno, Growing.LISTED, node.func
+            elif _calls(node, *_ADDS) and self._may_grow(node.func.value):
+                yield ast.unparse(node.func.value), node.lineno, Growing.LISTED, node.func
 
     def _may_grow(self, target: ast.expr) -> bool:
         """A name in a loop; in a function only what outlives its call, an attribute."""
@@ -129,15 +129,13 @@ class _Body:
 
     def _is_cut_back(self, name: str, own: ast.AST) -> bool:
         """Whether it is emptied, shortened or made anew in the same body."""
-        for node in self._nodes:
-            if isinstance(node, ast.Assign) and node is not own:
-                if any(ast.unparse(each) == name or _slice_of(each, name) for each in node.targets):
-                    return True
-            elif isinstance(node, ast.Delete) and any(_slice_of(each, name) for each in node.targets):
+        changed = [node for node in self._nodes if not isinstance(node, ast.Assign) or own not in ast.walk(node)]
+        for node in changed:
+            targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else []
+            if any(ast.unparse(each) == name or _slice_of(each, name) for each in targets):
                 return True
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _REMOVES:
-                if ast.unparse(node.func.value) == name:
-                    return True
+            if _calls(node, *_REMOVES) and ast.unparse(node.func.value) == name:
+                return True
         return False
 
     def _prefixes(self) -> Iterator[tuple[Growing, str, int, list[int]]]:
@@ -156,9 +154,8 @@ class _Body:
     def _graphs(self) -> Iterator[tuple[Growing, str, int, list[int]]]:
         """`loss.backward(retain_graph=True)`: what was kept of earlier iterations is gone through again."""
         for node in self._nodes:
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-                if any(each.arg == "retain_graph" for each in node.keywords):
-                    yield Growing.GRAPH, ast.unparse(node.func.value), node.lineno, [node.lineno]
+            if _calls(node, "backward") and any(each.arg == "retain_graph" for each in node.keywords):
+                yield Growing.GRAPH, ast.unparse(node.func.value), node.lineno, [node.lineno]
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
@@ -169,18 +166,31 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
         yield from _inside(inner)
 
 
-def _joins(value: ast.expr, name: str) -> bool:
-    """`torch.cat([v, x])`, `np.append(v, x)`, `v + [x]`."""
+class _MethodCall(ast.Call):
+    """A call of a method: `func` is an attribute."""
+
+    func: ast.Attribute
+    keywords: list[ast.keyword]
+
+
+def _calls(node: ast.AST, *methods: str) -> TypeGuard[_MethodCall]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods
+
+
+def _joined(value: ast.expr, name: str) -> ast.expr | None:
+    """`v` itself in `torch.cat([v, x])`, `np.append(v, x)`, `v + [x]`."""
     if isinstance(value, ast.IfExp):
-        return _joins(value.body, name) or _joins(value.orelse, name)
+        return _joined(value.body, name) or _joined(value.orelse, name)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        return ast.unparse(value.left) == name and isinstance(value.right, ast.List | ast.Tuple)
+        adds = ast.unparse(value.left) == name and isinstance(value.right, ast.List | ast.Tuple)
+        return value.left if adds else None
     if not isinstance(value, ast.Call) or not value.args:
-        return False
+        return None
     first = value.args[0]
     given = first.elts if isinstance(first, ast.List | ast.Tuple) else value.args
     last = value.func.attr if isinstance(value.func, ast.Attribute) else ast.unparse(value.func)
-    return last in _JOINS and len(given) > 1 and any(ast.unparse(each) == name for each in given)
+    joins = last in _JOINS and len(given) > 1
+    return next((each for each in given if joins and ast.unparse(each) == name), None)
 
 
 def _taken_in_part(node: ast.AST) -> Iterator[ast.AST]:

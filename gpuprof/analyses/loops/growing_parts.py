@@ -36,8 +36,8 @@ _BY_ROW = tuple(
 @dataclass(frozen=True)
 class GrowingParts:
     """`lines`: (file, line) of the notebook whose time grows most, the first most; the file is empty for the profiled
-    cell. `operators`: by name. Both have the parts with a fair share of all growth, empty where unknown, or where most of
-    it is elsewhere.
+    cell. `operators`: by name. Both have the parts with a fair share of all growth, empty where unknown or
+    where most of it is elsewhere.
 
     `by_row_share`: of the growth of all operators, in those that handle each row by itself (products with weights,
     convolutions, norms), 0..1. `count_ratio`: operators in a late iteration over those in an early one;

@@ -69,7 +69,7 @@ def _by_ranges(trace: Trace) -> list[IterationRun]:
     spans, found = trace.user_ranges, []
     for family in _FAMILIES:
         hit = np.fromiter((family.match(name) is not None for name in trace.names), bool, len(trace.names))
-        chosen = spans.take(np.flatnonzero(hit[spans["name"]])) if len(spans) and len(trace.names) else spans.take([])
+        chosen = spans.take(np.flatnonzero(hit[spans["name"]])) if len(spans) else spans
         if not len(chosen):
             continue
         chosen = chosen.take(chosen["thread"] == np.bincount(chosen["thread"]).argmax())

@@ -40,9 +40,7 @@ def line_of(trace: Trace, results: Results, start_ns: int, end_ns: int) -> Writt
     paths = [stack_path(trace, int(node)) for node in nodes]
     loops = [loop for loop in results.get(WrittenLoops).loops if not loop.over_modules]
     around = [
-        loop
-        for loop in loops
-        if np.mean([any(loop.holds(*place) for place in path) for path in paths]) >= _KNOWN_SHARE
+        loop for loop in loops if np.mean([any(loop.holds(*place) for place in path) for path in paths]) >= _KNOWN_SHARE
     ]
     return min(around, key=lambda loop: loop.last - loop.line, default=None)
 

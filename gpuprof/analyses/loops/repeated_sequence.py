@@ -115,7 +115,7 @@ def _ranks(tokens: Array) -> Iterator[Array]:
 
 def _cut(tokens: Array, places: Array) -> RepeatedSequence | None:
     """The repetition between these anchors; None where the pieces are not alike."""
-    pieces = [tokens[begin:end] for begin, end in zip(places[:-1], places[1:], strict=True)]
+    pieces = [tokens[begin:end] for begin, end in pairwise(places)]
     pairs = list(pairwise(pieces))
     if len(pairs) > _SAMPLED:
         looked_at = [_likeness(*pairs[each]) for each in np.linspace(0, len(pairs) - 1, _SAMPLED, dtype=int)]

@@ -91,7 +91,8 @@ def numbered(values: Array) -> Array:
     lengths = np.diff([*begins, count])
     if len(lengths) > 1 and np.median(lengths) < FEWEST_VALUES:
         return np.arange(count)
-    return np.arange(count) - np.repeat(begins, lengths)
+    found: Array = np.arange(count) - np.repeat(begins, lengths)
+    return found
 
 
 def by_number(values: Array, number: Array) -> Array:

@@ -54,9 +54,10 @@ def notebook_sources(trace: Trace) -> list[tuple[str, str]]:
     """File name and text of each cell whose text is known; the name is empty for the profiled one."""
     context = trace.context
     found = {"": context.cell.source} if context.cell else {}
-    for each in (*(context.stacks.files if context.stacks else ()), *(context.lines.files if context.lines else ())):
-        if each.source and getattr(each, "kind", "notebook") == "notebook":
-            found.setdefault(each.filename, each.source)
+    sampled = [each for each in (context.stacks.files if context.stacks else ()) if each.kind == "notebook"]
+    followed = context.lines.files if context.lines else ()
+    others = [(each.filename, each.source) for each in sampled] + [(each.filename, each.source) for each in followed]
+    found |= {file: source for file, source in others if source}
     return list(found.items())
 
 

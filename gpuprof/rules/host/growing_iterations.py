@@ -103,8 +103,8 @@ class GrowingIterations(Rule):
                 "late_ms": units.milliseconds(trend.late),
                 "excess_ms": units.milliseconds(loop.excess_ns),
                 "excess_share": round(share, 4),
-                **({} if not parts.count_ratio else {"operators_percent": round(100 * parts.count_ratio, 1)}),
-                **({} if not parts.elements_ratio else {"elements_percent": round(100 * parts.elements_ratio, 1)}),
+                **_percent("operators_percent", parts.count_ratio),
+                **_percent("elements_percent", parts.elements_ratio),
                 "grows": cause.name,
             },
             where=_where(cause, loop),
@@ -121,8 +121,8 @@ class GrowingIterations(Rule):
             severity=graded(share, self.high_share),
             title=f"Work on all of `{cause.name}` takes longer and longer: {units.percent(share)} of the cell",
             explanation=(
-                f"In the first third of the loop {units.percent(first)} of the time is in {_lines(cause.reads)}, in the last "
-                f"{units.percent(last)}: {_words(results, cause)}. By sampled stacks of the whole cell."
+                f"In the first third of the loop {units.percent(first)} of the time is in {_lines(cause.reads)}, in "
+                f"the last {units.percent(last)}: {_words(results, cause)}. By sampled stacks of the whole cell."
             ),
             evidence={
                 "first_share": round(first, 4),
@@ -136,6 +136,11 @@ class GrowingIterations(Rule):
             change=_CHANGES[cause.growing].format(name=cause.name),
             saving=scope.saving(0, of_run, of_run, f"{_BASIS}, by sampled stacks"),
         )
+
+
+def _percent(name: str, ratio: float | None) -> dict[str, float]:
+    """A late iteration's share of an early one's, where it is known and there is a difference."""
+    return {name: round(100 * ratio, 1)} if ratio is not None and round(ratio, 2) != 1 else {}
 
 
 def _share(results: Results, loop: GrowingLoop) -> float:
@@ -168,6 +173,8 @@ def _words(results: Results, cause: Accumulation) -> str:
     at = f"{_lines(cause.reads)}{_of_cell(results, cause.file)}"
     match cause.growing:
         case Growing.JOINED | Growing.LISTED:
+            if cause.reads == (cause.line,):
+                return f"{at} makes `{cause.name}` longer, and takes all of it"
             return f"`{cause.name}` gets longer in line {cause.line}, and {at} takes all of it"
         case Growing.PREFIX:
             return f"{at} takes `{cause.name}` from its beginning each time, a longer part of it"

@@ -53,9 +53,7 @@ def _iterations(report: Report, run: IterationRun) -> Iterator[Block]:
 
 def _curve(report: Report) -> Iterator[Block]:
     steps = report.trace.steps
-    yield from _curve_of(
-        report, "Duration of the steps", steps["start_ns"], steps["duration_ns"].astype(np.float64)
-    )
+    yield from _curve_of(report, "Duration of the steps", steps["start_ns"], steps["duration_ns"].astype(np.float64))
 
 
 def _curve_of(report: Report, title: str, start: Array, lasted: Array) -> Iterator[Block]:

@@ -27,6 +27,13 @@ def of(source: str) -> list[tuple[Growing, str, int, tuple[int, ...]]]:
         ),
         (
             """
+            for t in range(64):
+                ids = torch.cat([ids, model(ids)[:, -1:].argmax(-1)], 1)
+            """,
+            (Growing.JOINED, "ids", 2, (2,)),
+        ),
+        (
+            """
             def generate(idx, n):
                 for _ in range(n):
                     cut = idx if idx.size(1) <= block else idx[:, -block:]
@@ -40,7 +47,7 @@ def of(source: str) -> list[tuple[Growing, str, int, tuple[int, ...]]]:
                 ids = ids + [int(model(torch.tensor(ids)).argmax())]
                 print(tokenizer.decode(ids))
             """,
-            (Growing.JOINED, "ids", 2, (3,)),
+            (Growing.JOINED, "ids", 2, (2, 3)),
         ),
         (
             """

@@ -24,7 +24,12 @@ def found(trace: Trace) -> Finding | None:
 def loop(durations_us: list[float], source: str = SOURCE) -> Trace:
     builder, at = TraceBuilder().context(cell=Cell(source=source)), 0.0
     for for_us in durations_us:
-        for name, share in (("aten::embedding", 0.1), ("aten::linear", 0.8), ("aten::argmax", 0.05), ("aten::cat", 0.05)):
+        for name, share in (
+            ("aten::embedding", 0.1),
+            ("aten::linear", 0.8),
+            ("aten::argmax", 0.05),
+            ("aten::cat", 0.05),
+        ):
             builder.operator(name, at, share * for_us)
             at += share * for_us
     return builder.build()

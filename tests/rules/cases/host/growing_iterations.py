@@ -6,11 +6,12 @@ from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected
 from tests.support.trace_builder import TraceBuilder
 
-SOURCE = """ids = prompt
+SOURCE = """import torch
+
+model.eval()
+ids = prompt
 for t in range(30):
-    logits = model(ids)
-    token = logits[:, -1].argmax(-1)
-    ids = torch.cat([ids, token[:, None]], 1)
+    ids = torch.cat([ids, model(ids)[:, -1:].argmax(-1)], 1)
 """
 # keys and values are kept, and read by attention
 CACHED = """for t in range(30):
@@ -23,7 +24,7 @@ EXPECTED = Expected(
     Severity.HIGH,
     "Iterations take longer and longer: 56 % of the recorded time",
     {"iterations": 30, "early_ms": 0.18, "late_ms": 0.66, "grows": "ids"},
-    lines=(3, 5),
+    lines=(6,),
     saving_share=0.556,
     basis="upper bound",
     change="`use_cache=True`",
@@ -31,13 +32,14 @@ EXPECTED = Expected(
 
 
 def generation(
-    *, source: str | None = SOURCE, tokens: int = 30, each_us: float = 20, grows: str = "aten::linear"
+    *, source: str | None = SOURCE, each_us: float = 20, grows: str = "aten::linear", linear_us: float = 0
 ) -> TraceBuilder:
+    """`linear_us`: what another linear layer takes more for each token."""
     builder, at = TraceBuilder(), 0.0
-    for token in range(tokens):
+    for token in range(30):
         for name, for_us in (
             ("aten::embedding", 20),
-            ("aten::linear", 40),
+            ("aten::linear", 40 + linear_us * token),
             (grows, 20 + each_us * token),
             ("aten::argmax", 15),
             ("aten::cat", 5),
