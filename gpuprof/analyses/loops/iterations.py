@@ -12,6 +12,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.loops.iteration_run import FEWEST, IterationRun
 from gpuprof.analyses.loops.line_iterations import line_iterations, line_of
 from gpuprof.analyses.loops.repeated_sequence import repeated_sequence
+from gpuprof.analyses.loops.written_loops import WrittenLoop, WrittenLoops
 from gpuprof.model.trace import Trace
 
 # what servers and their benchmarks name an iteration
@@ -35,33 +36,35 @@ class Iterations(Result):
     """`runs`: of each loop that was found, outer loops first; empty where steps are known, or nothing repeats clearly.
 
     The most certain source decides for all of them: ranges that the code named, else the lines of its loops, else the
-    order of the main thread's operators.
+    order of the main thread's operators. `covered_share`: of the recorded time in those of `main`, 0..1.
     """
 
     runs: tuple[IterationRun, ...]
-    span_ns: int
+    covered_share: float
 
     @property
     def main(self) -> IterationRun | None:
         """The outermost loop that covers a fair part of the recording; None where there is none."""
         return self.runs[0] if self.runs else None
 
-    @property
-    def covered_share(self) -> float:
-        """Of the recorded time in those of `main`, 0..1."""
-        return min(self.main.total_ns / self.span_ns, 1.0) if self.main and self.span_ns else 0.0
-
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From user ranges, the text and its line events, or the operators."""
         if len(trace.steps) or not trace.span_ns:
-            return cls((), trace.span_ns)
+            return cls((), 0.0)
         runs = _by_ranges(trace)
         if not runs:
             runs = [run for run in line_iterations(trace, results) if run.total_ns >= _LEAST_SHARE * trace.span_ns]
         if not runs and (found := _by_operators(trace, results)) is not None:
             runs = [found]
-        return cls(tuple(runs), trace.span_ns)
+        return cls(tuple(runs), min(runs[0].total_ns / trace.span_ns, 1.0) if runs else 0.0)
+
+
+def loop_of(results: Results) -> WrittenLoop | None:
+    """The written loop of `Iterations.main`; None where its line is not known."""
+    run = results.get(Iterations).main
+    loops = results.get(WrittenLoops).loops if run is not None and run.line is not None else ()
+    return next((each for each in loops if run and (each.file, each.line) == (run.file, run.line)), None)
 
 
 def _by_ranges(trace: Trace) -> list[IterationRun]:
