@@ -67,7 +67,7 @@ def test_a_prefix_that_is_read_again_grows_and_a_kept_state_does_not(tmp_path: P
     assert finding["where"]["lines"] == [5, 6] and finding["severity"] == "high"
     assert finding["saving"]["grade"] == "C" and "use_cache=True" in finding["change"]
 
-    # the first one has no state
-    assert kept["iterations"]["count"] in (149, 150) and kept["iterations"]["line"] == 4
+    # the first one has no state; so short a cell may end before its line was looked at
+    assert kept["iterations"]["count"] in (149, 150) and kept["iterations"]["line"] in (4, None)
     assert "growing_iterations" not in {each["rule"] for each in kept["findings"]}
     assert f"{kept['iterations']['count']} iterations, median" in " ".join(text.split())

@@ -14,6 +14,7 @@ from gpuprof.model.trace import Trace
 
 _Loop = ast.For | ast.AsyncFor | ast.While
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_COMPOUND = ast.For | ast.AsyncFor | ast.While | ast.If | ast.With | ast.AsyncWith | ast.Try
 _JOINS = ("cat", "concat", "concatenate", "vstack", "hstack", "dstack", "column_stack", "append", "stack")
 _ADDS = ("append", "extend")
 _REMOVES = ("pop", "popleft", "clear", "remove")
@@ -32,7 +33,8 @@ class Growing(StrEnum):
 @dataclass(frozen=True)
 class Accumulation:
     """`name` grows in a loop or function from `first` to `last` of `file` (empty: the profiled cell); `line` makes it
-    grow, `reads` are the lines that work on all of it. Lines are 1-based."""
+    grow, `reads` are the lines that work on all of it, `works` those and the lines that work on what comes of them.
+    Lines are 1-based."""
 
     growing: Growing
     name: str
@@ -41,6 +43,7 @@ class Accumulation:
     last: int
     line: int
     reads: tuple[int, ...]
+    works: tuple[int, ...]
 
     def holds(self, file: str, line: int) -> bool:
         """Whether that line is in the loop or function."""
@@ -71,7 +74,8 @@ def accumulations(file: str, source: str) -> Iterator[Accumulation]:
         body = _Body(node)
         last = max(each.end_lineno or each.lineno for each in node.body)
         for growing, name, line, reads in body.grown():
-            yield Accumulation(growing, name, file, node.lineno, last, line, tuple(sorted(set(reads))))
+            works = body.works(set(reads))
+            yield Accumulation(growing, name, file, node.lineno, last, line, tuple(sorted(set(reads))), works)
 
 
 class _Body:
@@ -95,6 +99,19 @@ class _Body:
         if self._is_loop:
             yield from self._prefixes()
             yield from self._graphs()
+
+    def works(self, lines: set[int]) -> tuple[int, ...]:
+        """These lines, and those that read what they and each other give a value."""
+        statements = [each for each in self._nodes if isinstance(each, ast.stmt) and not isinstance(each, _COMPOUND)]
+        found, made, before = set(lines), set[str](), -1
+        while len(found) + len(made) > before:
+            before = len(found) + len(made)
+            for each in statements:
+                span = set(range(each.lineno, (each.end_lineno or each.lineno) + 1))
+                if span & found or _loaded(each) & made:
+                    found |= span
+                    made |= _stored(each)
+        return tuple(sorted(found))
 
     def _growing(self) -> Iterator[tuple[str, int, Growing, ast.AST]]:
         """Name, line, and the node that makes it grow."""
@@ -216,6 +233,14 @@ def _is_bounded(part: ast.expr) -> bool:
 
 def _slice_of(target: ast.expr, name: str) -> bool:
     return isinstance(target, ast.Subscript) and ast.unparse(target.value) == name
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -12,7 +12,7 @@ from gpuprof.analyses.basics.tensor_inputs import shapes_of
 from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.iteration_run import IterationRun
-from gpuprof.analyses.loops.line_iterations import file_name
+from gpuprof.analyses.loops.line_iterations import file_name, stack_path
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -36,8 +36,8 @@ _BY_ROW = tuple(
 @dataclass(frozen=True)
 class GrowingParts:
     """`lines`: (file, line) of the notebook whose time grows most, the first most; the file is empty for the profiled
-    cell. `operators`: by name. Both have the parts with a fair share of all growth, empty where unknown or
-    where most of it is elsewhere.
+    cell. `callers`: the lines that led there. `operators`: by name. Lines and operators have the parts with a fair
+    share of all growth; they are empty where unknown, operators also where most of it is elsewhere.
 
     `by_row_share`: of the growth of all operators, in those that handle each row by itself (products with weights,
     convolutions, norms), 0..1. `count_ratio`: operators in a late iteration over those in an early one;
@@ -45,6 +45,7 @@ class GrowingParts:
     """
 
     lines: tuple[tuple[str, int], ...] = ()
+    callers: tuple[tuple[str, int], ...] = ()
     operators: tuple[str, ...] = ()
     by_row_share: float | None = None
     count_ratio: float | None = None
@@ -64,8 +65,10 @@ def growing_parts(trace: Trace, results: Results, run: IterationRun, early: Arra
     by_row = sum(ns for name, ns in risen.items() if name in _BY_ROW)
     top = mine[operators["parent"][mine] < 0]
     elements = _elements(trace, top)
+    lines = _lines(trace, results, run, weight)
     return GrowingParts(
-        lines=_lines(trace, results, run, weight),
+        lines=lines,
+        callers=_callers(trace, results, lines),
         operators=_named(risen, total) if total >= _EXPLAINED * whole else (),
         by_row_share=by_row / total if total else None,
         count_ratio=_ratio(np.bincount(of, minlength=run.count), early, late),
@@ -120,6 +123,19 @@ def _lines(trace: Trace, results: Results, run: IterationRun, weight: Array) -> 
     most = np.argsort(-grown, kind="stable")[:_MOST_NAMED]
     found = [distinct[row].tolist() for row in most if grown[row] > 0 and grown[row] >= _NAMED_SHARE * total]
     return tuple((file_name(trace, places.how, file), line) for file, line in found)
+
+
+def _callers(trace: Trace, results: Results, lines: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    """The lines of the notebook above these, by the looks at the stack and by the line of the cell that led there."""
+    paths = [stack_path(trace, node) for node in np.unique(trace.stack_instants["node"]).tolist()]
+    found = {place for path in paths if path and path[0] in lines for place in path[1:]}
+    places = results.get(LinePlaces)
+    events, how = places.events, places.how or ""
+    pairs = np.stack((events["source_file"], events["line"], events["cell_line"]), axis=1)
+    for file, line, cell_line in np.unique(pairs[events["cell_line"] > 0], axis=0).tolist():
+        if (file_name(trace, how, file), line) in lines:
+            found.add(("", cell_line))
+    return tuple(sorted(found - set(lines)))
 
 
 def _elements(trace: Trace, rows: Array) -> Array | None:

@@ -22,11 +22,12 @@ _MOST_SHARE = 0.98
 
 @dataclass(frozen=True)
 class GrowingShare:
-    """`lines` of `accumulation` that work on all of what it collects take the shares `thirds` (0..1) of the loop's
-    time, one for each third of it, each within `error`. `excess_ns`: what they take in the loop beyond the same part
-    of the rest as in the first third; `loop_ns`: all of the loop; `cell_ns`: all that was sampled."""
+    """`lines` that work on all of what `accumulation` collects, or on what comes of it, take the shares `thirds` (0..1)
+    of the loop's time, one for each third of it, each within `error`. `excess_ns`: what they take in the loop beyond
+    the same part of the rest as in the first third; `loop_ns`: all of the loop; `cell_ns`: all that was sampled."""
 
     accumulation: Accumulation
+    lines: tuple[int, ...]
     thirds: tuple[float, float, float]
     error: float
     excess_ns: int
@@ -46,15 +47,20 @@ class GrowingShares(Result):
         if trace.context.stacks is None or not len(trace.stack_samples):
             return cls(())
         paths = {node: stack_path(trace, node) for node in np.unique(trace.stack_samples["node"]).tolist()}
-        each = (_share(trace, paths, found) for found in results.get(Accumulations).found)
+        each = (
+            _share(trace, paths, found, found.works) or _share(trace, paths, found, found.reads)
+            for found in results.get(Accumulations).found
+        )
         return cls(tuple(sorted((one for one in each if one is not None), key=lambda one: -one.excess_ns)))
 
 
-def _share(trace: Trace, paths: dict[int, list[tuple[str, int]]], found: Accumulation) -> GrowingShare | None:
+def _share(
+    trace: Trace, paths: dict[int, list[tuple[str, int]]], found: Accumulation, lines: tuple[int, ...]
+) -> GrowingShare | None:
     samples, stacks = trace.stack_samples, trace.context.stacks
     assert stacks is not None
     inside = {node for node, path in paths.items() if any(found.holds(*place) for place in path)}
-    reading = {node for node in inside if any(file == found.file and line in found.reads for file, line in paths[node])}
+    reading = {node for node in inside if any(file == found.file and line in lines for file, line in paths[node])}
     chosen = np.flatnonzero(np.isin(samples["node"], list(inside)))
     lasted = samples["duration_ns"][chosen].astype(np.float64)
     loop_ns = float(lasted.sum())
@@ -75,4 +81,4 @@ def _share(trace: Trace, paths: dict[int, list[tuple[str, int]]], found: Accumul
     excess = float(np.maximum(whole - rest - usual * rest, 0).sum())
     first, second, last = (float(each) for each in shares)
     cell_ns = int(samples["duration_ns"].sum())
-    return GrowingShare(found, (first, second, last), error, int(excess), int(loop_ns), cell_ns)
+    return GrowingShare(found, lines, (first, second, last), error, int(excess), int(loop_ns), cell_ns)

@@ -121,7 +121,7 @@ class GrowingIterations(Rule):
             severity=graded(share, self.high_share),
             title=f"Work on all of `{cause.name}` takes longer and longer: {units.percent(share)} of the cell",
             explanation=(
-                f"In the first third of the loop {units.percent(first)} of the time is in {_lines(cause.reads)}, in "
+                f"In the first third of the loop {units.percent(first)} of the time is in {_lines(found.lines)}, in "
                 f"the last {units.percent(last)}: {_words(results, cause)}. By sampled stacks of the whole cell."
             ),
             evidence={
@@ -132,7 +132,7 @@ class GrowingIterations(Rule):
                 "excess_share": round(share, 4),
                 "grows": cause.name,
             },
-            where=Where(lines=() if cause.file else cause.reads),
+            where=Where(lines=() if cause.file else found.lines),
             change=_CHANGES[cause.growing].format(name=cause.name),
             saving=scope.saving(0, of_run, of_run, f"{_BASIS}, by sampled stacks"),
         )
@@ -151,14 +151,14 @@ def _share(results: Results, loop: GrowingLoop) -> float:
 
 
 def _cause(results: Results, loop: GrowingLoop) -> Accumulation | None:
-    """What the loop collects: by the lines that grow, else by the loop's own line, else the only one of the text."""
+    """What the loop collects: it has to be what the growing lines work on. Where no line is known, that of the loop's
+    own lines, or the only one of the text."""
     found = results.get(Accumulations).found
-    grown = [each for each in found if any((each.file, read) in loop.parts.lines for read in each.reads)]
+    grown = (*loop.parts.lines, *loop.parts.callers)
     if grown:
-        return grown[0]
-    places = [*loop.parts.lines, *([(loop.file, loop.line)] if loop.line is not None else [])]
-    if places:
-        around = [each for each in found if any(each.holds(*place) for place in places)]
+        return next((each for each in found if any((each.file, line) in grown for line in each.works)), None)
+    if loop.line is not None:
+        around = [each for each in found if each.file == loop.file and each.first <= loop.line <= each.last]
         return min(around, key=lambda each: each.last - each.first, default=None)
     return found[0] if len({(each.file, each.first) for each in found}) == 1 else None
 

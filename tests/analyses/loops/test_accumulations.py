@@ -107,3 +107,18 @@ def test_what_grows_and_is_read_again(source, expected):
 )
 def test_near_misses(source):
     assert of(source) == []
+
+
+def test_what_comes_of_it_is_worked_on_as_well():
+    source = """
+for x in xs:
+    losses.append(model(x).item())
+    p = torch.cat(
+        losses)
+    order = p.argsort()
+    show(len(xs))
+    with a:
+        b = order + 1
+"""
+    (found,) = accumulations("", source)
+    assert (found.reads, found.works) == ((5,), (4, 5, 6, 9))

@@ -67,6 +67,19 @@ def test_growth_of_what_the_loop_is_given_stays_quiet(source):
     assert found(loop([100.0 + 20 * turn for turn in range(40)], source)) is None
 
 
+@pytest.mark.parametrize(("line", "told"), [(3, False), (4, True)])
+def test_it_has_to_be_the_line_that_grows(line, told):
+    """A running mean beside inputs that are sorted by length."""
+    source = "for x in texts:\n    y = 0\n    losses.append(model(x).item())\n    bar.show(np.mean(losses))\n"
+    builder, at = TraceBuilder().context(cell=Cell(source=source)), 0.0
+    for turn in range(40):
+        builder.line(2, at).line(3, at + 10).operator("aten::item", at + 11, 5)
+        builder.line(4, at + (10 if line == 4 else 100 + 20 * turn)).line(1, at + 120 + 20 * turn)
+        builder.operator("aten::mean", at + 115 + 20 * turn, 5)
+        at += 125 + 20 * turn
+    assert (found(builder.build()) is not None) is told
+
+
 def test_growth_of_little_weight_stays_quiet():
     trace = generation()
     trace.operator("aten::mm", 20_000, 200_000)
