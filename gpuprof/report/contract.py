@@ -20,6 +20,7 @@ from gpuprof.analyses.accounts.run_kind import RunKind
 from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_costs import LineCosts
+from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
@@ -32,6 +33,7 @@ from gpuprof.units import NS_PER_S, milliseconds
 
 SCHEMA = 2
 MOST_ROWS = 10  # of operators and of lines
+MOST_ITERATIONS = 1000
 
 
 def json_schema() -> str:
@@ -61,6 +63,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "process_memory": _process_memory(report),
         "rank_collectives": rank_collectives(report.results),
         "plain_iteration": _plain_iteration(report),
+        "iterations": _iterations(report),
         "verdict": {"headline": report.verdict.headline, "advice": report.verdict.advice},
         "findings": [_finding(report, number, finding) for number, finding in enumerate(report.findings, 1)],
         "abstained": [_abstention(abstention) for abstention in report.abstained],
@@ -83,6 +86,23 @@ def _plain_iteration(report: Report) -> dict[str, Any] | None:
         "ms": milliseconds(plain.total_ns),
         "error_share": plain.error,
         "shares": [{"category": category, "share": share} for category, share in plain.shares.items()],
+    }
+
+
+def _iterations(report: Report) -> dict[str, Any] | None:
+    found = report.results.get(Iterations)
+    run = found.main
+    if run is None or run.median_ns is None:
+        return None
+    return {
+        "count": run.count,
+        "median_ms": milliseconds(run.median_ns),
+        "spread_ms": None if run.spread_ns is None else milliseconds(run.spread_ns),
+        "how": run.how,
+        "line": run.line,
+        "file": run.file or None,
+        "covered_share": found.covered_share,
+        "ms": [milliseconds(each) for each in run.durations_ns[:MOST_ITERATIONS].tolist()],
     }
 
 

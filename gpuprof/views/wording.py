@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.rules.base.finding import Abstention
 from gpuprof.units import duration, percent, plural
 from gpuprof.views.theme import BUDGET, Kind
@@ -56,7 +57,7 @@ def budget_title(report: Report) -> str:
 
 
 def facts(report: Report) -> list[str]:
-    """What was profiled, in a few words each: name, device, torch, steps."""
+    """What was profiled, in a few words each: name, device, torch, steps or iterations."""
     trace, environment = report.trace, report.trace.context.environment
     torch = trace.source.torch or (environment.torch if environment else None)
     names = {device.name for device in trace.devices if device.name}
@@ -68,6 +69,9 @@ def facts(report: Report) -> list[str]:
     steps = len(trace.steps)
     if steps:
         known.append(f"{plural(steps, 'step')}{', median' if steps > 1 else ' of'} {duration(report.step_ns)}")
+    elif (found := report.results.get(Iterations).main) is not None:
+        median = f"{', median' if found.count > 1 else ' of'} {duration(found.median_ns)}"
+        known.append(f"{plural(found.count, 'iteration')}{median}")
     return known
 
 

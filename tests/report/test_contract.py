@@ -177,3 +177,22 @@ def test_no_shared_trace_without_a_device_is_called_idle(any_shared_trace):
         assert "0 % busy" not in words
         assert "computes" not in words
         assert "no gpu" in words or "not captured" in words or "no device" in words
+
+
+def test_iterations_are_told_where_no_steps_are_known():
+    from tests.rules.cases.host.growing_iterations import fires
+
+    told = to_dict(Report.of(fires()))
+    VALIDATOR.validate(told)
+    iterations = told["iterations"]
+    assert iterations.pop("ms")[:2] == [0.1, 0.12]
+    assert iterations == {
+        "count": 30,
+        "median_ms": 0.39,
+        "spread_ms": 0.464,
+        "how": "operators",
+        "line": None,
+        "file": None,
+        "covered_share": 1.0,
+    }
+    assert to_dict(device_report())["iterations"] is None

@@ -44,6 +44,9 @@ NEEDS = {
     "gradients_unused": "how many weights the optimizers have",
     "gradients_zeroed_in_place": "the kernels that zero the gradients",
     "graph_breaks": "torch.compile’s count of graph breaks while it compiled these pieces",
+    "growing_iterations": (
+        "the text of the cell: iterations take longer and longer, but not whether by what they collect"
+    ),
     "host_cpu_bound": "the CPU use of this process in these stretches",
     "host_filled_then_copied": "whether the tensors that the host fills are those that it copies next",
     "idle_peer_devices": "the driver’s readings of the other devices",

@@ -165,6 +165,12 @@ EDGES = (
     Edge("gc_pauses", "low_share", lambda c, x: c._steps(x).build(), 59.9, 60, LOW, MEDIUM),
     Edge("gc_pauses", "high_share", lambda c, x: c._steps(x).build(), 199, 200, MEDIUM, HIGH),
     # two are trained; each of the others takes 20 µs of 1 ms
+    Edge("growing_iterations", "growth_factor", lambda c, x: c.generation(each_us=x).build(), 2.26, 2.28, None, MEDIUM),
+    Edge("growing_iterations", "high_share", lambda c, x: c.generation(each_us=x).build(), 4.62, 4.64, MEDIUM, HIGH),
+    Edge("growing_iterations", "excess_share",
+         lambda c, x: c.generation(each_us=2.5).operator("aten::mm", 6000, x).build(), 2130, 2120, None, MEDIUM),
+    Edge("growing_iterations", "by_row_share",
+         lambda c, x: c.generation(source=c.CACHED, grows="aten::bmm", linear_us=x).build(), 4.9, 5.1, None, HIGH),
     Edge("gradients_unused", "beyond_share", lambda c, x: c.steps(2, x), 4, 5, None, MEDIUM),
     Edge("gradients_unused", "high_share", lambda c, x: c.steps(2, x), 16, 17, MEDIUM, HIGH),
     # two in 20 operators each: zeroing takes 20 x µs of 1 ms, and adding as long

@@ -8,6 +8,11 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.loops.iterations import loop_of
+from gpuprof.analyses.loops.line_iterations import stack_path
+from gpuprof.analyses.loops.written_loops import WrittenLoop
+from gpuprof.model import intervals
+from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
 
 # an iteration that much longer than the median one holds something else as well: an evaluation, a checkpoint
@@ -19,7 +24,8 @@ class CellCoverage(Result):
     """Shares of the cell's time, 0..1; both 1 for a trace that knows of no cell.
 
     `recorded`: the recording itself. `alike`: that, and the iterations outside it that took no more than three times
-    the median of all: what holds in the recorded steps is taken to hold in them.
+    the median of all: what holds in the recorded steps is taken to hold in them. Where no steps are known, it is the
+    time outside that sampled stacks show in the loop of the recorded iterations.
     """
 
     recorded: float
@@ -38,4 +44,16 @@ class CellCoverage(Result):
         alike_ns = 0
         if len(rows):
             alike_ns = int(lengths[outside & (lengths <= _UNLIKE * np.median(lengths))].sum())
+        elif (loop := loop_of(results)) is not None:
+            alike_ns = _sampled_ns(trace, loop, window)
         return cls(min(recorded_ns / cell_ns, 1.0), min((recorded_ns + alike_ns) / cell_ns, 1.0))
+
+
+def _sampled_ns(trace: Trace, loop: WrittenLoop, window: Window) -> int:
+    """How long the stack stood in that loop before and after the recording."""
+    samples = trace.stack_samples
+    starts, lasted = samples["start_ns"], samples["duration_ns"]
+    recorded = intervals.covered(intervals.single(window.start_ns, window.end_ns), starts, starts + lasted)
+    nodes = np.unique(samples["node"]).tolist()
+    inside = [node for node in nodes if any(loop.holds(*place) for place in stack_path(trace, node))]
+    return int((lasted - recorded)[np.isin(samples["node"], inside)].sum())

@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.analyses.run.cell_coverage import CellCoverage
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -21,8 +22,8 @@ _MOSTLY = 0.5
 def severity_in_cell(results: Results, found: Finding, saving: Saving) -> Severity:
     """The finding's severity, lowered where the most that it can save is little of the cell.
 
-    What lies in the steps holds for all iterations of the cell that are like the recorded ones; anything else, and
-    everything where no step is known, for the recorded part alone.
+    What lies in the steps, or in the iterations of a run without steps, holds for all iterations of the cell that are
+    like the recorded ones; anything else, and everything where neither is known, for the recorded part alone.
     """
     coverage = results.get(CellCoverage)
     share = saving.most_share * (coverage.alike if _in_steps(results, found, saving) else coverage.recorded)
@@ -38,9 +39,11 @@ def _in_steps(results: Results, found: Finding, saving: Saving) -> bool:
     named = saving.within
     if named is None and found.where.ranges_ns:
         named = Intervals(*np.array(found.where.ranges_ns, np.int64).reshape(-1, 2).T)
-    if not steps.count:
+    main = results.get(Iterations).main
+    if not steps.count and main is None:
         return False
     if named is None or not len(named.starts):
         return True
     within = intervals.union(named)
-    return intervals.intersect(within, steps.window).total_ns >= _MOSTLY * within.total_ns
+    inside = steps.window if steps.count or main is None else intervals.union(Intervals(main.starts_ns, main.ends_ns))
+    return intervals.intersect(within, inside).total_ns >= _MOSTLY * within.total_ns

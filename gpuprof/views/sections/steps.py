@@ -1,4 +1,4 @@
-"""The Steps tab: how long every step took."""
+"""The Steps tab: how long every step took, or every iteration where no steps are known."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.loops.iteration_run import IterationRun
+from gpuprof.analyses.loops.iterations import Iterations
+from gpuprof.model.table import Array
 from gpuprof.report import Report
 from gpuprof.views.blocks import Block, TableBlock, TableCell, curve_block
 from gpuprof.views.sections.section import Section
@@ -16,20 +19,49 @@ from gpuprof.views.sections.section import Section
 
 def _known(report: Report) -> bool:
     results = report.results
-    return results.get(StepTime).count > 1 or results.get(PlainIterations).plain is not None
+    several = (run for run in results.get(Iterations).runs if run.count > 1)
+    known = results.get(StepTime).count > 1 or results.get(PlainIterations).plain is not None
+    return known or any(several)
 
 
 def _blocks(report: Report) -> list[Block]:
-    return [*_curve(report), _table(report.results.get(StepTime)), *_plain(report.results.get(PlainIterations))]
+    runs, plain = report.results.get(Iterations).runs, _plain(report.results.get(PlainIterations))
+    if runs:
+        return [*(each for run in runs for each in _iterations(report, run)), *plain]
+    return [*_curve(report), _table(report.results.get(StepTime)), *plain]
+
+
+_HOW = {
+    "ranges": "the ranges that the code named",
+    "lines": "the lines of the loop",
+    "operators": "the order of the operators, which repeats",
+}
+
+
+def _iterations(report: Report, run: IterationRun) -> Iterator[Block]:
+    yield from _curve_of(report, "Duration of the iterations", run.starts_ns, run.durations_ns.astype(np.float64))
+    where = f" of {run.file}" if run.file else " of the cell"
+    loop = [("loop", TableCell(f"line {run.line}{where}", run.line))] if run.line is not None else []
+    rows = (
+        ("iterations recorded", TableCell(units.count(run.count), run.count)),
+        ("median iteration", TableCell(units.duration(run.median_ns), run.median_ns)),
+        ("10th to 90th percentile", TableCell(units.duration(run.spread_ns), run.spread_ns)),
+        *loop,
+    )
+    yield TableBlock("Iterations", ("", ""), rows, f"No steps are known. Iterations found from {_HOW[run.how]}.")
 
 
 def _curve(report: Report) -> Iterator[Block]:
+    steps = report.trace.steps
+    yield from _curve_of(report, "Duration of the steps", steps["start_ns"], steps["duration_ns"].astype(np.float64))
+
+
+def _curve_of(report: Report, title: str, start: Array, lasted: Array) -> Iterator[Block]:
     trace = report.trace
-    start, lasted = trace.steps["start_ns"], trace.steps["duration_ns"].astype(np.float64)
     if len(start) > 1 and trace.span_end_ns > trace.span_start_ns:
         longest = float(lasted.max())
         top, within = units.duration(longest), (float(trace.span_start_ns), float(trace.span_end_ns))
-        yield curve_block("Duration of the steps", "kernel", start, lasted, top=longest, top_text=top, within=within)
+        yield curve_block(title, "kernel", start, lasted, top=longest, top_text=top, within=within)
 
 
 def _table(times: StepTime) -> TableBlock:

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.run.cell_coverage import CellCoverage
-from gpuprof.model.context import RunContext, Window
+from gpuprof.model.context import Cell, RunContext, Window
 from gpuprof.model.schema import ITERATIONS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace, empty_tables
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
-S = 1_000_000_000
+MS, S = 1_000_000, 1_000_000_000
 
 
 def coverage(lengths_s: list[float], *, recorded_s: float, cell_s: float) -> CellCoverage:
@@ -43,6 +44,18 @@ def test_one_with_an_evaluation_in_it_does_not(longest: float, alike: float) -> 
 def test_a_trace_without_a_cell_is_all_there_is() -> None:
     found = Results(Trace(Source("built"), (), empty_tables(), 0, 1)).get(CellCoverage)
     assert (found.recorded, found.alike) == (1.0, 1.0)
+
+
+def test_without_steps_the_loop_counts_in_which_the_stack_stood() -> None:
+    source = "x = load()\npreds = [net(x) for _ in range(40)]\nplot(preds)"
+    builder = TraceBuilder().context(cell=Cell(source=source), window=Window(cell_end_ns=6000 * MS, end_ns=2000 * MS))
+    comprehension = ((CELL_FILE, "<module>", 2), (CELL_FILE, "<listcomp>", 2))
+    for turn in range(80):
+        name = ("aten::linear", "aten::relu", "aten::dropout", "aten::linear")[turn % 4]
+        builder.operator(name, 25_000 * turn, 20_000).look(25_000 * turn + 1000, *comprehension)
+    builder.stack(0, 3_000_000, *comprehension).stack(3_000_000, 3_000_000, (CELL_FILE, "<module>", 3))
+    found = Results(builder.build()).get(CellCoverage)
+    assert (found.recorded, found.alike) == (pytest.approx(2 / 6), pytest.approx(3 / 6))
 
 
 @given(st.lists(st.floats(0.01, 9), max_size=20), st.floats(0.1, 50), st.floats(0.1, 50))

@@ -83,6 +83,24 @@ FIGURES = {
         ("Torch’s reasons: builtin: print (3×). It goes on at line 7 of the file of `f`."),
         {"breaks": 3, "graphs": 6, "pieces_per_step": 2.0, "first_reason": "builtin: print"},
     ),
+    "growing_iterations": Figures(
+        (
+            "Iteration 29 takes 3.7 times as long as iteration 5 (660 µs, 180 µs): line 6 makes `ids` longer, and"
+            " takes all of it. What grows: aten::linear."
+        ),
+        {
+            "iterations": 30,
+            "early_ms": 0.18,
+            "late_ms": 0.66,
+            "excess_ms": 6.5,
+            "excess_share": 0.5556,
+            "grows": "ids",
+        },
+        saving=(0, 6500, 6500),
+        grade="C",
+        ranges=1,
+        first=(0, 11700),
+    ),
     "host_cpu_bound": Figures(
         (
             "In 9 of 9 steady steps the device had nothing to do for at least 1 ms, 18.0 ms in all. The main"

@@ -3,6 +3,7 @@
 from gpuprof.report import Report
 from gpuprof.views.blocks import CurveBlock, TableBlock
 from gpuprof.views.sections.steps import SECTION
+from gpuprof.views.wording import facts
 from tests.support.reports import device_report
 
 
@@ -37,3 +38,19 @@ def test_iterations_without_the_recording_stand_beside_the_recorded():
     ]
     said = "Of an iteration without the recording, 20 % is the wait for data and 30 % is the optimizer."
     assert said in {note.replace("\u00a0", " ") for note in report.trust.notes}
+
+
+def test_iterations_stand_where_no_steps_are_known():
+    from tests.rules.cases.host.growing_iterations import fires
+
+    report = Report.of(fires())
+    assert SECTION.known(report)
+    curve, table = SECTION.blocks(report)
+    assert isinstance(curve, CurveBlock) and curve.top == "680 µs"
+    assert isinstance(table, TableBlock)
+    assert [(row[0], row[1].text) for row in table.rows] == [
+        ("iterations recorded", "30"),
+        ("median iteration", "390 µs"),
+        ("10th to 90th percentile", "464 µs"),
+    ]
+    assert "30 iterations, median 390 µs" in {each.replace("\u00a0", " ") for each in facts(report)}

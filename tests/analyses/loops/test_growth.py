@@ -1,0 +1,113 @@
+"""Which loops grow, and what in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loops.growing_shares import GrowingShares
+from gpuprof.analyses.loops.growth import GrowingLoop, Growth
+from gpuprof.model.context import Cell
+from gpuprof.model.trace import Trace
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
+
+
+def loops(trace: Trace) -> tuple[GrowingLoop, ...]:
+    return Results(trace).get(Growth).loops
+
+
+def generation(
+    turns: int = 30, *, each_us: float = 20, prompts: int = 1, shapes: bool = False, device: bool = False
+) -> TraceBuilder:
+    """A linear layer of `each_us` per token so far; more of its own operators for each, too."""
+    builder, at = TraceBuilder(), 0.0
+    for turn in [each for _ in range(prompts) for each in range(turns)]:
+        dims = f"[[{turn + 1}, 64], [64, 64]]" if shapes else None
+        for name, for_us in (("aten::embedding", 20), ("aten::linear", 60 + each_us * turn), ("aten::argmax", 20)):
+            builder.operator(name, at, for_us, dims=dims if name == "aten::linear" else None)
+            if name == "aten::linear":
+                builder.operator("aten::addmm", at + 5, for_us - 10)
+                if device:
+                    builder.kernel("gemm", at + 20, for_us - 30, launch_at_us=at + 10)
+            at += for_us
+    return builder
+
+
+def test_a_growing_loop_has_its_trend_its_excess_and_what_grows():
+    (found,) = loops(generation(shapes=True).build())
+    assert (found.how, found.iterations, found.trend.first, found.trend.last) == ("operators", 30, 5, 29)
+    assert (found.trend.early, found.trend.late) == (180_000, 660_000)
+    assert found.excess_ns == sum(20_000 * each for each in range(1, 26))
+    assert found.total_ns == found.within.total_ns == 30 * 100_000 + 20_000 * 435
+    assert found.parts.operators == ("aten::addmm",) and found.parts.by_row_share == 1
+    assert found.parts.count_ratio == 1
+    # weights of 64 × 64 apart
+    assert found.parts.elements_ratio == pytest.approx((29 * 64 + 4096) / (5 * 64 + 4096), rel=0.01)
+
+
+def test_on_a_device_its_work_is_what_grows():
+    (found,) = loops(generation(device=True).build())
+    assert found.parts.operators == ("aten::addmm",)
+
+
+def test_what_begins_anew_for_each_prompt_grows_as_well():
+    (found,) = loops(generation(prompts=5).build())
+    assert found.iterations == 150 and (found.trend.first, found.trend.last) == (5, 29)
+    assert found.trend.ratio == pytest.approx(660 / 180)
+
+
+def test_constant_cost_is_no_growth():
+    assert not loops(generation(each_us=0).build())
+
+
+def test_steps_grow_too():
+    builder, at = TraceBuilder(), 0.0
+    for turn in range(20):
+        builder.step(at, 100 + 10 * turn).operator("aten::mm", at, 50)
+        at += 100 + 10 * turn
+    (found,) = loops(builder.build())
+    assert (found.how, found.iterations) == ("steps", 20)
+    assert not found.parts.lines and found.parts.elements_ratio is None
+
+
+def test_iterations_of_the_whole_cell_show_what_the_window_does_not():
+    from tests.analyses.basics.test_plain_iterations import trace
+
+    (found,) = loops(trace([10.0] * 20 + [10.0 + each for each in range(30)], 20))
+    assert (found.how, found.iterations) == ("cell", 30)
+    assert not loops(trace([30.0] * 20 + [10.0] * 30, 20))
+
+
+METRIC = """for x in xs:
+    preds.append(model(x))
+    score = metric(torch.cat(preds))
+"""
+
+
+def sampled(reading_us: list[float], *, source: str = METRIC) -> Trace:
+    builder, at = TraceBuilder().context(cell=Cell(source=source)), 0.0
+    for reads in reading_us:
+        builder.stack(at, 10_000, (CELL_FILE, "<module>", 2)).stack(at + 10_000, reads, (CELL_FILE, "<module>", 3))
+        at += 10_000 + reads
+    return builder.operator("aten::mm", 0, 10).build()
+
+
+def test_lines_take_more_and_more_of_their_loop():
+    (found,) = Results(sampled([500 * each for each in range(1, 200)])).get(GrowingShares).found
+    assert found.accumulation.name == "preds" and found.accumulation.reads == (3,)
+    assert found.thirds[0] < found.thirds[1] < found.thirds[2]
+    assert found.thirds[2] == pytest.approx(0.9, abs=0.02) and found.error < 0.04
+    assert 0 < found.excess_ns < found.loop_ns == found.cell_ns
+
+
+@pytest.mark.parametrize(
+    ("reading_us", "source"),
+    [
+        ([20_000] * 200, METRIC),
+        ([500 * each for each in range(200, 0, -1)], METRIC),
+        ([2000 * each for each in range(1, 8)], METRIC),  # too few samples
+        ([500 * each for each in range(1, 200)], METRIC.replace("torch.cat(preds)", "preds[-1]")),
+    ],
+)
+def test_near_misses_of_sampled_shares(reading_us, source):
+    assert not Results(sampled(reading_us, source=source)).get(GrowingShares).found
