@@ -82,6 +82,8 @@ def test_public_names_are_sorted_and_there():
 
 def test_no_folder_is_crowded():
     modules = [path for folder in ("gpuprof", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    # the cells of a round are data: at least twenty by their meaning
+    modules = [path for path in modules if path.parent.parent != ROOT / "benchmarks" / "rounds"]
     crowded = {
         folder: count for folder, count in Counter(path.parent for path in modules).items() if count > MOST_MODULES
     }

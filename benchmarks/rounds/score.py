@@ -62,10 +62,9 @@ def _names(what: str, call: str) -> bool:
 
 def _fault_lines(cell: Mapping[str, Any]) -> set[int]:
     source = str(cell.get("FAULTY") or cell.get("GOOD")).lstrip("\n")
-    wanted = {line.strip() for line in cell.get("FAULT_LINES", [])}
-    return {
-        number + _MAGIC_LINES for number, line in enumerate(source.splitlines(), 1) if line.strip() in wanted and wanted
-    }
+    wanted = {line if isinstance(line, int) else line.strip() for line in cell.get("FAULT_LINES", [])}
+    lines = enumerate(source.splitlines(), 1)
+    return {number + _MAGIC_LINES for number, line in lines if wanted & {number, line.strip()}}
 
 
 def table(scored: Sequence[Score]) -> str:

@@ -110,7 +110,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "thermal_throttle": (("grad_in_inference",), ("clocks_held_down", "device_errors", "power_capped",)),
     "unaligned_gemm_shape": ((), ("fp32_matmul",)),
     "uneven_device_memory": (
-        ("cold_start_dominates", "grad_in_inference", "rank_straggler", "sync_in_step",),
+        ("cold_start_dominates", "grad_in_inference", "sync_in_step",),
         (*PEAK, "fp32_matmul",),
     ),
     "unfused_optimizer": ((*TRAINED,), ()),
