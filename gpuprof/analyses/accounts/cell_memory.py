@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.accounts.recorder_memory import recorder_bytes
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stretches import Stretches
@@ -39,7 +40,8 @@ class MemoryAt:
 
 @dataclass(frozen=True)
 class CellMemory(Result):
-    """Resident bytes at the start and the end of the cell and at most; None with too few readings. `peak`: where it was
+    """Resident bytes at the start and the end of the cell and at most, without those of the recorder; None with too few
+    readings. `peak`: where it was
     highest; `grown`: the lines with the largest net growth, of at least a fifth of what it rose; both empty where it
     rose by less than 64 MiB. A line counts from outside of the model that it calls.
     """
@@ -59,6 +61,7 @@ class CellMemory(Result):
         time, held = readings["time_ns"], readings["resident_bytes"]
         inside = (time >= window.cell_start_ns + _WARM_NS) & (time <= window.cell_end_ns)
         time, held = time[inside], held[inside]
+        held = held - recorder_bytes(trace, time, held)
         if len(held) < _FEWEST_READINGS:
             return cls()
         start, peak, end = int(held[0]), int(held.max()), int(held[-1])

@@ -1,0 +1,43 @@
+"""How much of the resident memory of the process is the recorder's own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.model.event_cost import SAVE_NS, EventCost
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+_EVENTS = ("operators", "user_ranges", "calls", "device_events", "frames")
+# ending and saving may take so many times as long as was measured
+_SLOWER = 3
+
+
+def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
+    """Of the resident bytes `held` at `times` (Unix, ascending; both of shape (n,)) what the profiler's events take.
+
+    While it records it is no more than the events so far take of heap; when it ends, what they take then. A process
+    that grew by less has not grown by it, and what is freed afterwards is taken to be the recorder's first.
+    """
+    window = trace.context.window
+    own = np.zeros(len(times), np.int64)
+    if window is None or not window.end_ns or len(times) < 2:
+        return own
+    ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
+    begun = np.sort(np.concatenate([trace.tables[name]["start_ns"] for name in _EVENTS])) - ahead_ns
+    options = trace.context.options
+    details = bool(options.get("shapes") or options.get("memory"))
+    cost = EventCost.of(stacks=bool(options.get("stacks")), details=details)
+    count = np.searchsorted(begun, times)
+    ended_ns = window.end_ns + _SLOWER * len(begun) * (cost.stop_ns + SAVE_NS)
+    for at in range(1, len(times)):
+        grown = int(held[at] - held[at - 1])
+        if times[at - 1] > ended_ns:
+            most = 0
+        elif times[at] > window.end_ns:
+            most = cost.ended_bytes * len(begun)
+        else:
+            most = cost.heap_bytes * int(count[at])
+        taken = min(max(grown, 0), max(most - int(own[at - 1]), 0))
+        own[at] = own[at - 1] + taken + max(min(grown, 0), -int(own[at - 1]))
+    return own
