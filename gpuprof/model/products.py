@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 # forward: input, weight, bias, stride, padding, dilation, transposed
 CONVOLUTION_FORWARDS = frozenset({"aten::convolution", "aten::_convolution", "aten::convolution_overrideable"})
-CONVOLUTION_BACKWARDS = frozenset({"aten::convolution_backward", "aten::convolution_backward_overrideable"})
+CONVOLUTION_BACKWARDS = frozenset({"aten::convolution_backward"})
 
 _SDPA = "aten::_scaled_dot_product_"
 # of fused attention the place of `is_causal` among its arguments, by torch's own schemas

@@ -38,13 +38,14 @@ class CountedOperators(Result):
 
     Of operators within one another only the innermost counts: `aten::addmm` and not the `aten::linear` around it, so
     that nothing counts twice, and the type is the one after autocast. `products`: how many operators are products by
-    their names, recorded shapes or not, again without those around others.
+    their names, again without those around others; `unshaped`: of those the ones without recorded shapes.
     """
 
     row: Array
     shape: Array
     shapes: tuple[CountedShape, ...]
     products: int
+    unshaped: int
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -65,12 +66,13 @@ class CountedOperators(Result):
                 known[key] = -1 if counted is None else len(shapes)
                 shapes += [] if counted is None else [counted]
             which[at] = known[key]
-        inner = _innermost(trace, rows[which >= 0])
+        inner, innermost = _innermost(trace, rows[which >= 0]), _innermost(trace, rows)
         return cls(
             row=rows[which >= 0][inner],
             shape=which[which >= 0][inner],
             shapes=tuple(shapes),
-            products=int(_innermost(trace, rows).sum()),
+            products=int(innermost.sum()),
+            unshaped=int((operators["input_dims"][rows[innermost]] < 0).sum()),
         )
 
     def owners(self, trace: Trace, operator: Array) -> Array:

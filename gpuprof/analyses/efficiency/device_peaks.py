@@ -1,8 +1,8 @@
 """What vendors publish for their devices: dense peaks by number format, and memory bandwidth.
 
-Without sparsity, at boost clock; half-precision products add up in fp32, as torch has them do. Names are what the driver
-gives, exactly: a slice of a device (MIG) or a variant that is not listed has no peak here. A device of AMD that has two
-dies is two devices to torch, each with half of the published figure.
+Without sparsity, at boost clock; half-precision products add up in fp32, as torch has them do. Names are exactly what
+the driver gives: a slice of a device (MIG) or a variant that is not listed has no peak here. A device of AMD that has
+two dies is two devices to torch, each with half of the published figure.
 """
 
 from __future__ import annotations

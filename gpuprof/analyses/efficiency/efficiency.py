@@ -106,7 +106,7 @@ class Efficiency(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the counted operators and the time of what they launched."""
         counted, activity = results.get(CountedOperators), results.get(DeviceActivity)
-        missing = _missing(trace, counted)
+        missing = _missing(counted)
         device = activity.primary
         if device is None and (trace.device_recorded is not None or trace.source.unread is not None):
             return cls(missing="device activity")
@@ -144,15 +144,13 @@ class Efficiency(Result):
         )
 
 
-def _missing(trace: Trace, counted: CountedOperators) -> str | None:
-    if len(counted.row) >= counted.products:
-        return None
-    return "numbers" if (trace.operators["input_dims"] >= 0).any() else "shapes"
+def _missing(counted: CountedOperators) -> str | None:
+    if counted.unshaped:
+        return "shapes"
+    return "numbers" if len(counted.row) < counted.products else None
 
 
-def _shapes(
-    counted: CountedOperators, times: CountedTimes, peaks: DevicePeaks | None
-) -> tuple[ShapeEfficiency, ...]:
+def _shapes(counted: CountedOperators, times: CountedTimes, peaks: DevicePeaks | None) -> tuple[ShapeEfficiency, ...]:
     """One for each combination of shape and number format, those that took longest first."""
     formats = (None, *NumberFormat)
     keys = counted.shape[times.chosen] * len(formats) + [formats.index(each) for each in times.formats]
@@ -162,9 +160,7 @@ def _shapes(
     for kind, calls, ns in zip(kinds.tolist(), count.tolist(), total.tolist(), strict=True):
         shape, number_format = counted.shapes[kind // len(formats)], formats[kind % len(formats)]
         peak = peaks.flops_per_s(number_format) if peaks else None
-        found.append(
-            ShapeEfficiency(shape.operator, shape.shapes, number_format, calls, calls * shape.flops, ns, peak)
-        )
+        found.append(ShapeEfficiency(shape.operator, shape.shapes, number_format, calls, calls * shape.flops, ns, peak))
     return tuple(sorted(found, key=lambda each: -each.ns))
 
 
