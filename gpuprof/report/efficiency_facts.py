@@ -47,18 +47,16 @@ def efficiency_words(results: Results) -> str:
     kinds = ["matrix products"] if len(names) > len(attention) + len(convolutions) else []
     kinds += [*(["convolutions"] if convolutions else []), *(["attention"] if attention else [])]
     subject = " and ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
-    verb = "reaches" if kinds == ["attention"] else "reach"
-    return (
-        f"{subject[:1].upper()}{subject[1:]} {verb} {percent(found.peak_share)} of {_peak(found)} while they run; "
-        f"over the whole recording it is {percent(found.mfu)} (MFU)."
-    )
+    verb, time = ("reaches", "it runs") if kinds == ["attention"] else ("reach", "they run")
+    reached = f"{subject[:1].upper()}{subject[1:]} {verb} {percent(found.peak_share)} of {_peak(found)} while {time}"
+    return f"{reached}; MFU {percent(found.mfu)}."
 
 
 def _peak(found: Efficiency) -> str:
     most = found.flops_by_format[0]
     if most[1] >= _ONE_FORMAT_SHARE * found.flops:
         return f"the {_format(most[0])} peak"
-    return f"the peak ({', '.join(each.value for each, flops in found.flops_by_format if each and flops)})"
+    return f"the peaks of their formats ({', '.join(each.value for each, flops in found.flops_by_format if each and flops)})"
 
 
 def _shape(each: ShapeEfficiency) -> dict[str, Any]:
