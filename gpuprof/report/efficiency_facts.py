@@ -56,7 +56,8 @@ def _peak(found: Efficiency) -> str:
     most = found.flops_by_format[0]
     if most[1] >= _ONE_FORMAT_SHARE * found.flops:
         return f"the {_format(most[0])} peak"
-    return f"the peaks of their formats ({', '.join(each.value for each, flops in found.flops_by_format if each and flops)})"
+    formats = ", ".join(each.value for each, flops in found.flops_by_format if each and flops)
+    return f"the peaks of their formats ({formats})"
 
 
 def _shape(each: ShapeEfficiency) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def test_at_most_fifty_shapes() -> None:
 
 def test_one_line_of_text_where_the_peak_is_known() -> None:
     trace = product(TraceBuilder().device(0, A100), 0, 998).build()
-    sentence = "Matrix products reach 44 % of the bf16 peak while they run; over the whole recording it is 44 % (MFU)."
+    sentence = "Matrix products reach 44 % of the bf16 peak while they run; MFU 44 %."
     assert words(trace) == sentence
     assert sentence in " ".join(render_text(Report.of(trace)).split())
     assert words(product(TraceBuilder().device(0, "Test GPU"), 0, 998).build()) == ""
@@ -70,14 +70,14 @@ def test_what_there_is_and_the_formats_are_named() -> None:
     attention = "aten::_scaled_dot_product_flash_attention"
     builder = TraceBuilder().device(0, A100).operator(attention, 0, 1, types=types, **ATTENTION)
     builder.kernel("flash_fwd_kernel", 2, 1000, launch_at_us=0.1, launch_for_us=0.5)
-    assert words(builder.build()).startswith("Attention reaches 22 % of the bf16 peak")
+    assert words(builder.build()).startswith("Attention reaches 44 % of the bf16 peak while it runs; ")
     builder.operator("aten::convolution", 2000, 1, types=types, **CONVOLUTION)
     builder.kernel("cudnn_convolution_fprop", 2002, 1000, launch_at_us=2000.1, launch_for_us=0.5)
     assert words(builder.build()).startswith("Convolutions and attention reach ")
     product(builder, 4000, 9000, name="ampere_sgemm_128x64", types=FP32)
     found = words(builder.build())
     assert found.startswith("Matrix products, convolutions and attention reach ")
-    assert "of the peak (fp32, bf16) while" in found
+    assert "of the peaks of their formats (bf16, fp32) while" in found
     assert BF16 != FP32
 
 
