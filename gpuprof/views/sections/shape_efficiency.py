@@ -38,7 +38,9 @@ def efficiency_table(results: Results) -> TableBlock | None:
 def _row(each: ShapeEfficiency) -> tuple[Value, ...]:
     rate, share = each.flops_per_s, each.peak_share
     whole = ", ".join(_sizes(shape) for shape in each.shapes)
-    brief = ", ".join(_sizes(shape) for shape in sorted(each.shapes[:4], key=len, reverse=True)[:2])
+    # of a gradient what it is taken of, of a product its factors and no bias
+    factors = each.shapes[1:4] if each.operator.endswith("backward") else each.shapes[:3]
+    brief = ", ".join(_sizes(shape) for shape in sorted(factors, key=len, reverse=True)[:2])
     return (
         each.operator,
         Name(brief, whole),

@@ -44,6 +44,15 @@ def test_a_bias_is_no_factor_and_an_unknown_format_is_a_dash() -> None:
     assert "record them with `--shapes`" in found.note and "vendor" not in found.note
 
 
+def test_of_a_gradient_input_and_weight_are_shown() -> None:
+    dims = "[[2, 4, 7, 7], [2, 3, 9, 9], [4, 3, 3, 3], [], [], [], [], [], [], [], []]"
+    values = '["", "", "", "[0]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, False]"]'
+    found = table(TraceBuilder().operator("aten::convolution_backward", 0, 9, dims=dims, values=values).build())
+    shapes = found.rows[0][1]
+    assert isinstance(shapes, Name)
+    assert (shapes.text, shapes.whole) == ("2×3×9×9, 4×3×3×3", "2×4×7×7, 2×3×9×9, 4×3×3×3")
+
+
 def test_on_the_cpu_there_is_no_peak() -> None:
     trace = TraceBuilder().operator("aten::mm", 0, 10, dims="[[2, 3], [3, 4]]", types=FP32).build()
     found = table(trace)
