@@ -85,6 +85,22 @@ def rate(bytes_per_s: float | None) -> str:
     return f"{bytes_per_s:.0f} B/s"
 
 
+def operations(count: float | None) -> str:
+    """A number of floating-point operations as text: `840 FLOP`, `12.3 GFLOP`; `unknown` for None or NaN."""
+    if count is None or math.isnan(count):
+        return UNKNOWN
+    for scale, unit in ((1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1e3, "kFLOP")):
+        if abs(count) >= scale * _ROUNDS_UP:
+            return f"{_three_digits(count / scale)} {unit}"
+    return f"{count:.0f} FLOP"
+
+
+def operation_rate(flops_per_s: float | None) -> str:
+    """Floating-point operations per second as text: `312 TFLOP/s`; `unknown` for None or NaN."""
+    text = operations(flops_per_s)
+    return text if text == UNKNOWN else f"{text}/s"
+
+
 def energy(joules: float | None) -> str:
     """An energy in J as text: `840 mJ`, `12.5 J`, `1.21 kJ`; `unknown` for None or NaN."""
     if joules is None or math.isnan(joules):

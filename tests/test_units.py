@@ -91,6 +91,15 @@ def test_rate(bytes_per_s: float | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 FLOP"), (840, "840 FLOP"), (1.37e11, "137 GFLOP"), (9.996e14, "1.00 PFLOP"), (None, "unknown")],
+)
+def test_operations(count: float | None, text: str) -> None:
+    assert units.operations(count) == text
+    assert units.operation_rate(count) == (text if count is None else f"{text}/s")
+
+
+@pytest.mark.parametrize(
     ("share", "text"),
     [
         (0.0, "0 %"),

@@ -16,13 +16,14 @@ from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers,
 from gpuprof.ingest.plain_operators import PlainOperators
 from gpuprof.model.embeddings import DENSE_BACKWARDS
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
+from gpuprof.model.products import WITH_NUMBERS
 from gpuprof.model.slices import SLICES
 from gpuprof.model.table import Array
 
 Columns = dict[str, Array]
 
 # of other operators the numbers are many different texts that nothing reads
-_VALUED = SLICES | DENSE_BACKWARDS
+_VALUED = SLICES | DENSE_BACKWARDS | WITH_NUMBERS
 _INT32_MAX = np.iinfo(np.int32).max
 _NOTHING = [-1, 1, 1]
 _DEVICE_KIND: dict[str | None, DeviceEventKind] = {

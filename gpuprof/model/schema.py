@@ -37,7 +37,8 @@ OPERATORS = TableSchema(
             "input_values",
             "int32",
             "index of names",
-            "the numbers given to a slice, or to the dense gradient of an embedding, as recorded, where they were",
+            "the numbers given to a slice, a convolution, fused attention, or the dense gradient of an embedding, as "
+            "recorded, where they were",
         ),
     ),
 )

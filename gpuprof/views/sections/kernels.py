@@ -15,6 +15,7 @@ from gpuprof.report import Report
 from gpuprof.views.blocks import Block, Name, Sentence, TableBlock, TableCell
 from gpuprof.views.kernel_words import brief_names
 from gpuprof.views.sections.section import Section
+from gpuprof.views.sections.shape_efficiency import efficiency_table
 
 MOST_ROWS = 100
 _HEADS = ("kernel", "kind", "precision", "count", "total time", "share", "median", "occupancy")
@@ -26,13 +27,15 @@ def _known(report: Report) -> bool:
 
 
 def _blocks(report: Report) -> tuple[Block, ...]:
-    """Kernels by name, longest first, and operators by self time; what there is none of last."""
+    """Kernels by name, longest first, products by shape, and operators by self time; what there is none of last."""
     results = report.results
     kernels, operators = results.get(Kernels), results.get(Operators)
     by_operator = _operators(operators) if operators.uses else Sentence("No operators were recorded.")
+    by_shape = efficiency_table(results)
+    shapes = () if by_shape is None else (by_shape,)
     if not kernels.count:
-        return by_operator, Sentence(_why_none(results))
-    return _kernels(results, kernels), by_operator
+        return *shapes, by_operator, Sentence(_why_none(results))
+    return _kernels(results, kernels), *shapes, by_operator
 
 
 def _why_none(results: Results) -> str:

@@ -1,0 +1,35 @@
+"""Operators whose arithmetic follows from their shapes only together with numbers that they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# forward: input, weight, bias, stride, padding, dilation, transposed
+CONVOLUTION_FORWARDS = frozenset({"aten::convolution", "aten::_convolution", "aten::convolution_overrideable"})
+CONVOLUTION_BACKWARDS = frozenset({"aten::convolution_backward"})
+
+_SDPA = "aten::_scaled_dot_product_"
+# of fused attention the place of `is_causal` among its arguments, by torch's own schemas
+ATTENTION_FORWARDS: Mapping[str, int] = MappingProxyType(
+    {
+        f"{_SDPA}flash_attention": 4,
+        f"{_SDPA}flash_attention_for_cpu": 4,
+        f"{_SDPA}efficient_attention": 6,
+        f"{_SDPA}cudnn_attention": 6,
+        f"{_SDPA}fused_attention_overrideable": 5,
+    }
+)
+ATTENTION_BACKWARDS: Mapping[str, int] = MappingProxyType(
+    {
+        f"{_SDPA}flash_attention_backward": 11,
+        f"{_SDPA}flash_attention_for_cpu_backward": 7,
+        f"{_SDPA}efficient_attention_backward": 11,
+        f"{_SDPA}cudnn_attention_backward": 14,
+        f"{_SDPA}fused_attention_overrideable_backward": 13,
+    }
+)
+
+WITH_NUMBERS = frozenset(
+    {*CONVOLUTION_FORWARDS, *CONVOLUTION_BACKWARDS, *ATTENTION_FORWARDS, *ATTENTION_BACKWARDS},
+)

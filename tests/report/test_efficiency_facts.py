@@ -1,0 +1,87 @@
+"""Efficiency in JSON and in one sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.trace import Trace
+from gpuprof.report import Report
+from gpuprof.report.contract import json_schema, to_dict
+from gpuprof.report.efficiency_facts import MOST_SHAPES, efficiency_dict, efficiency_words
+from gpuprof.views.text import render_text
+from tests.analyses.efficiency.test_efficiency import A100, BF16, FLOPS, FP32, product
+from tests.support.trace_builder import TraceBuilder
+
+CONVOLUTION = {
+    "dims": "[[8, 256, 64, 64], [256, 256, 3, 3], [], [], [], [], []]",
+    "values": '["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "False"]',
+}
+ATTENTION = {
+    "dims": "[[8, 16, 2048, 64], [8, 16, 2048, 64], [8, 16, 2048, 64], [], []]",
+    "values": '["", "", "", "0.", "False"]',
+}
+
+
+def words(trace: Trace) -> str:
+    return efficiency_words(Results(trace))
+
+
+def test_the_json_has_sums_and_shapes_and_fits_the_schema() -> None:
+    told = to_dict(Report.of(product(TraceBuilder().device(0, A100), 0, 998).build()))
+    Draft202012Validator(json.loads(json_schema())).validate(json.loads(json.dumps(told, allow_nan=False)))
+    found = told["efficiency"]
+    assert (found["flops"], found["running_ms"], found["number_format"]) == (FLOPS, 0.998, "bf16")
+    assert (found["peak_flops_per_s"], found["covered_share"], found["missing"]) == (312e12, 1.0, None)
+    (shape,) = found["shapes"]
+    assert (shape["operator"], shape["shapes"]) == ("aten::mm", [[4096, 4096], [4096, 4096]])
+    assert (shape["count"], shape["flops"], shape["ms"]) == (1, FLOPS, 0.998)
+    assert shape["peak_share"] == pytest.approx(FLOPS / 998e-6 / 312e12)
+
+
+def test_the_json_says_what_is_missing_and_is_null_without_products() -> None:
+    told = efficiency_dict(Results(product(TraceBuilder(), 0, 100, dims=None).build()))
+    assert told is not None and (told["missing"], told["shapes"], told["mfu"]) == ("shapes", [], None)
+    assert efficiency_dict(Results(TraceBuilder().operator("aten::add", 0, 10).build())) is None
+
+
+def test_at_most_fifty_shapes() -> None:
+    builder = TraceBuilder().device(0, A100)
+    for number in range(MOST_SHAPES + 1):
+        product(builder, number * 100, 50, dims=f"[[{number + 1}, 8], [8, 8]]")
+    told = efficiency_dict(Results(builder.build()))
+    assert told is not None and len(told["shapes"]) == MOST_SHAPES
+
+
+def test_one_line_of_text_where_the_peak_is_known() -> None:
+    trace = product(TraceBuilder().device(0, A100), 0, 998).build()
+    sentence = "Matrix products reach 44 % of the bf16 peak while they run; MFU 44 %."
+    assert words(trace) == sentence
+    assert sentence in " ".join(render_text(Report.of(trace)).split())
+    assert words(product(TraceBuilder().device(0, "Test GPU"), 0, 998).build()) == ""
+    assert words(TraceBuilder().operator("aten::mm", 0, 9, dims="[[2, 2], [2, 2]]").build()) == ""
+
+
+def test_what_there_is_and_the_formats_are_named() -> None:
+    types = '["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"]'
+    attention = "aten::_scaled_dot_product_flash_attention"
+    builder = TraceBuilder().device(0, A100).operator(attention, 0, 1, types=types, **ATTENTION)
+    builder.kernel("flash_fwd_kernel", 2, 1000, launch_at_us=0.1, launch_for_us=0.5)
+    assert words(builder.build()).startswith("Attention reaches 44 % of the bf16 peak while it runs; ")
+    builder.operator("aten::convolution", 2000, 1, types=types, **CONVOLUTION)
+    builder.kernel("cudnn_convolution_fprop", 2002, 1000, launch_at_us=2000.1, launch_for_us=0.5)
+    assert words(builder.build()).startswith("Convolutions and attention reach ")
+    product(builder, 4000, 9000, name="ampere_sgemm_128x64", types=FP32)
+    found = words(builder.build())
+    assert found.startswith("Matrix products, convolutions and attention reach ")
+    assert "of the peaks of their formats (bf16, fp32) while" in found
+    assert BF16 != FP32
+
+
+def test_nothing_is_said_of_a_recording_that_cannot_be_judged() -> None:
+    trace = product(TraceBuilder().device(0, A100), 0, 998).build()
+    report = Report.of(trace)
+    assert ("MFU" in render_text(report)) is not report.gate.validity.nothing_holds
