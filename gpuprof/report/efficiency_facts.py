@@ -36,6 +36,20 @@ def efficiency_dict(results: Results) -> dict[str, Any] | None:
     }
 
 
+def used_well(results: Results) -> str:
+    """That the device is used well, where that is shown; else empty. It does not say that the work is needed."""
+    found = results.get(Efficiency)
+    if not found.uses_device_well or found.busy_share is None or found.busy_peak_share is None:
+        return ""
+    known = _format(found.number_format)
+    peak = f"{known} peak" if known else "peak"
+    return (
+        f"No rule applies, and the GPU is used well: it is busy {percent(found.busy_share)} of the time, and reaches "
+        f"{percent(found.busy_peak_share)} of its {peak} while busy. "
+        "Whether all of this work is needed was not examined."
+    )
+
+
 def efficiency_words(results: Results) -> str:
     """Percent of the peak while products run, and of the whole span; empty where the peak is unknown."""
     found = results.get(Efficiency)

@@ -18,6 +18,7 @@ from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
+from gpuprof.report.efficiency_facts import used_well
 from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
 from gpuprof.report.largest_shares import beside_findings, goes_to
@@ -164,6 +165,8 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     unexplained = lost is not None and lost.share >= _WORTH_EXPLAINING
     if unexplained and not findings and _without_torch(trace):
         return prefix + "There is nothing of torch’s to judge."
+    if not findings and not gate.doubts and (earned := used_well(results)):
+        return f"{prefix}{earned} {goes_to(results)}".strip()
     if not findings:
         judged = " in what can be judged" if gate.doubts else ""
         return prefix + f"No rule applies{judged}. {goes_to(results)}".strip()

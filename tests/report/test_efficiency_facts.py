@@ -11,7 +11,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
 from gpuprof.report.contract import json_schema, to_dict
-from gpuprof.report.efficiency_facts import MOST_SHAPES, efficiency_dict, efficiency_words
+from gpuprof.report.efficiency_facts import MOST_SHAPES, efficiency_dict, efficiency_words, used_well
 from gpuprof.views.text import render_text
 from tests.analyses.efficiency.test_efficiency import A100, BF16, FLOPS, FP32, product
 from tests.support.trace_builder import TraceBuilder
@@ -85,3 +85,26 @@ def test_nothing_is_said_of_a_recording_that_cannot_be_judged() -> None:
     trace = product(TraceBuilder().device(0, A100), 0, 998).build()
     report = Report.of(trace)
     assert ("MFU" in render_text(report)) is not report.gate.validity.nothing_holds
+
+
+def products(for_us: float, device: str = A100) -> Trace:
+    """Six steps of one product each, with 10 µs between them."""
+    builder = TraceBuilder().device(0, device)
+    for number in range(6):
+        at = number * (for_us + 10)
+        product(builder.step(at, for_us + 10), at, for_us)
+    return builder.build()
+
+
+def test_a_device_that_is_used_well_is_said_to_be() -> None:
+    said = Report.of(products(600)).verdict.advice.replace("\u202f", " ").replace("\u00a0", " ")
+    assert said.startswith(
+        "No rule applies, and the GPU is used well: it is busy 99 % of the time, and reaches 73 % of"
+    )
+    assert "Whether all of this work is needed was not examined. The largest shares of the time: 99 % aten::mm" in said
+
+
+@pytest.mark.parametrize("trace", [products(998), products(600, "Test GPU"), TraceBuilder().build()])
+def test_elsewhere_nothing_of_the_kind_is_said(trace: Trace) -> None:
+    assert used_well(Results(trace)) == ""
+    assert "used well" not in Report.of(trace).verdict.advice
