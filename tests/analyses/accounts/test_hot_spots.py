@@ -93,3 +93,7 @@ def test_with_a_device_by_the_work_that_they_launched() -> None:
 
 def test_nothing_recorded_has_no_spot() -> None:
     assert Results(TraceBuilder().build()).get(HotSpots).spots == ()
+
+
+def test_the_first_line_of_the_cell_is_a_line() -> None:
+    assert [each.line for each in spots(TraceBuilder().stack(30_000, 90_000, line(1)))] == [1]

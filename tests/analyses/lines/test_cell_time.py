@@ -43,7 +43,7 @@ def test_time_is_counted_by_line_with_its_error_and_what_it_called() -> None:
 
     assert found.sampled_ns == 1_000_000_000
     assert found.outside_ns == 50_000_000
-    assert list(found.table["line"]) == [5, 8]
+    assert list(found.table["line"]) == list(found.table["cell_line"]) == [5, 8]
     assert list(found.table["share"]) == pytest.approx([0.8, 0.15])
     # 100 samples of random length count as 50; one more for and one against
     shares = [(0.8 * 50 + 1) / 52, (0.15 * 50 + 1) / 52]

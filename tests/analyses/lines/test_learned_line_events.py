@@ -78,3 +78,11 @@ def test_operators_are_alike_where_all_names_around_them_are(names: list[int], r
     for one, left in enumerate(around):
         for other, right in enumerate(around):
             assert (found[one] == found[other]) == (left == right)
+
+
+def test_a_look_between_two_operators_tells_nothing_of_either() -> None:
+    builder, at = TraceBuilder().context(lines=FOLLOWED), 0
+    for _ in range(20):
+        builder.operator("aten::linear", at, 40).look(at + 42, (CELL_FILE, "<module>", 3))
+        at += 50
+    assert set(learned(builder.build())) == {-1}

@@ -110,3 +110,10 @@ def test_optimizer_steps_of_two_lines_are_not_told_apart() -> None:
     places = places_of(partly(adam, msgspec.structs.replace(adam, line=8)))
 
     assert lines_at(places, 0, 10, 45, 52, 57) == [2, -1, 7, -1]
+
+
+def test_optimizers_of_another_name_or_that_never_stepped_leave_it_clear() -> None:
+    adam = Optimizer(name="Adam", parameters=1, elements=1, line=7, steps=1)
+    others = (msgspec.structs.replace(adam, name="SGD", line=8), msgspec.structs.replace(adam, steps=0, line=9))
+
+    assert lines_at(places_of(partly(adam, *others)), 0, 45, 57) == [7, 7]

@@ -46,3 +46,8 @@ def test_a_free_after_an_allocation_of_the_same_operator_makes_room() -> None:
 def test_nothing_recorded_gives_nothing(empty_trace: Trace) -> None:
     calls = Results(empty_trace).get(AllocatorCalls)
     assert (calls.everywhere_ns, calls.steps, calls.bursts, calls.host.total_ns) == (0, 0, 0, 0)
+
+
+def test_the_first_operator_of_a_run_frees_like_any_other() -> None:
+    builder = TraceBuilder().operator("ReluBackward0", 0, 200).step(0, 100).step(100, 100)
+    assert of(builder.call("cudaFree", 155, 5)).frees_alone == 1

@@ -27,3 +27,9 @@ def test_rows_match_those_of_the_tables(any_shared_trace: Any) -> None:
     joined = results.get(CopyWaits)
     assert len(joined.copy_call) == len(results.get(SyncWaits).table)
     assert len(joined.calls.starts) == len(results.get(Copies).table)
+
+
+def test_a_copy_without_a_recorded_call_holds_up_nobody() -> None:
+    results = Results(TraceBuilder().operator("aten::mm", 0, 10).copy("h2d", 5, 40).build())
+    calls = results.get(CopyWaits).calls
+    assert (calls.ends - calls.starts).tolist() == [0]
