@@ -152,6 +152,7 @@ def _hot_spot(spot: HotSpot) -> dict[str, Any]:
         "cell_line": spot.cell_line,
         "function": spot.function,
         "what": spot.what,
+        "what_share": spot.what_share,
     }
 
 

@@ -10,6 +10,8 @@ from gpuprof.model.kernel_names import short_name
 from gpuprof.units import percent, size
 
 _LONGEST = 60
+# of a spot's time: with less there is something else to name
+_NEARLY_ALL = 0.8
 OWN_CODE = "its own code"
 
 
@@ -26,8 +28,11 @@ def place(spot: HotSpot | MemoryAt) -> str:
 
 
 def what(spot: HotSpot) -> str:
-    """What ran there; a kernel by its short name."""
-    return short_name(spot.what) if spot.what else OWN_CODE
+    """What ran there; a kernel by its short name. `mostly …` where the line also runs other things."""
+    if not spot.what:
+        return OWN_CODE
+    mostly = "mostly " if spot.what_share is not None and spot.what_share < _NEARLY_ALL else ""
+    return f"{mostly}{short_name(spot.what)}"
 
 
 def brief(name: str) -> str:
@@ -38,7 +43,7 @@ def brief(name: str) -> str:
 
 def in_short(spot: HotSpot) -> str:
     """`54 % line 34 of the cell (optimizer, torch.optim.adam.Adam.step)`."""
-    ran = short_name(spot.what)
+    ran = what(spot) if spot.what else ""
     known = [spot.phase.value if spot.phase else "", ran]
     named = ", ".join(each for each in known if each)
     where = place(spot)

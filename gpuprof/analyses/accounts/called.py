@@ -11,11 +11,11 @@ _MOST_OF_IT = 0.5
 _WRAPPERS = ("wrapper", "decorate_context", "inner", "wrapped")
 
 
-def called(trace: Trace, stacks: SampledStacks, node: Array, spent: Array, own: Array) -> str:
+def called(trace: Trace, stacks: SampledStacks, node: Array, spent: Array, own: Array) -> tuple[str, float]:
     """The library's function that took most of the line's time: from the first one down, past wrappers, as long as one
-    function holds half of the time. Empty for the line's own code."""
+    function holds half of the time; and its share of that time, 0..1. Empty for the line's own code."""
     paths = [_path_below(trace, int(leaf), int(own[leaf])) for leaf in node]
-    chosen, level, whole = -1, 0, float(spent.sum())
+    chosen, level, whole, share = -1, 0, float(spent.sum()), 0.0
     while level == 0 or _is_wrapper(stacks.functions[chosen % _FUNCTIONS]):
         held = dict[int, float]()
         for path, ns in zip(paths, spent.tolist(), strict=True):
@@ -25,8 +25,8 @@ def called(trace: Trace, stacks: SampledStacks, node: Array, spent: Array, own: 
         most = max(held, key=lambda each: held[each])
         if most < 0 or (level and held[most] < _MOST_OF_IT * whole):
             break
-        chosen, level = most, level + 1
-    return _named(stacks, chosen)
+        chosen, level, share = most, level + 1, held[most] / whole if whole else 0.0
+    return _named(stacks, chosen), share
 
 
 def _path_below(trace: Trace, leaf: int, own: int) -> list[int]:

@@ -16,7 +16,8 @@ class HotSpot:
 
     `source_file`: the name of the file as it was sampled, None where no line is known; `is_cell`: it is the profiled
     cell. `cell_line`: the line of the profiled cell that led there. `function` of the user's own. `what` ran at the
-    leaf: a library's function, or an operator. `error`: the standard error of the share, where it was sampled.
+    leaf: a library's function, or an operator; `what_share` of the spot's time, 0..1, None where that is not known.
+    `error`: the standard error of the share, where it was sampled.
     """
 
     ns: int
@@ -30,3 +31,4 @@ class HotSpot:
     cell_line: int | None = None
     function: str | None = None
     error: float | None = None
+    what_share: float | None = None

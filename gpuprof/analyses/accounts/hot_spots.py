@@ -63,12 +63,14 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
         rows = np.flatnonzero(known)[group == row]
         file, line, function = (int(each) for each in distinct[row])
         described = stacks.files[file]
+        what, what_share = called(trace, stacks, node[rows], lasted[rows], own)
         found.append(
             HotSpot(
                 ns=int(spent[row]),
                 share=share,
                 phase=PHASES[_heaviest(phase[rows], lasted[rows])],
-                what=called(trace, stacks, node[rows], lasted[rows], own) or named.get((described.filename, line), ""),
+                what=what or named.get((described.filename, line), ""),
+                what_share=what_share if what else None,
                 source_file=described.filename,
                 is_cell=described.kind == "cell",
                 execution_count=_count(trace, described.kind, described.execution_count),

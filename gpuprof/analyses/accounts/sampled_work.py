@@ -33,6 +33,6 @@ def sampled_work(trace: Trace, lines: StackLines, within: Intervals) -> list[tup
     found = []
     for line in np.unique(cell_line).tolist():
         mine = cell_line == line
-        what = called(trace, stacks, node[mine], spent[mine], own) or OWN_CODE
-        found.append((what, line if line > 0 else None, int(spent[mine].sum())))
+        what, _ = called(trace, stacks, node[mine], spent[mine], own)
+        found.append((what or OWN_CODE, line if line > 0 else None, int(spent[mine].sum())))
     return sorted(found, key=lambda each: -each[2])

@@ -97,3 +97,13 @@ def test_nothing_recorded_has_no_spot() -> None:
 
 def test_the_first_line_of_the_cell_is_a_line() -> None:
     assert [each.line for each in spots(TraceBuilder().stack(30_000, 90_000, line(1)))] == [1]
+
+
+def test_a_line_that_runs_several_things_says_so() -> None:
+    # GIVEN one line that spends 60 ms in backward and 40 ms in an optimizer's step, and one that does nothing else
+    builder = TraceBuilder().stack(30_000, 60_000, line(6), BACKWARD).stack(90_000, 40_000, line(6), STEP)
+    one = TraceBuilder().stack(30_000, 100_000, line(6), BACKWARD)
+    (several,), (single,) = spots(builder), spots(one)
+    assert several.what == single.what == "torch._tensor.Tensor.backward"
+    assert (several.what_share, single.what_share) == (0.6, 1.0)
+    assert "mostly torch._tensor.Tensor.backward" in in_short(several) and "mostly" not in in_short(single)
