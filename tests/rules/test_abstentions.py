@@ -24,7 +24,7 @@ NEEDS = {
     "copies_within_device": "the device’s copies",
     "copy_round_trip": "the copies from and to the device",
     "cpu_build_or_cpu_tensors": "whether this machine has a GPU",
-    "cpu_preprocessing": "a GPU in the run",
+    "cpu_preprocessing": "the device’s idle time",
     "data_parallel_module": "on how many devices it ran",
     "debug_mode_on": "torch’s flags during the run",
     "dense_embedding_gradients": "the sizes of embedding tables, to tell how few of their rows a step uses",

@@ -124,7 +124,9 @@ def collectives(number: int, each_us: float) -> str:
 
 
 def test_many_short_collectives_are_told() -> None:
-    words = " They are many and short (100 a step, half of them under 50.0 µs): what counts is their number, not their"
+    words = (
+        " They are many and short (100 per step, half of them under 50.0 µs): what counts is their number, not their"
+    )
     assert collectives(100, 50) == f"{words} bytes."
     assert collectives(99, 50) == collectives(100, 50.1) == ""
 
