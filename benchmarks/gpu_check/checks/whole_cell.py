@@ -55,6 +55,7 @@ def run(check: Check) -> None:
     _iterations(check, profiled, true)
     _stacks(check, profiled)
     _accounts(check, profiled)
+    _modules(check, profiled)
     check.note(validity=profiled.report_data.results.get(Validity).state)
 
 
@@ -82,6 +83,18 @@ def _accounts(check: Check, profiled: Run) -> None:
     check.expect("the waits for data are a phase", phases.get("data", 0.0) > _CLOSE)
     idle = {each["what"]: each["share"] for each in told["gpu_idle"]}
     check.only_on_device("the device is idle while the DataLoader works", idle.get("DataLoader.__next__", 0.0) > _CLOSE)
+
+
+def _modules(check: Check, profiled: Run) -> None:
+    told = profiled.to_dict()
+    paths = (told["modules"] or {}).get("paths", [])
+    check.note(modules=paths, efficiency=told["efficiency"], iterations=told["iterations"])
+    outer = [each for each in paths if len(each["path"]) == 1]
+    check.expect("the model is the outermost module", [each["class"] for each in outer] == ["Sequential"])
+    check.expect("its six layers are below it", sum(each["class"] == "Linear" for each in paths) == 6)
+    on_device = max((each["device_share"] or 0.0 for each in outer), default=0.0)
+    # the square, its mean and the optimizer are no module's
+    check.only_on_device("forward and backward of the model are on the device", 0.2 < on_device <= 1.0)
 
 
 def _stacks(check: Check, profiled: Run) -> None:
