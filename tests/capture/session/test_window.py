@@ -60,7 +60,8 @@ def busy(steps: int) -> None:
 
 def test_eight_steps_of_many_events_are_enough(new_session: NewSession) -> None:
     _, window = profiled(new_session(), lambda: busy(30))
-    assert window.ended_by == "steps" and 10 <= window.steps_recorded <= 12
+    # the heap is read 50 times a second at most: a busy machine makes some more steps until then
+    assert window.ended_by == "steps" and 10 <= window.steps_recorded <= 20
 
 
 def test_steps_that_were_asked_for_are_recorded_whatever_they_hold(new_session: NewSession) -> None:
