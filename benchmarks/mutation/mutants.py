@@ -7,7 +7,7 @@ Every fault replaces a piece of a file's text and leaves the rest of it as it is
 - arithmetic: `+` and `-`, `*` and `/`, `//` to `/`, `%` to `*`, `**` to `*`, `&` and `|`, `<<` and `>>`, and the same
   in `+=`; a sign is left out
 - logic: `and` and `or`, `not` left out, a condition that is a plain value turned around
-- a number plus one, or half as much again; `True` and `False`
+- a number plus one (where that is more than a thousandth of it), or half as much again; `True` and `False`
 - smaller and larger: `min` and `max`, `any` and `all`, `np.minimum` and `np.maximum`, `floor` and `ceil`
 - control: `return None` instead of a value, `break` and `continue`
 
@@ -152,7 +152,8 @@ class _Finder(ast.NodeVisitor):
             self._add(start, end, str(not value))
         elif isinstance(value, int | float):
             more = round(value * 1.5, 12) if isinstance(value, float) else value * 3 // 2
-            self._add(start, end, *dict.fromkeys(repr(new) for new in (value + 1, more) if new != value))
+            larger = [more] if abs(value) > 1000 else [value + 1, more]
+            self._add(start, end, *dict.fromkeys(repr(new) for new in larger if new != value))
 
     def visit_Call(self, node: ast.Call) -> None:
         called = node.func
