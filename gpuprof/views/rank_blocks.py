@@ -17,13 +17,14 @@ _NOTE = (
 
 
 def late_words(results: Results) -> str:
-    """`Rank 1 came last at 10 of 12 collectives: 93 % of all waiting is for it.`; empty where no rank is known."""
+    """`Rank 1 came last at 10 of 12 collectives after the first step: 93 % of …`; empty where no rank is known."""
     late = results.get(LateRank)
     if late.rank is None:
         return ""
     return (
-        f"Rank {late.rank} came last at {count(late.last)} of {plural(late.meetings, 'collective')}: "
-        f"{percent(late.waiting_share)} of all waiting with no compute alongside is for it."
+        f"Rank {late.rank} came last at {count(late.last)} of {plural(late.meetings, 'collective')} after the first"
+        f"{' step' if late.by_step else ''}: {percent(late.waiting_share)} of the waiting there with no compute "
+        "alongside is for it."
     )
 
 

@@ -95,8 +95,9 @@ class RankStraggler(Rule):
             title=f"Rank {late.rank} arrives late: others wait {units.percent(share)} of {_whole(late)}",
             explanation=(
                 f"Rank {late.rank} came last at {units.count(late.last)} of {units.plural(late.meetings, 'collective')}"
-                f" ({units.percent(late.waiting_share)} of all waiting is for it). Every rank that waits for it waits "
-                f"at least {waited}. {more_words(more, late)}"
+                f" after the first{' step' if late.by_step else ''} ({units.percent(late.waiting_share)} of the "
+                f"waiting there is for it). Every rank that waits for it waits at least {waited}. "
+                f"{more_words(more, late)}"
             ),
             evidence={
                 "rank": late.rank if late.rank is not None else -1,

@@ -149,9 +149,9 @@ FIGURES = {
     ),
     "rank_straggler": Figures(
         (
-            "Rank 1 came last at 6 of 6 collectives (100 % of all waiting is for it). Every rank that waits for"
-            " it waits at least 2.00 ms per step (median of 6 steps). Compared with the median of the other"
-            " ranks, it spent more per step: 2.00 ms waiting for data."
+            "Rank 1 came last at 6 of 6 collectives after the first step (100 % of the waiting there is for it). Every"
+            " rank that waits for it waits at least 2.00 ms per step (median of 6 steps). Compared with the median"
+            " of the other ranks, it spent more per step: 2.00 ms waiting for data."
         ),
         {
             "rank": 1,
