@@ -8,6 +8,7 @@ from gpuprof.analyses.basics.launched import launched_in
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.loops.grown_tensors import GrownTensors
+from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.whatif.changes.graph_edits import GraphEdit, together
@@ -48,7 +49,9 @@ def loop_read_once(results: Results, turns: float, inside: Intervals, waits: Arr
 
     At worst the loop stays, with half of the host's time, as on small tensors of the CPU.
     """
-    run = np.searchsorted(inside.starts, results.trace.calls["start_ns"][waits], side="right")
+    begun = results.trace.calls["start_ns"][waits]
+    waits, begun = (each[intervals.contains(inside, begun)] for each in (waits, begun))
+    run = np.searchsorted(inside.starts, begun, side="right")
     ordered = np.argsort(run, kind="stable")
     last = np.diff(run[ordered], append=-1) != 0
     gone, at_once = waits_dropped(waits[ordered[~last]]), turns_at_once(results, turns, inside)
