@@ -16,11 +16,15 @@ from gpuprof.errors import UsageError
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.precedence import TAKES_MOST
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.saving.of_the_cell import severity_in_cell
 from gpuprof.rules.saving.run_variation import spread_of_the_rest
 from gpuprof.rules.saving.without_profiling import without_recording
 from gpuprof.whatif.predict import MINOR_SHARE
+
+# of a finding's time, within a cause that may be elsewhere as well
+_MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,18 @@ def _rank(found: Finding) -> tuple[int, float, str]:
 
 def _yields(found: Finding, findings: list[Finding]) -> bool:
     causes = rule(found.rule).yields_to
-    return any(other.rule in causes and _same_time(found, other) for other in findings)
+    return any(other.rule in causes and _explains(other, found) for other in findings)
+
+
+def _explains(cause: Finding, found: Finding) -> bool:
+    """Whether the cause is one of the same time; of a cause that stands for many, whether it is of most of it, and
+    matters as much."""
+    if cause.rule not in TAKES_MOST or cause.during is None:
+        return _same_time(found, cause)
+    if cause.severity < found.severity:
+        return False
+    times = _times(found) if found.during is None else found.during
+    return intervals.intersect(times, cause.during).total_ns > _MOST * times.total_ns
 
 
 def _same_time(left: Finding, right: Finding) -> bool:

@@ -25,7 +25,11 @@ EXPERT = {
     "a100-particle-batch16": Said(("launch_bound",), ("input_stall",), ("launches too slowly",)),
     "a100-sam-later": Said(("sync_in_step",), ("input_stall", "launch_bound")),
     "a100-sam-latest": Said(("unfused_pointwise",), ("input_stall", "launch_bound"), ("elementwise",)),
-    "a100-sam-loop-0": Said(("sync_in_step", "fp32_matmul"), ("input_stall",)),
+    "a100-sam-loop-0": Said(
+        ("loop_on_host", "fp32_matmul"),
+        ("sync_in_step", "pageable_h2d_copy", "launch_bound", "input_stall"),
+        ("A Python loop waits for the device in each iteration",),
+    ),
     "gp100-gpu-user-annotation": Said(("launch_bound",), ("input_stall", "exposed_collective")),
     "h100-timesformer-video": Said(
         ("eager_attention", "cpu_preprocessing"),

@@ -53,6 +53,7 @@ NEEDS = {
     "input_stall": "the device’s activity during the waits for data",
     "launch_bound": "the launches of the kernels: how far the host is ahead cannot be said",
     "logits_dominate_peak": "the size of what the loss is computed from",
+    "loop_on_host": "the device’s activity within loops",
     "memory_grows_per_step": "memory after at least 8 steps of training",
     "memory_near_limit": "the size of the device’s memory and the peak in it",
     "memory_unused": "the peak of the device’s memory, what was there before included",

@@ -195,6 +195,13 @@ EDGES = (
     Edge("memory_grows_per_step", "levels", lambda c, x: c._run(10, steps=x), 7, 8, ABSTAINS, HIGH),
     Edge("memory_near_limit", "reserved_share", lambda c, x: c._run(x), 14.39, 14.41, None, MEDIUM),
     # 9 µs in every x
+    # of 10 ms, in 20 iterations
+    Edge("loop_on_host", "loop_share", lambda c, x: c.looped(x), 24.9, 25.1, None, MEDIUM),
+    Edge("loop_on_host", "high_share", lambda c, x: c.looped(x), 99, 101, MEDIUM, HIGH),
+    # of iterations of 150 µs, 1 µs for the copy
+    Edge("loop_on_host", "busy_share", lambda c, x: c.looped(kernel_us=x), 74.1, 73.9, None, HIGH),
+    # as long as all iterations together
+    Edge("loop_on_host", "even_share", lambda c, x: c.looped(extra_us=x), 3010, 2990, None, HIGH),
     Edge("launch_bound", "gap_share", lambda c, x: paced(x), 11.2, 11.3, None, MEDIUM),
     # of a step of 1 ms
     Edge("memory_unused", "fixed_share", lambda c, x: c._steps(x), 99, 100, None, MEDIUM),
@@ -294,8 +301,8 @@ ODD = {
             "conv_autotune_off", "conv_bias_before_norm", "cpu_build_or_cpu_tensors", "data_parallel_module",
             "device_shared", "eager_attention", "empty_cache_in_step", "energy_idle", "explicit_synchronize",
             "exposed_collective", "exposed_h2d_copy", "float64_compute", "fp32_matmul", "gc_pauses",
-            "gradients_zeroed_in_place", "host_cpu_bound", "input_stall", "launch_bound", "memory_unused",
-            "model_exceeds_device",
+            "gradients_zeroed_in_place", "host_cpu_bound", "input_stall", "launch_bound", "loop_on_host",
+            "memory_unused", "model_exceeds_device",
             "nchw_convolution", "optimizer_state_dominates", "pageable_h2d_copy", "rank_straggler", "slow_transform",
             "sync_in_step", "tensor_grown_by_cat", "unaligned_gemm_shape", "unfused_optimizer", "unfused_pointwise",
             "weights_bound_inference", "workers_oversubscribed", "workers_restarted",

@@ -139,12 +139,12 @@ def _cut(tokens: Array, places: Array) -> RepeatedSequence | None:
 def _likeness(one: Array, other: Array) -> float:
     """Names that are the same from the left or from the right, in both, over all of them; 0..1."""
     shorter = min(len(one), len(other))
-    left = _same(one, other)
-    right = _same(one[::-1], other[::-1]) if left < shorter else 0
+    left = same_beginning(one, other)
+    right = same_beginning(one[::-1], other[::-1]) if left < shorter else 0
     return 2 * min(left + right, shorter) / (len(one) + len(other))
 
 
-def _same(one: Array, other: Array) -> int:
+def same_beginning(one: Array, other: Array) -> int:
     """How many names are the same from the beginning on."""
     shorter = min(len(one), len(other))
     differs = one[:shorter] != other[:shorter]
@@ -155,9 +155,9 @@ def _extended(tokens: Array, places: Array) -> Array:
     """The bounds: moved to the left as far as the beginning of the first repetition is like that of the second."""
     first, second, before, last = places[0], places[1], places[-2], places[-1]
     most = min(int(second - first), int(first))
-    left = _same(tokens[first - most : first][::-1], tokens[second - most : second][::-1])
+    left = same_beginning(tokens[first - most : first][::-1], tokens[second - most : second][::-1])
     bounds: Array = places - left
-    right = _same(tokens[before:last], tokens[last:])
+    right = same_beginning(tokens[before:last], tokens[last:])
     # the last one is whole where it goes on as far as one of those before
     if left + right >= _LIKE * np.diff(places)[-_LAST:].min():
         bounds = np.append(bounds, min(int(last) + right, int(bounds[-1] + last - before)))

@@ -84,6 +84,7 @@ class Finding:
     `evidence` maps a name with its unit to a number or a text (`wait_ms`, `copies`, `bandwidth_gb_per_s`).
     `change` is the advice in words, `diff` a unified diff on the user's cell where one can be given, `leave_it` when
     not to follow it. `replay_edit` is the change on the what-if graph, where the saving was found by re-timing.
+    `during`: the union of all the time that it speaks of, where the rule knows it; `where` shows the longest of it.
     """
 
     rule: str
@@ -97,6 +98,7 @@ class Finding:
     saving: Saving | None = None
     leave_it: str = ""
     replay_edit: Range | None = field(default=None, repr=False, compare=False)
+    during: Intervals | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ STALLS = (
     "host_filled_then_copied",
     "input_stall",
     "launch_bound",
+    "loop_on_host",
     "pageable_h2d_copy",
     "per_sample_fetch",
     "python_loop_over_batch",
@@ -44,27 +45,36 @@ STALLS = (
     "workers_restarted",
 )
 
+# Causes that lie in one place of the run: what has most of its time elsewhere is not silent.
+TAKES_MOST = frozenset({"loop_on_host"})
+
 ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "activations_dominate_peak": ("logits_dominate_peak",),
     "allocator_calls_in_step": (
         "empty_cache_in_step",
         "memory_near_limit",
     ),
-    "blocking_h2d_copy": ("tensor_by_element",),
+    "blocking_h2d_copy": (
+        "tensor_by_element",
+        "loop_on_host",
+    ),
     "clocks_held_down": ("thermal_throttle",),
     "cold_start_dominates": ("recompiles_in_steady_state",),
     "eager_attention": ("launch_bound",),
+    "copy_round_trip": ("loop_on_host",),
     "cpu_preprocessing": (
         "cold_start_dominates",
         "gc_pauses",
         "host_cpu_bound",
         "recompiles_in_steady_state",
+        "loop_on_host",
     ),
     "energy_idle": STALLS,
     "explicit_synchronize": (
         "cpu_preprocessing",
         "debug_mode_on",
     ),
+    "exposed_h2d_copy": ("loop_on_host",),
     "host_cpu_bound": (
         "python_loop_over_batch",
         "python_loop_over_slices",
@@ -73,7 +83,10 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "tensor_grown_by_cat",
         "workers_oversubscribed",
     ),
-    "host_filled_then_copied": ("tensor_by_element",),
+    "host_filled_then_copied": (
+        "tensor_by_element",
+        "loop_on_host",
+    ),
     "input_stall": (
         "workers_oversubscribed",
         "slow_transform",
@@ -86,6 +99,14 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "tensor_by_element",
         "allocator_calls_in_step",
         "empty_cache_in_step",
+        "loop_on_host",
+    ),
+    "loop_on_host": (
+        "debug_mode_on",
+        "python_loop_over_batch",
+        "python_loop_over_slices",
+        "python_loop_over_weights",
+        "tensor_by_element",
     ),
     "memory_near_limit": (
         "activations_dominate_peak",
@@ -101,17 +122,24 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "unfused_optimizer",
         "fp32_matmul",
     ),
-    "pageable_h2d_copy": ("tensor_by_element",),
+    "pageable_h2d_copy": (
+        "tensor_by_element",
+        "loop_on_host",
+    ),
     "per_sample_fetch": ("workers_oversubscribed",),
     "power_capped": ("thermal_throttle",),
     "python_loop_over_batch": ("tensor_by_element",),
     "python_loop_over_slices": ("tensor_by_element",),
     "slow_transform": ("workers_oversubscribed",),
     "small_batch": ("launch_bound",),
-    "small_h2d_copies": ("tensor_by_element",),
+    "small_h2d_copies": (
+        "tensor_by_element",
+        "loop_on_host",
+    ),
     "sync_in_step": (
         "cpu_preprocessing",
         "tensor_by_element",
+        "loop_on_host",
     ),
     "tensor_grown_by_cat": ("python_loop_over_batch",),
     "unfused_pointwise": ("launch_bound",),

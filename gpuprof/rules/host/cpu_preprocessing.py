@@ -75,6 +75,7 @@ class CpuPreprocessing(Rule):
                 "functions": named,
             },
             where=Where(lines=lines or results.get(LinePlaces).cell_lines(found.within), ranges_ns=worst(found.within)),
+            during=found.within,
             change="Prepare the next input while the device computes (DataLoader workers, a thread), prepare all "
             "inputs once before the loop, or do this work with tensors on the device.",
             saving=scope.saving(0, found.total_ns, found.total_ns, "upper bound: none of this time"),

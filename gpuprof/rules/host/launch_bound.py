@@ -136,6 +136,7 @@ class LaunchBound(Rule):
                 "gaps_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
+            during=gaps,
             diff=diff,
             change='Use a larger batch if memory allows it; else `torch.compile(model, mode="reduce-overhead")` or '
             f"CUDA graphs, which launch a whole step at once.{_COMPILED if diff else ''}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
@@ -52,5 +52,10 @@ def is_hidden(results: Results, inside: Intervals, busy_share: float) -> bool:
 
 def named_operators(loop: Loop) -> str:
     """The first few of a turn, in words."""
-    names = ", ".join(dict.fromkeys(loop.names[:_MOST_NAMES]))
-    return f"{names}, …" if len(loop.names) > _MOST_NAMES else names
+    return shortened(loop.names)
+
+
+def shortened(operators: Sequence[str]) -> str:
+    """The first few of these, in words."""
+    names = ", ".join(dict.fromkeys(operators[:_MOST_NAMES]))
+    return f"{names}, …" if len(operators) > _MOST_NAMES else names

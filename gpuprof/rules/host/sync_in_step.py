@@ -128,6 +128,7 @@ class SyncInStep(Rule):
                 "operators": common,
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(intervals.of(waits)), ranges_ns=worst(idle)),
+            during=idle,
             change=_change(names),
             diff=_diff(results, rate) if rate is not None and set(names) <= _READS else None,
             saving=scope.saving(

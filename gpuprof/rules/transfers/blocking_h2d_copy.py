@@ -93,6 +93,7 @@ class BlockingH2dCopy(Rule):
                 "cost_share": round(share, 4),
             },
             where=Where(lines=lines, ranges_ns=worst(cost)),
+            during=cost,
             change="Use `.to(device, non_blocking=True)`: the memory is pinned already, so the host can go on while "
             "the device fetches it.",
             diff=_diff(results),

@@ -70,6 +70,7 @@ class CopyRoundTrip(Rule):
                 "cost_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(cost), ranges_ns=worst(cost)),
+            during=cost,
             change="Do on the device what happens to the tensor between `.cpu()` (or `.numpy()`) and `.to(device)`: "
             "torch has most of NumPy’s functions.",
             saving=scope.saving(0, cost.total_ns, cost.total_ns, "upper bound: the tensor stays on the device"),

@@ -102,6 +102,7 @@ class ExposedH2dCopy(Rule):
                 "exposed_share": round(share, 4),
             },
             where=Where(lines=lines, ranges_ns=worst(exposed)),
+            during=exposed,
             change="Copy the next batch while this one computes: on `side = torch.cuda.Stream()` inside "
             "`with torch.cuda.stream(side):`, with `non_blocking=True`; before using it "
             "`torch.cuda.current_stream().wait_stream(side)` and `batch.record_stream(torch.cuda.current_stream())`.",

@@ -82,6 +82,7 @@ class HostFilledThenCopied(Rule):
                 "cost_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(cost), ranges_ns=worst(cost)),
+            during=cost,
             diff=_diff(results, name),
             change=f"Make them on the device: `torch.{name}(..., device=device)` instead of "
             f"`torch.{name}(...).to(device)`.",

@@ -103,6 +103,7 @@ class PageableH2dCopy(Rule):
                 **({"possible_gb_per_s": round(reference / 1e9, 3)} if reference else {}),
             },
             where=Where(lines=_lines(results, copies), ranges_ns=worst(cost)),
+            during=cost,
             change=_change(results, total_bytes),
             diff=_diff(results),
             saving=scope.saving(

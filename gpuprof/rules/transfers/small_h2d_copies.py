@@ -72,6 +72,7 @@ class SmallH2dCopies(Rule):
                 "idle_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(small.host), ranges_ns=worst(small.idle)),
+            during=small.idle,
             change="Put the values together on the host (`torch.stack`, `torch.cat`, or one `torch.tensor` of all of "
             "them), copy once a step, and take the tensor apart on the device; copy what does not change only once.",
             saving=scope.saving(

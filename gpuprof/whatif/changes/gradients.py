@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gpuprof.analyses.basics.launched import launched_in
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.whatif.changes.graph_edits import GraphEdit, together
-from gpuprof.whatif.changes.launched import launched_in
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_gone, operations_scaled, unchanged
 from gpuprof.whatif.predict import Range
 

@@ -25,6 +25,7 @@ ALSO_FOUND = {
     "empty_cache_in_step": {"fires": ("allocator_calls_in_step", "sync_in_step"), "stays_quiet": ("sync_in_step",)},
     "fragmented_memory": dict.fromkeys(("fires", "stays_quiet", "abstains"), ("memory_near_limit",)),
     "host_filled_then_copied": dict.fromkeys(("stays_quiet", "abstains"), ("pageable_h2d_copy",)),
+    "loop_on_host": {"fires": ("sync_in_step",), "stays_quiet": ("sync_in_step",)},
     "model_exceeds_device": dict.fromkeys(("fires", "stays_quiet", "abstains"), ("memory_near_limit",)),
     "pcie_link_degraded": dict.fromkeys(("fires", "stays_quiet", "abstains"), ("exposed_h2d_copy",)),
     "per_sample_fetch": dict.fromkeys(("fires", "stays_quiet", "abstains"), ("input_stall",)),
@@ -47,9 +48,9 @@ OF_DEVICE = {
     "allocator_calls_in_step", "blocking_h2d_copy", "conv_autotune_off", "conv_bias_before_norm",
     "copies_within_device", "copy_round_trip", "cpu_preprocessing", "eager_attention", "empty_cache_in_step",
     "explicit_synchronize", "exposed_collective", "exposed_h2d_copy", "float64_compute", "host_cpu_bound",
-    "host_filled_then_copied", "idle_peer_devices", "launch_bound", "memory_unused", "nchw_convolution",
-    "pageable_h2d_copy", "small_batch", "small_h2d_copies", "unaligned_gemm_shape", "unfused_pointwise",
-    "weights_bound_inference", "widened_before_copy",
+    "host_filled_then_copied", "idle_peer_devices", "launch_bound", "loop_on_host", "memory_unused",
+    "nchw_convolution", "pageable_h2d_copy", "small_batch", "small_h2d_copies", "unaligned_gemm_shape",
+    "unfused_pointwise", "weights_bound_inference", "widened_before_copy",
 }  # fmt: skip
 # Training without a word about memory; loops without shapes.
 TRAINED = ("memory_grows_per_step", "optimizer_state_dominates")
@@ -82,7 +83,10 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gradients_unused": ((*TRAINED,), ("host_cpu_bound",)),
     "gradients_zeroed_in_place": ((*TRAINED, "python_loop_over_weights",), ()),
     "host_filled_then_copied": (("widened_before_copy",), ()),
-    "idle_peer_devices": ((*TRAINED, "cold_start_dominates", "sync_in_step",), ("debug_mode_on", "device_errors",)),
+    "idle_peer_devices": (
+        (*TRAINED, "cold_start_dominates", "loop_on_host", "sync_in_step",),
+        ("debug_mode_on", "device_errors",),
+    ),
     "input_stall": ((), ("debug_mode_on",)),
     "launch_bound": ((), ("fp32_matmul",)),
     "logits_dominate_peak": ((), (*PEAK,)),
@@ -98,7 +102,10 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "per_sample_fetch": (("workers_oversubscribed",), ("debug_mode_on",)),
     "power_capped": (("grad_in_inference",), ("clocks_held_down", "device_errors", "thermal_throttle",)),
     "python_loop_over_weights": ((*TRAINED, "gradients_unused",), ("host_cpu_bound",)),
-    "rank_straggler": (("per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",), ()),
+    "rank_straggler": (
+        ("loop_on_host", "per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",),
+        (),
+    ),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),
@@ -110,7 +117,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "thermal_throttle": (("grad_in_inference",), ("clocks_held_down", "device_errors", "power_capped",)),
     "unaligned_gemm_shape": ((), ("fp32_matmul",)),
     "uneven_device_memory": (
-        ("cold_start_dominates", "grad_in_inference", "sync_in_step",),
+        ("cold_start_dominates", "grad_in_inference", "loop_on_host", "sync_in_step",),
         (*PEAK, "fp32_matmul",),
     ),
     "unfused_optimizer": ((*TRAINED,), ()),

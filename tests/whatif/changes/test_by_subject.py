@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
+from gpuprof.analyses.loops.host_loops import HostLoops
 from gpuprof.analyses.training.gradient_zeroing import GradientZeroing
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -15,13 +17,15 @@ from gpuprof.whatif.changes.collectives import collectives_hidden
 from gpuprof.whatif.changes.copies import copied_from_pinned, copied_together
 from gpuprof.whatif.changes.gradients import backward_ended, gradients_sparse
 from gpuprof.whatif.changes.graph_edits import GraphEdit
-from gpuprof.whatif.changes.host_loops import accesses_at_once, cats_scaled, turns_at_once
+from gpuprof.whatif.changes.host_loops import accesses_at_once, cats_scaled, loop_read_once, turns_at_once
 from gpuprof.whatif.changes.kernel_times import attention_fused, kernels_taking
-from gpuprof.whatif.changes.launched import launched_in
 from gpuprof.whatif.changes.optimizers import optimizer_steps_taking, zeroing_dropped
 from gpuprof.whatif.changes.trace_changes import unchanged
 from gpuprof.whatif.graph.build import build
+from gpuprof.whatif.graph.graph import Graph
+from gpuprof.whatif.graph.nodes import HOST_WAITS
 from gpuprof.whatif.retime import span_ns
+from tests.rules.cases.host import loop_on_host
 from tests.rules.cases.transfers import small_h2d_copies
 from tests.support.trace_builder import TraceBuilder
 
@@ -50,12 +54,6 @@ def spans_ns(results: Results, *edits: GraphEdit) -> list[int]:
     return [span_ns(edit(graph)) for edit in edits]
 
 
-def test_launched_in_looks_at_when_the_launch_begins() -> None:
-    results = launching(("a", 100), ("b", 10), ("c", 10))
-    assert launched_in(results.trace, intervals.single(30_000, 50_000)).tolist() == [1]
-    assert launched_in(results.trace, intervals.EMPTY).tolist() == []
-
-
 def test_kernels_take_shares_and_a_share_of_one_changes_nothing() -> None:
     results = launching(("a", 100), ("b", 10))
     change = kernels_taking(np.array([0]), 1, 0.5, 0.0)
@@ -77,6 +75,23 @@ def test_turns_at_once_keep_the_devices_work_and_pay_each_launch_once() -> None:
     assert lasting_us(results, change.pessimistic) == [10] * 4
     assert lasting_us(results, change.central) == [8.5] * 4
     assert lasting_us(results, change.optimistic) == [2.5] * 4
+
+
+def test_a_loop_read_once_waits_once() -> None:
+    results = Results(loop_on_host.looped())
+    (loop,) = results.get(HostLoops).loops
+    change, graph = loop_read_once(results, loop.count, loop.within, loop.waits), build(results.trace)
+
+    def waiting(edited: Graph) -> list[int]:
+        waits = np.isin(edited.edges.kind, HOST_WAITS) & np.isin(edited.edges.dst, graph.call_node[loop.waits])
+        return sorted(set(edited.edges.dst[waits].tolist()))
+
+    assert len(waiting(graph)) == loop_on_host.TURNS
+    assert [waiting(edit(graph)) for edit in (change.pessimistic, change.central)] == [waiting(graph)[-1:]] * 2
+    now, worst, usual, best = spans_ns(results, unchanged, change.pessimistic, change.central, change.optimistic)
+    # the host's own work of 20 iterations: half of it, or one in 20, remains; 3 µs wait for the last read
+    assert now - worst == pytest.approx(1_500_000, rel=0.02)
+    assert now - usual == pytest.approx(2_850_000, rel=0.02) and best <= usual
 
 
 def test_accesses_at_once_launch_nothing_at_best() -> None:
