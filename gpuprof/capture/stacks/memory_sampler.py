@@ -53,6 +53,8 @@ class MemorySampler:
     """Samples the thread that made it, from `start` to `finish`. CaptureError where memory cannot be read here."""
 
     how = "memory"
+    refused = False
+    """Whether it was found in this process that its memory cannot be read: it is not tried again."""
 
     def __init__(self) -> None:
         self._thread = thread_state()
@@ -66,6 +68,8 @@ class MemorySampler:
         """Begin; returns at once, the first stack is seen some 20 ms later."""
         if not sys.executable:
             raise CaptureError("there is no interpreter to read the stacks with")
+        if MemorySampler.refused:
+            raise CaptureError("the memory of this process could not be read")
         command = [sys.executable, "-I", "-S", frame_reader.__file__, str(os.getpid())]
         command += frame_layout().arguments(self._thread)
         descriptor, name = tempfile.mkstemp(prefix="gpuprof-stacks-")
@@ -88,6 +92,7 @@ class MemorySampler:
     def tick(self) -> None:
         """From any thread, now and then. CaptureError where it could not read, and has ended."""
         if self._process is not None and not self._asked and self._process.poll() is not None:
+            MemorySampler.refused = True
             raise CaptureError("the memory of this process could not be read")
 
     def ask_to_end(self) -> None:
