@@ -1,5 +1,6 @@
-"""Which sampler of stacks charges time to the right line: a signal, a thread, py-spy, or gpuprof's own reader of memory. Prints a
-table.
+"""Which sampler of stacks charges time to the right line: a signal, a thread, py-spy, or our reader of memory.
+
+Prints a table.
 
 Each program is run under a stopwatch at every statement (in a copy of it), then under each sampler. A figure is the
 share of the line that is farthest off, in points; the shares of all lines follow it.

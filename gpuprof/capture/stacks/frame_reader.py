@@ -49,8 +49,11 @@ class Reader:
         self.low = self.high = 0
 
     def word(self, address: int) -> int:
-        """The pointer that is there."""
-        return int.from_bytes(os.pread(self.memory, 8, address), sys.byteorder)
+        """The pointer that is there; ValueError where there is no memory."""
+        raw = os.pread(self.memory, 8, address)
+        if len(raw) < 8:
+            raise ValueError("cut")
+        return int.from_bytes(raw, sys.byteorder)
 
     def sample(self) -> int:
         """The number of the stack that is there now; OSError or ValueError where it changed while it was read."""
@@ -157,14 +160,14 @@ def watch(reader: Reader) -> tuple[array[int], array[int], int, int]:
     times, seen = array("q"), array("q")
     chance = Random().random
     period, least, many = LEAST_PERIOD_S, LEAST_PERIOD_S, MANY
-    count, torn, spent = 0, 0, time.process_time()
+    count, torn, spent, parent = 0, 0, time.process_time(), os.getppid()
     begin = time.monotonic()
     while True:
         now = time.time_ns()
         stack = looked(reader)
         if stack < 0:
             torn += 1
-            if os.getppid() == 1:
+            if os.getppid() != parent:  # a worker that was forked may hold standard input open
                 break
         elif not seen or seen[-1] != stack:
             times.append(now)

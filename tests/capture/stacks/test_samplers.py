@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -293,3 +297,40 @@ def test_it_is_no_child_of_the_users_run(outside: MemorySampler | SpySampler) ->
     assert len(table) and process.pid not in sampler._children
     outside.finish(StackTree(HERE))
     assert not OWN
+
+
+def test_the_reader_ends_with_its_process() -> None:
+    script = (
+        "import os, sys, time\n"
+        "from gpuprof.capture.stacks.memory_sampler import MemorySampler\n"
+        "sampler = MemorySampler()\n"
+        "sampler.start()\n"
+        "if os.fork() == 0:\n"  # it holds the pipe open, as a worker may
+        "    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)\n"
+        "    time.sleep(30)\n"
+        "    os._exit(0)\n"
+        "time.sleep(1)\n"
+        "print(sampler._process.pid, flush=True)\n"
+        "os._exit(0)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    reader = int(told.stdout)
+    for _ in range(200):
+        if not psutil.pid_exists(reader) or psutil.Process(reader).status() == psutil.STATUS_ZOMBIE:
+            return
+        time.sleep(0.05)
+    pytest.fail("the reader still runs")
+
+
+def test_a_forked_worker_does_not_keep_it_from_ending(by_memory: MemorySampler) -> None:
+    worker = os.fork()
+    if worker == 0:  # pragma: no cover  - the other process
+        time.sleep(20)
+        os._exit(0)
+    try:
+        gives_up_the_gil(time.monotonic() + 0.5)
+        assert by_memory.finish(StackTree(HERE))
+    finally:
+        os.kill(worker, signal.SIGKILL)
+        os.waitpid(worker, 0)
+    assert by_memory._output is not None and not by_memory._output.exists()
