@@ -1,4 +1,6 @@
-"""Which sampler of stacks charges time to the right line: a signal, a thread, or py-spy. Prints a table.
+"""Which sampler of stacks charges time to the right line: a signal, a thread, py-spy, or our reader of memory.
+
+Prints a table.
 
 Each program is run under a stopwatch at every statement (in a copy of it), then under each sampler. A figure is the
 share of the line that is farthest off, in points; the shares of all lines follow it.
@@ -24,6 +26,7 @@ import numpy as np
 import torch
 
 from gpuprof.capture.stacks.folding import StackTree
+from gpuprof.capture.stacks.memory_sampler import MemorySampler
 from gpuprof.capture.stacks.spy import SpySampler
 
 HERE = str(Path(__file__).resolve())
@@ -165,7 +168,7 @@ class BySpy:
     """gpuprof's own use of py-spy."""
 
     def __init__(self) -> None:
-        self._sampler = SpySampler()
+        self._sampler: SpySampler | MemorySampler = SpySampler()
 
     def start(self) -> None:
         self._sampler.start()
@@ -174,12 +177,20 @@ class BySpy:
     def stop(self) -> Shares:
         tree, spent = StackTree(HERE), dict[int, float]()
         rows = self._sampler.finish(tree)
+        print(f"{self._sampler.how}: {self._sampler.rate_hz:.0f} Hz", file=sys.stderr)
         nodes = tree.table()
         for begin, end, node in rows:
             if node >= 0 and tree.functions[nodes["function"][node]] in {each.__name__ for each in PROGRAMS}:
                 line = int(nodes["line"][node])
                 spent[line] = spent.get(line, 0.0) + end - begin
         return _shares(spent)
+
+
+class ByMemory(BySpy):
+    """gpuprof's own reader of this process's memory."""
+
+    def __init__(self) -> None:
+        self._sampler = MemorySampler()
 
 
 def _line(frame: FrameType | None) -> int:
@@ -204,7 +215,7 @@ def _shares(spent: dict[int, float]) -> Shares:
 def main(seconds: float = 20.0) -> None:
     """The table, as Markdown."""
     torch.set_num_threads(1)
-    kinds: tuple[Any, ...] = (BySignal, ByThread, BySpy)
+    kinds: tuple[Any, ...] = (BySignal, ByThread, BySpy, ByMemory)
     print("| program | " + " | ".join(kind.__name__ for kind in kinds) + " |\n|---|" + "---|" * len(kinds))
     for program in PROGRAMS:
         program(0.5)

@@ -286,9 +286,9 @@ class SampledFile(msgspec.Struct, frozen=True, kw_only=True):
 class SampledStacks(msgspec.Struct, frozen=True, kw_only=True):
     """How the stack of the cell's thread was sampled from `start_ns` to `end_ns` (Unix times), the whole cell.
 
-    The tables `stack_nodes`, `stack_samples` and `stack_instants` have what was seen. `how` is `py-spy` (from a process
-    of its own) or `thread` (from this one, blind to code that holds the GIL). `cost_share`: processor time of the
-    sampling, as a share of one core over that time.
+    The tables `stack_nodes`, `stack_samples` and `stack_instants` have what was seen. `how` is `memory` or `py-spy`
+    (by a process of its own) or `thread` (from this one, blind to code that holds the GIL). `cost_share`: processor
+    time of the sampling, as a share of one core over that time.
     """
 
     how: str

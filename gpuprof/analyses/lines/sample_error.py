@@ -14,7 +14,7 @@ def share_error(share: Array, total_ns: int, stacks: SampledStacks) -> Array:
 
     py-spy draws the time to its next sample from an exponential distribution, and a stack counts for the time until the
     next one. Such a weight has the variance of its mean squared, so k is 2. On five programs the root mean square of
-    46 deviations from a stopwatch was 1.39 times the error with k = 1. A thread looks at regular times: k is 1.
+    46 deviations from a stopwatch was 1.39 times the error with k = 1. The others look once in each period: k is 1.
 
     With few samples p may be 0 or 1 by chance. So the spread is that of (p·n + 1)/(n + 2), Laplace's rule of
     succession, and no sampled share is said to be exact.

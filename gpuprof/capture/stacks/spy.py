@@ -8,7 +8,6 @@ charge the time to another line.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib.metadata
 import os
 import resource
@@ -25,6 +24,7 @@ from pathlib import Path
 from gpuprof.capture.base.own_processes import OWN
 from gpuprof.capture.stacks.folding import StackTree, is_ours
 from gpuprof.capture.stacks.spy_trace import first_us, read_stacks
+from gpuprof.capture.stacks.tracing_right import let_read
 from gpuprof.errors import CaptureError
 from gpuprof.units import NS_PER_S, NS_PER_US
 
@@ -35,7 +35,6 @@ _LEAST_HZ, _MOST_HZ = 5, 100
 # it keeps every change of the stack in memory until it ends
 _PART_NS = 300 * NS_PER_S
 _PATIENCE_S = 5.0
-_PR_SET_PTRACER = 0x59616D61
 
 
 @dataclass(eq=False)
@@ -151,7 +150,7 @@ class SpySampler:
             shutil.rmtree(folder, ignore_errors=True)
             raise CaptureError(f"py-spy could not be started ({error.strerror or error})") from error
         OWN.add(process.pid)
-        _let_read(process.pid)
+        let_read(process.pid)
         self._parts.append(_Part(process, folder))
 
     def _end_part(self, part: _Part) -> None:
@@ -211,13 +210,6 @@ def _affordable_hz() -> int:
         while each is not None:
             frames, each = frames + 1, each.f_back  # type: ignore[assignment]
     return min(max(int(_SHARE / (_SAMPLE_S + _FRAME_S * frames)), _LEAST_HZ), _MOST_HZ)
-
-
-def _let_read(pid: int) -> None:
-    """Where Yama guards processes from each other, let that one read this one."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(pid), 0, 0, 0)
 
 
 def _said(part: _Part) -> str:

@@ -1,4 +1,4 @@
-"""The stack sampler of a run: py-spy over the whole cell, or a thread of ours where that cannot be."""
+"""The stack sampler of a run: from outside over the whole cell, or a thread of ours where that cannot be."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuprof.capture.base.notebook_files import source_file
 from gpuprof.capture.stacks.folding import StackTree
+from gpuprof.capture.stacks.memory_sampler import MemorySampler
 from gpuprof.capture.stacks.spy import SpySampler
 from gpuprof.capture.stacks.thread_sampler import ThreadSampler
 from gpuprof.errors import CaptureError
@@ -33,7 +34,9 @@ class StackWatch:
         self._wanted = wanted
         self._namespace = namespace
         self._tree = StackTree(cell_filename)
-        self._spy: SpySampler | None = SpySampler() if wanted else None
+        self._outside: MemorySampler | SpySampler | None = None
+        # the best first
+        self._untried: list[MemorySampler | SpySampler] = [MemorySampler(), SpySampler()] if wanted else []
         self._thread = ThreadSampler()
         self._start_ns = 0
         self.notes: list[str] = []
@@ -45,30 +48,29 @@ class StackWatch:
 
     def begin(self) -> None:
         """The kernels are recorded from here on."""
-        if self._wanted and self._spy is not None and sys.version_info < _LINE_EVENTS_FROM:
+        if self._outside is not None and sys.version_info < _LINE_EVENTS_FROM:
             self._thread.clear()
             self._guarded(self._thread.start)
 
     def pause(self) -> None:
         """They no longer are."""
-        if self._spy is not None:
+        if self._outside is not None:
             self._guarded(self._thread.stop)
 
     def tick(self) -> None:
         """From time to time, from any thread."""
-        if self._spy is not None:
-            self._guarded(self._spy.tick)
+        self._guarded(self._tick)
 
     def ask_to_end(self) -> None:
         """The cell has ended: what follows is not sampled."""
-        if self._spy is not None:
-            self._guarded(self._spy.ask_to_end)
+        if self._outside is not None:
+            self._guarded(self._outside.ask_to_end)
 
     def abandon(self) -> None:
         """End, and keep nothing."""
         self._guarded(self._thread.stop)
-        if self._spy is not None:
-            self._spy.abandon()
+        if self._outside is not None:
+            self._outside.abandon()
 
     def finish(self) -> tuple[SampledStacks | None, tuple[Table, Table, Table]]:
         """End, and return what was seen: how, the nodes, the stretches of time, and the instants in the window."""
@@ -79,7 +81,7 @@ class StackWatch:
         if self._wanted:
             rows = self._stretches()
             instants = self._thread.instants(self._tree)
-        by = self._spy or self._thread
+        by = self._outside or self._thread
         samples = _columns(rows, ("start_ns", "end_ns", "node"))
         samples["duration_ns"] = samples.pop("end_ns") - samples["start_ns"]
         tables = (
@@ -95,27 +97,40 @@ class StackWatch:
             start_ns=self._start_ns,
             end_ns=end_ns,
             rate_hz=float(by.rate_hz),
-            cost_share=(by.cpu_ns + (self._thread.cpu_ns if self._spy else 0)) / length_ns,
+            cost_share=(by.cpu_ns + (self._thread.cpu_ns if self._outside else 0)) / length_ns,
             files=tuple(self._with_source(each) for each in self._tree.files),
             functions=tuple(self._tree.functions),
         ), tables
 
     def _start(self) -> None:
-        if not self._wanted or self._spy is None:
+        why = ""
+        while self._untried and self._outside is None:
+            sampler = self._untried.pop(0)
+            try:
+                sampler.start()
+                self._outside = sampler
+            except CaptureError as error:
+                why = str(error)
+        if self._wanted and self._outside is None:
+            self._fall_back(why)
+            self._thread.start()
+
+    def _tick(self) -> None:
+        if self._outside is None:
             return
         try:
-            self._spy.start()
-        except CaptureError as error:
-            self._spy = None
-            self._fall_back(str(error))
-            self._thread.start()
+            self._outside.tick()
+        except CaptureError:  # it cannot be had here: the next one, for the rest of the cell
+            self._outside.abandon()
+            self._outside = None
+            self._start()
 
     def _stretches(self) -> list[tuple[int, int, int]]:
         try:
-            if self._spy is not None:
-                return self._spy.finish(self._tree)
+            if self._outside is not None:
+                return self._outside.finish(self._tree)
         except CaptureError as error:
-            self._spy = None
+            self._outside = None
             self._fall_back(str(error))
         return self._thread.stretches(self._tree)
 

@@ -56,7 +56,7 @@ def test_the_whole_cell_is_seen(new_session: Callable[..., Session], tmp_path: P
     after = 1.5e9 / (window.cell_end_ns - window.cell_start_ns)
     chance = float(np.hypot.reduce(found["error"][np.isin(found["line"], [4, 5])]))
     assert abs(share.get(5, 0.0) + share.get(4, 0.0) - after) < 0.05 + 4 * chance
-    assert 0.8 < sum(share.values()) <= 1.0
+    assert 0.8 < sum(share.values()) < 1.001
 
     if trace.context.lines is not None and trace.context.lines.how == "samples":
         places = results.get(LinePlaces)
