@@ -84,10 +84,11 @@ def add_exchange(builder: TraceBuilder, host: Host, number: int) -> None:
 
 def add_stacks(builder: TraceBuilder, host: Host, trace: Trace, moments: list[float]) -> None:
     chance, at = host.chance, _start(host)
-    few = [host.chance.of(*STACKS) for _ in range(6)]
-    for _ in range(chance.of(1, 40, 80)):
+    few, count = [host.chance.of(*STACKS) for _ in range(6)], chance.of(1, 40, 80, 300)
+    for number in range(count):
         lasts = chance.of(0, 1, 50, 500, 500, 2000, 9000)
-        builder.stack(at, lasts, *chance.of(*few))
+        rising = count == 300 and chance.often(number / count)
+        builder.stack(at, lasts, *(_in_cell(5) if rising else chance.of(*few)))
         at += lasts + chance.of(0, 0, 0, 10)
     by_name: dict[int, Stack] = {}
     mine = np.flatnonzero((trace.operators["parent"] < 0) & (trace.operators["thread"] == trace.main_thread))

@@ -98,7 +98,8 @@ def mixed_cell(number: int, *, other: int = 0) -> Trace:
         builder.thread("engine").thread("main", main=True)
     host = Host(builder, chance, device=chance.of(0, 0, 1))
     host.now = chance.of(0, 0, 300_000)
-    builder.device(host.device, "NVIDIA A100-SXM4-40GB", **mixed_facts(chance))
+    facts = mixed_facts(chance)
+    builder.device(host.device, "NVIDIA A100-SXM4-40GB", **facts | {chance.of(*facts): None})
     chosen = [chance.of(*PASSAGES, *MORE_PASSAGES, *MORE_PASSAGES) for _ in range(chance.of(2, 4, 6))]
     grows = number % 3 == 1
     count, marked = 40 if grows else chance.of(1, 3, 5, 11), chance.often(0.6)
@@ -139,7 +140,8 @@ def mixed_cell(number: int, *, other: int = 0) -> Trace:
         none = empty_tables()
         tables = {**trace.tables, **{each: none[each] for each in ("device_events", "calls", "syncs")}}
         trace = replace(trace, tables=tables, device_recorded=None, devices=())
-    return _loosened(trace, np.random.RandomState(number + 100 * other))
+    random = np.random.RandomState(number + 100 * other)
+    return _loosened(_renamed(trace, int(random.randint(len(trace.names)))), random)
 
 
 def _moments(trace: Trace) -> list[float]:
@@ -195,6 +197,19 @@ def _tell(builder: TraceBuilder, chance: Chance, host: Host, begins: list[float]
             for name, graphs in (("kept", chance.of(0, 4, 40)), ("losses", 40))
         ),
     )  # fmt: skip
+
+
+def _renamed(trace: Trace, first: int) -> Trace:
+    """With that name as the first of all: each may be."""
+    place = np.append(np.arange(len(trace.names)), -1)  # -1, the last, stays
+    place[[0, first]] = place[[first, 0]]
+    names = list(trace.names)
+    names[0], names[first] = names[first], names[0]
+    tables = {}
+    for name, table in trace.tables.items():
+        columns = [each.name for each in table.schema.columns if each.unit == "index of names"]
+        tables[name] = table.replace(**{each: place[table[each]] for each in columns})
+    return replace(trace, names=tuple(names), tables=tables)
 
 
 def _loosened(trace: Trace, random: np.random.RandomState) -> Trace:

@@ -58,8 +58,10 @@ class HostFills(Result):
         sure, unsure, spans = [], [], {}
         for row, root in zip(to_device.tolist(), _roots(trace, copies["operator"][to_device]), strict=True):
             number = place.get(int(root), 0)
-            fill = int(top[number - 1]) if number else -1
-            if fill < 0 or trace.names[operators["name"][fill]] not in _NAMES or _loading(trace, results, fill):
+            if not number:
+                continue
+            fill = int(top[number - 1])
+            if trace.names[operators["name"][fill]] not in _NAMES or _loading(trace, results, fill):
                 continue
             end = max(_end(operators, int(root)), _end(copies, row))
             spans[row] = (int(operators["start_ns"][fill]), end, trace.names[operators["name"][fill]])

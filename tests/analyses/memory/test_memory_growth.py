@@ -104,3 +104,9 @@ def test_too_few_steps_tell_nothing(empty_trace: Trace) -> None:
 def test_every_trace_is_stood(any_shared_trace: Any) -> None:
     found = growth(any_shared_trace)
     assert (found.per_step_bytes is None) == (found.levels < 2)
+
+
+def test_one_byte_a_step_fills_the_device_too() -> None:
+    slow = MemoryGrowth(0, FROM_ROWS, 9, 1.0, 9, 1.0, 0, 9, 500)
+    assert slow.steps_until_full == 500
+    assert MemoryGrowth(0, FROM_ROWS, 9, 0.0, 0, 0.0, 0, 9, 500).steps_until_full is None
