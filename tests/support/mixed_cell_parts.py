@@ -44,6 +44,8 @@ STACKS: tuple[Stack, ...] = (
     _in_cell(5, (OTHER_CELL, "helper", 3)),
     ((OTHER_CELL, "helper", 4),),
     _in_cell(-1),
+    _in_cell(0),
+    ((OTHER_CELL, "helper", 1),),
     _in_cell(7, _library("numpy/base.py", "wrapper"), _library("numpy/linalg/base.py", "solve")),
     _in_cell(7, _library("numpy/base.py", "wrapper"), _library("numpy/linalg/base.py", "inv")),
     _in_cell(6, _library("matplotlib/pyplot.py", "plot")),
@@ -143,7 +145,7 @@ def _lines(builder: TraceBuilder, host: Host, moments: list[float]) -> None:
     for _ in range(chance.of(3, 30)):
         if chance.often(0.2):
             builder.thread("other")
-        line = chance.of(-1, 2, 3, 4)
+        line = chance.of(-1, 0, 1, 2, 3, 4)
         builder.line(
             line, chance.of(*moments), source_file=1, cell_line=chance.of(-1, 5, 7), begins=chance.often(0.8)
         ).thread("main")

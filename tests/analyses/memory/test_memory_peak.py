@@ -153,3 +153,10 @@ def test_a_batch_that_fits_exactly_twice_fits() -> None:
     exactly = replace(use, limit_bytes=1000, stays_bytes=100, transient_bytes=400)
     assert exactly.batches_that_fit == 2
     assert replace(use, limit_bytes=1000, stays_bytes=101, transient_bytes=400).batches_that_fit is None
+
+
+def test_a_device_of_unknown_peak_is_not_the_first_one() -> None:
+    use = memory(_three_steps().build()).primary
+    assert use is not None
+    unknown, small = replace(use, device=0, peak_allocated_bytes=None), replace(use, device=1, peak_allocated_bytes=1)
+    assert MemoryPeak(devices=(unknown, small), host=None).primary is small
