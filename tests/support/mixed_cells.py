@@ -141,7 +141,9 @@ def mixed_cell(number: int, *, other: int = 0) -> Trace:
         tables = {**trace.tables, **{each: none[each] for each in ("device_events", "calls", "syncs")}}
         trace = replace(trace, tables=tables, device_recorded=None, devices=())
     random = np.random.RandomState(number + 100 * other)
-    return _loosened(_renamed(trace, int(random.randint(len(trace.names)))), random)
+    shapes = np.unique(trace.operators["input_dims"])[1:]
+    first = random.choice(shapes if len(shapes) and number % 2 else np.arange(len(trace.names)))
+    return _loosened(_renamed(trace, int(first)), random)
 
 
 def _moments(trace: Trace) -> list[float]:

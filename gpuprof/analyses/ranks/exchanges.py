@@ -155,7 +155,7 @@ def _around(trace: Trace, rows: Array, outer: Table) -> Array:
         last = np.searchsorted(outer["start_ns"][inside], at[asked], side="right") - 1
         row = inside[np.maximum(last, 0)]
         is_open = (last >= 0) & (at[asked] < outer["start_ns"][row] + outer["duration_ns"][row])
-        found[asked] = np.where(is_open, row, -1)
+        found[asked[is_open]] = row[is_open]
     return found
 
 
