@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.graph_joins import at_top
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import inputs_of
@@ -56,7 +57,7 @@ class HostFills(Result):
         top = np.flatnonzero((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
         place = {row: number for number, row in enumerate(top.tolist())}
         sure, unsure, spans = [], [], {}
-        for row, root in zip(to_device.tolist(), _roots(trace, copies["operator"][to_device]), strict=True):
+        for row, root in zip(to_device.tolist(), at_top(trace, copies["operator"][to_device]), strict=True):
             number = place.get(int(root), 0)
             if not number:
                 continue
@@ -81,13 +82,6 @@ class HostFills(Result):
             cost=intervals.subtract(_union([spans[row] for row in sure]), busy),
             unsure_cost=intervals.subtract(_union([spans[row] for row in unsure]), busy),
         )
-
-
-def _roots(trace: Trace, rows: Array) -> Array:
-    parents, roots = trace.operators["parent"], rows.copy()
-    while len(roots) and (parents[roots] >= 0).any():
-        roots = np.where(parents[roots] >= 0, parents[roots], roots)
-    return roots
 
 
 def _loading(trace: Trace, results: Results, operator: int) -> bool:

@@ -53,6 +53,7 @@ def test_what_two_ranks_share_with_the_shortest_has_to_overlap() -> None:
     # each shares more than half of the first, but both together only two of eight
     assert align([list("abcdefgh"), list("abcde1234"), list("1234defgh")]) == DIFFERENT
     assert places("ab", "xay", "abz") == [[0], [1], [0]]
+    assert places("ab", "bcd") == [[1], [0]]
 
 
 @given(
