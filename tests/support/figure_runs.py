@@ -26,6 +26,7 @@ from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
 from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
+from tests.support.mixed_cells import BARE, CELLS, bare_run, cell_results
 from tests.support.mixed_runs import ALONE, MIXED, alone, mixed_results
 from tests.support.simulated import of_change, of_whatif
 
@@ -59,6 +60,10 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files |= {
         f"mixed/{number:02}": {"run": (functools.partial(mixed_results, number), EVERY)} for number in range(MIXED)
     }
+    files |= {
+        f"cells/{number:02}": {"run": (functools.partial(cell_results, number), EVERY[:2])} for number in range(CELLS)
+    }
+    files["bare"] = {name: (functools.partial(bare_run, name), EVERY[:1]) for name in BARE}
     files["alone"] = {name: (functools.partial(alone, name), EVERY[:1]) for name in ALONE}
     for name in sorted(case_modules()):
         made = {kind: functools.partial(_case, name, kind) for kind in KINDS}
@@ -83,7 +88,7 @@ def told(file: str, run: str, part: str) -> Told:
 
 def _sized(file: str, run: str, whole: Told) -> Told:
     """In brief of the runs that are many: the mixed ones, and those in which a rule abstains."""
-    if run not in ("abstains", *ALONE) and not file.startswith("mixed/"):
+    if run not in ("abstains", *ALONE, *BARE) and not file.startswith(("mixed/", "cells/")):
         return whole
     return {name: {field: brief(value) for field, value in fields.items()} for name, fields in whole.items()}
 
@@ -133,7 +138,7 @@ def _usual(file: str, run: str, part: str) -> Told:
     """What is left out where it is the same: of the case's first run, or of a run of which nothing was recorded."""
     if file == "empty" or part not in EVERY[:2]:
         return {}
-    first = run if file == "alone" else next(iter(FILES[file]))
+    first = run if file in ("alone", "bare") else next(iter(FILES[file]))
     usual = kept("empty", "run", part) if run == first else kept(file, first, part)
     return _sized(file, run, usual if part == "analyses" else {ABSTAINED: usual[ABSTAINED]})
 

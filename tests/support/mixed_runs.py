@@ -90,7 +90,7 @@ def mixed_run(number: int, *, other: int = 0) -> Trace:
     host = Host(builder, chance, device=chance.of(0, 0, 0, 3))
     if chance.often(0.8):
         builder.device(
-            host.device, chance.of("NVIDIA A100-SXM4-40GB", "NVIDIA H100 80GB HBM3", "Tesla T4"), **_facts(chance)
+            host.device, chance.of("NVIDIA A100-SXM4-40GB", "NVIDIA H100 80GB HBM3", "Tesla T4"), **mixed_facts(chance)
         )
     chosen = [chance.of(*PASSAGES) for _ in range(chance.of(4, 6, 8))]
     for _ in range(chance.of(0, 1, 2)):
@@ -111,8 +111,8 @@ def mixed_run(number: int, *, other: int = 0) -> Trace:
         host.now += chance.of(0, 0, 1, 20, 100)
     if chance.often(0.7):
         host.synchronize()
-    builder.context(**_context(chance, host, count))
-    _readings(builder, chance, host)
+    builder.context(**mixed_context(chance, host, count))
+    add_readings(builder, chance, host)
     trace = builder.build()
     return _with_sync_events(trace, host.synchronized) if chance.often(0.5) else trace
 
@@ -141,7 +141,8 @@ def _with_sync_events(trace: Trace, synchronized: list[tuple[float, int]]) -> Tr
     return replace(trace, tables={**trace.tables, "syncs": Table(SYNCS, columns | {"stream": streams})})
 
 
-def _facts(chance: Chance) -> dict[str, Any]:
+def mixed_facts(chance: Chance) -> dict[str, Any]:
+    """What is known of a device."""
     return {
         "memory_bytes": chance.of(1, 4, 16) * GIB,
         "compute_capability": chance.of((7, 0), (8, 0), (9, 0)),
@@ -151,7 +152,8 @@ def _facts(chance: Chance) -> dict[str, Any]:
     }
 
 
-def _context(chance: Chance, host: Host, steps: int) -> dict[str, Any]:
+def mixed_context(chance: Chance, host: Host, steps: int) -> dict[str, Any]:
+    """Fields of the RunContext, some of them unknown."""
     end = host.ns(host.now)
     made: dict[str, Callable[[], Any]] = {
         "environment": lambda: Environment(
@@ -269,7 +271,8 @@ def _garbage(chance: Chance, host: Host) -> Garbage:
     )  # fmt: skip
 
 
-def _readings(builder: TraceBuilder, chance: Chance, host: Host) -> None:
+def add_readings(builder: TraceBuilder, chance: Chance, host: Host) -> None:
+    """Of the device and of the process, or none."""
     if not chance.often(0.6):
         return
     every = host.now / 12

@@ -257,6 +257,12 @@ class TraceBuilder:
         place = {"start_ns": self._at(at_us), "duration_ns": _ns(for_us), "tid": tid, "module": row}
         return self._add("module_calls", place)
 
+    def iteration(self, at_us: float, for_us: float, *, optimizer_us: float | None = None, plain: bool = False) -> Self:
+        """One iteration of the whole cell, as light hooks see it."""
+        spent = -1 if optimizer_us is None else _ns(optimizer_us)
+        place = {"start_ns": self._at(at_us), "duration_ns": _ns(for_us)}
+        return self._add("iterations", {**place, "optimizer_ns": spent, "plain": plain})
+
     def device(self, id: int = 0, name: str = "Test GPU", **facts: Any) -> Self:
         """What is known of a device; `facts` as in model.device.Device."""
         self._devices.append(Device(id=id, name=name, **facts))

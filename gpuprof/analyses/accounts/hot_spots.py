@@ -88,7 +88,7 @@ def own_frames(trace: Trace, stacks: SampledStacks) -> tuple[Array, Array]:
     nodes = trace.stack_nodes
     places = np.stack((nodes["sampled_file"], nodes["line"], nodes["function"]), axis=1).astype(np.int64)
     is_own = np.array([each.kind in _OWN for each in stacks.files], bool)[nodes["sampled_file"]]
-    own = np.full(len(nodes), -1, np.int64)
+    own = np.empty(len(nodes), np.int64)
     for row, parent in enumerate(nodes["parent"]):
         own[row] = row if is_own[row] else own[parent] if parent >= 0 else -1
     return places, own

@@ -11,7 +11,6 @@ from gpuprof.analyses.accounts.library_phases import YIELDING, is_module_call, p
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.source_phases import evaluates, lines_without_gradients
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.model.context import SampledFile
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -36,18 +35,22 @@ class NodeFacts(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """Parents stand before their children, so one pass is enough."""
         stacks, cell = trace.context.stacks, trace.context.cell
-        files: tuple[SampledFile, ...] = stacks.files if stacks else ()
-        functions = stacks.functions if stacks else ()
+        nodes, known = trace.stack_nodes, list[_Known]()
+        if stacks is None:
+            return cls._of([_NOTHING] * (len(nodes) + 1))
+        files, functions = stacks.files, stacks.functions
         sources = [cell.source if each.kind == "cell" and cell else each.source for each in files]
-        columns = [trace.stack_nodes[name].tolist() for name in ("parent", "sampled_file", "function", "line")]
-        known: list[_Known] = []
+        columns = [nodes[name].tolist() for name in ("parent", "sampled_file", "function", "line")]
         for row, (parent, file, function, line) in enumerate(zip(*columns, strict=True)):
             above = known[parent] if parent >= 0 else _NOTHING
             if files[file].kind in _OWN:
                 known.append(_in_own(above, row, line in lines_without_gradients(sources[file]), functions[function]))
             else:
                 known.append(_in_library(above, files[file].filename, functions[function]))
-        known.append(_NOTHING)
+        return cls._of([*known, _NOTHING])
+
+    @classmethod
+    def _of(cls, known: list[_Known]) -> Self:
         return cls(
             said=np.array([-1 if each.said is None else PHASES.index(each.said) for each in known], np.int64),
             without=np.array([each.without for each in known], bool),

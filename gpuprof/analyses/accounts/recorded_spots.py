@@ -62,9 +62,7 @@ def _work(trace: Trace, results: Results) -> tuple[Array, Array, Array]:
         rows = np.flatnonzero(operators["thread"] == trace.main_thread)
         return rows, operators["name"][rows], _own_ns(trace)[rows]
     events = trace.device_events.take(trace.device_events["device"] == device.id)
-    operator = picked(trace.calls["operator"], events["call"])
-    rows = np.full(len(events), -1, np.int64)
-    rows[operator >= 0] = outermost(trace, operator[operator >= 0])
+    rows = outermost(trace, picked(trace.calls["operator"], events["call"]))
     return rows, np.where(rows >= 0, picked(operators["name"], rows), events["name"]), events["duration_ns"]
 
 

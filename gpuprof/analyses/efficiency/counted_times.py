@@ -42,7 +42,7 @@ def device_times(trace: Trace, results: Results, counted: CountedOperators) -> C
     chosen, place = np.unique(owner[owned], return_inverse=True)
     names, which = np.unique(kernels.name, return_inverse=True)
     precisions = np.array([precision_of(trace.names[name]) for name in names], np.uint8)
-    precision = precisions[which] if len(names) else np.zeros(0, np.uint8)
+    precision = precisions[which]
     has = {
         kind: np.bincount(place[(precision == kind)[owned]], minlength=len(chosen)) > 0
         for kind in (Precision.TF32, Precision.FP32)

@@ -79,7 +79,7 @@ def _blocks(trace: Trace) -> tuple[AttentionBlock, ...]:
     kinds = np.zeros(len(trace.names), np.uint8)
     for number, names in enumerate((_PRODUCTS, _SOFTMAX, _BREAKS), 1):
         kinds[np.fromiter((name in names for name in trace.names), bool, len(trace.names))] = number
-    kind = kinds[operators["name"]] if len(operators) else np.zeros(0, np.uint8)
+    kind = kinds[operators["name"]]
     rows = np.flatnonzero((kind > 0) & (operators["thread"] == trace.main_thread))
     order = kind[rows]
     middle = np.flatnonzero((order[1:-1] == 2) & (order[:-2] == 1) & (order[2:] == 1)) + 1

@@ -60,10 +60,10 @@ def _as_events(tid: int, line: int, within: Intervals) -> dict[str, Array]:
     return {
         "time_ns": np.concatenate((within.starts, within.ends)),
         "tid": np.full(2 * count, tid),
-        "source_file": np.where(lines > 0, 0, -1),
+        "source_file": np.repeat([0, -1], count),
         "line": lines,
         "cell_line": lines,
-        "begins": lines > 0,
+        "begins": np.repeat([True, False], count),
     }
 
 

@@ -81,7 +81,7 @@ class LineCosts(Result):
                 else np.full(len(lines), -1),
             },
         )
-        ran = (table["line"] > 0) & ((table["times"] > 0) | (table["host_ns"] > 0) | (table["device_ns"] > 0))
+        ran = (table["line"] > 0) & np.any([table[name] for name in ("times", "host_ns", "device_ns")], axis=0)
         return cls(
             how=places.how,
             table=table.take(ran),

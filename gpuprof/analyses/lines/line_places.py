@@ -56,7 +56,7 @@ class LinePlaces(Result):
         events, threads = events.take(order), threads[order]
         end_ns = followed.end_ns + ahead_ns if followed else 0
         ends = np.append(events["time_ns"][1:], end_ns)[: len(events)]
-        ends[np.flatnonzero(np.diff(threads, append=-2) != 0)] = end_ns
+        ends[np.flatnonzero(np.diff(threads))] = end_ns
         start_ns = max(trace.span_start_ns, followed.start_ns + ahead_ns) if followed else 0
         stop_ns = min(trace.span_end_ns, end_ns)
         places = cls(

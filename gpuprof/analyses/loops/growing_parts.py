@@ -54,7 +54,7 @@ class GrowingParts:
 
 def growing_parts(trace: Trace, results: Results, run: IterationRun, early: Array, late: Array) -> GrowingParts:
     """Of the iterations with these masks, each of shape `(run.count,)`."""
-    weight = np.where(late, 1 / max(late.sum(), 1), 0.0) - np.where(early, 1 / max(early.sum(), 1), 0.0)
+    weight = late / late.sum() - early / early.sum()
     operators = trace.operators
     mine = np.flatnonzero(operators["thread"] == trace.main_thread)
     of = _iteration(run, operators["start_ns"][mine])
@@ -150,5 +150,5 @@ def _elements(trace: Trace, rows: Array) -> Array | None:
 
 
 def _ratio(values: Array, early: Array, late: Array) -> float | None:
-    before, after = (float(np.mean(values[mask])) if mask.any() else 0.0 for mask in (early, late))
+    before, after = (float(np.mean(values[mask])) for mask in (early, late))
     return after / before if before > 0 else None

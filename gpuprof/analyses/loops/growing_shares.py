@@ -68,7 +68,7 @@ def _share(
         return None
     order = np.argsort(samples["start_ns"][chosen], kind="stable")
     chosen, lasted = chosen[order], lasted[order]
-    third = np.minimum((_THIRDS * np.cumsum(lasted) / (loop_ns + 1)).astype(np.int64), _THIRDS - 1)
+    third = (_THIRDS * np.cumsum(lasted) / (loop_ns + 1)).astype(np.int64)
     reads = np.isin(samples["node"][chosen], list(reading))
     whole = np.bincount(third, lasted, _THIRDS)
     shares = np.bincount(third, lasted * reads, _THIRDS) / np.maximum(whole, 1)

@@ -123,7 +123,7 @@ def _body_lines(trace: Trace, places: LinePlaces, loop: WrittenLoop) -> Array:
             inner = (each for file, each in path if loop.holds(file, each))
             votes[path[0]][next(inner, -1)] += 1
     events = places.events
-    found = np.full(len(events), -1, np.int64)
+    found = np.empty(len(events), np.int64)
     pairs = np.stack((events["source_file"], events["line"]), axis=1)
     distinct, group = np.unique(pairs, axis=0, return_inverse=True)
     for number, (file, line) in enumerate(distinct.tolist()):

@@ -121,8 +121,8 @@ def _thinned(place: Array, values: Array) -> tuple[Array, Array]:
     if len(values) <= _MOST_VALUES:
         return place, values
     parts = (np.array_split(each, _MOST_VALUES) for each in (place, values))
-    thinned = [np.array([np.median(part) for part in each]) for each in parts]
-    return thinned[0], thinned[1]
+    places, medians = (np.array([np.median(part) for part in each]) for each in parts)
+    return places, medians
 
 
 def _slopes(place: Array, values: Array) -> tuple[float, float, float]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.autograd_nodes import backward_mask
 from gpuprof.analyses.basics.graph_joins import makers
+from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.line_places import issued_at
 from gpuprof.analyses.modules.module_spans import ModuleSpans
@@ -95,8 +96,7 @@ def _nodes(trace: Trace, found: ModuleSpans) -> tuple[Array, Array, Array, Array
     path[rows[at >= 0]] = found.path[at[at >= 0]]
     parent = operators["parent"]
     nodes = np.flatnonzero((path >= 0) & backward_mask(trace))
-    same = (parent[nodes] >= 0) & (path[np.maximum(parent[nodes], 0)] == path[nodes])
-    nodes = nodes[~same]
+    nodes = nodes[picked(path, parent[nodes]) != path[nodes]]
     starts = operators["start_ns"][nodes]
     return (
         operators["thread"][nodes].astype(np.int64),

@@ -26,8 +26,9 @@ def align(sequences: Sequence[Sequence[Hashable]]) -> tuple[Array, ...] | str:
     Equal sequences correspond as they are. Others, because a recording began later or ended earlier, by the longest run
     that all have in common: it must be at least half of the shortest one, and no other run half as long.
     """
-    if all(list(other) == list(sequences[0]) for other in sequences[1:]):
-        return tuple(np.arange(len(each)) for each in sequences) if len(sequences[0]) else DIFFERENT
+    first, *others = map(list, sequences)
+    if all(other == first for other in others):
+        return tuple(np.arange(len(first)) for _ in sequences) if first else DIFFERENT
     if min(map(len, sequences)) > MOST_KEYS:
         return TOO_LONG
     number: dict[Hashable, int] = {}

@@ -149,14 +149,13 @@ def _around(trace: Trace, rows: Array, outer: Table) -> Array:
     call = trace.device_events["call"][rows]
     at, thread = picked(trace.calls["start_ns"], call), picked(trace.calls["thread"], call)
     found = np.full(len(rows), -1, np.intp)
-    for number in np.unique(thread[call >= 0]).tolist():
+    for number in np.unique(outer["thread"]).tolist():
         inside = np.flatnonzero(outer["thread"] == number)
         asked = np.flatnonzero((thread == number) & (call >= 0))
-        if len(inside):
-            last = np.searchsorted(outer["start_ns"][inside], at[asked], side="right") - 1
-            row = inside[np.maximum(last, 0)]
-            is_open = (last >= 0) & (at[asked] < outer["start_ns"][row] + outer["duration_ns"][row])
-            found[asked] = np.where(is_open, row, -1)
+        last = np.searchsorted(outer["start_ns"][inside], at[asked], side="right") - 1
+        row = inside[np.maximum(last, 0)]
+        is_open = (last >= 0) & (at[asked] < outer["start_ns"][row] + outer["duration_ns"][row])
+        found[asked[is_open]] = row[is_open]
     return found
 
 

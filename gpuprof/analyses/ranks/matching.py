@@ -108,9 +108,9 @@ def _aligned(sequences: list[list[Exchange]], steps_told: bool) -> list[tuple[Ex
         return [
             (
                 each.kind,
-                each.elements if each.kind in sized else -1,
-                each.number if numbered else -1,
-                each.step if steps else -1,
+                each.elements if each.kind in sized else None,
+                each.number if numbered else None,
+                each.step if steps else None,
             )
             for each in exchanges
         ]

@@ -89,7 +89,7 @@ def _loading_launches(trace: Trace) -> Array:
     linked = linked.take(np.argsort(calls["start_ns"][linked["call"]], kind="stable"))
     rows = np.unique(linked["call"][np.unique(linked["name"], return_index=True)[1]])
     launching = calls["kind"] == CallKind.KERNEL
-    if not launching.any() or not len(rows):
+    if not launching.any():
         return np.zeros(0, np.int64)
     usual = float(np.median(calls["duration_ns"][launching]))
     first: Array = rows[launching[rows] & (calls["duration_ns"][rows] > _LOADS_FACTOR * usual)]

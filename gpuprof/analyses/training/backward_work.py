@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.analyses.basics.graph_joins import makers
+from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.basics.phases import backward_mask
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -37,7 +38,7 @@ def _around(trace: Trace, nodes: Array, chosen: Array) -> tuple[Intervals, Inter
     """The time between chosen neighbours, and their share of the walk before each pass of neighbouring nodes."""
     operators = trace.operators
     parents = operators["parent"]
-    within = (parents >= 0) & nodes[np.maximum(parents, 0)] if len(operators) else nodes
+    within = picked(nodes, parents) > 0
     rows = np.flatnonzero(nodes | (parents < 0))
     rows = rows[~within[rows]]
     rows = rows[np.lexsort((operators["start_ns"][rows], operators["thread"][rows]))]

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.graph_joins import at_top
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import inputs_of
@@ -56,10 +57,12 @@ class HostFills(Result):
         top = np.flatnonzero((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
         place = {row: number for number, row in enumerate(top.tolist())}
         sure, unsure, spans = [], [], {}
-        for row, root in zip(to_device.tolist(), _roots(trace, copies["operator"][to_device]), strict=True):
+        for row, root in zip(to_device.tolist(), at_top(trace, copies["operator"][to_device]), strict=True):
             number = place.get(int(root), 0)
-            fill = int(top[number - 1]) if number else -1
-            if fill < 0 or trace.names[operators["name"][fill]] not in _NAMES or _loading(trace, results, fill):
+            if not number:
+                continue
+            fill = int(top[number - 1])
+            if trace.names[operators["name"][fill]] not in _NAMES or _loading(trace, results, fill):
                 continue
             end = max(_end(operators, int(root)), _end(copies, row))
             spans[row] = (int(operators["start_ns"][fill]), end, trace.names[operators["name"][fill]])
@@ -79,13 +82,6 @@ class HostFills(Result):
             cost=intervals.subtract(_union([spans[row] for row in sure]), busy),
             unsure_cost=intervals.subtract(_union([spans[row] for row in unsure]), busy),
         )
-
-
-def _roots(trace: Trace, rows: Array) -> Array:
-    parents, roots = trace.operators["parent"], rows.copy()
-    while len(roots) and (parents[roots] >= 0).any():
-        roots = np.where(parents[roots] >= 0, parents[roots], roots)
-    return roots
 
 
 def _loading(trace: Trace, results: Results, operator: int) -> bool:

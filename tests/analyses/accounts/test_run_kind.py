@@ -4,8 +4,11 @@ import pytest
 
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.result import Results
-from tests.analyses.accounts.cells import cell
+from tests.analyses.accounts.cells import cell, line
+from tests.analyses.accounts.test_sample_phases import libraries
 from tests.support.trace_builder import TraceBuilder
+
+__all__ = ["libraries"]  # a fixture
 
 
 def mm() -> TraceBuilder:
@@ -35,3 +38,10 @@ def test_what_a_run_is_follows_from_what_it_does(builder: TraceBuilder, kind: Ki
 def test_a_cell_trains_where_an_optimizer_stepped_outside_the_recording() -> None:
     assert Results(cell(mm(), ends_ms=(10, 20))).get(RunKind).kind is KindOfRun.TRAINING
     assert Results(cell(mm(), ends_ms=(10, 20), optimizer=False)).get(RunKind).kind is KindOfRun.INFERENCE
+
+
+def test_a_cell_that_generates_tokens_for_a_third_of_its_time_is_generation(libraries: None) -> None:
+    tokens = ("/lib/transformers/generation/utils.py", "GenerationMixin.generate", 9)
+    for each_us, kind in ((30, KindOfRun.GENERATION), (29, KindOfRun.INFERENCE)):
+        builder = mm().stack(0, each_us, line(1), tokens).stack(each_us, 100 - each_us, line(2))
+        assert Results(cell(builder)).get(RunKind).kind is kind

@@ -87,3 +87,9 @@ def test_what_torch_puts_around_a_cat_does_not_use_it() -> None:
     trace = builder.build()
     cats = np.flatnonzero(trace.name_mask(trace.operators, "aten::cat"))
     assert [used for _, used in cat_chains(trace, cats, 3)] == [False]
+
+
+def test_a_cat_of_one_tensor_begins_no_chain() -> None:
+    grown = [cat(f"[{n}, 8]", "[2, 8]") for n in (2, 4, 6)]
+    assert chains(cat("[2, 8]"), *grown) == chains(*grown) == [(3, 0, (8, 8), False)]
+    assert chains(*[cat("[0]", "[0]")] * 4) == []

@@ -111,3 +111,15 @@ def test_lines_take_more_and_more_of_their_loop():
 )
 def test_near_misses_of_sampled_shares(reading_us, source):
     assert not Results(sampled(reading_us, source=source)).get(GrowingShares).found
+
+
+def test_the_excess_is_what_reading_takes_beyond_its_part_of_the_first_third():
+    builder = TraceBuilder().context(cell=Cell(source=METRIC))
+    # in its thirds reading takes a quarter, a half, and three quarters of the loop
+    for place in range(300):
+        reads = place % 4 < 1 + place // 100
+        builder.stack(10_000 * place, 10_000, (CELL_FILE, "<module>", 3 if reads else 2))
+    (found,) = Results(builder.operator("aten::mm", 0, 10).build()).get(GrowingShares).found
+    assert found.thirds == pytest.approx((0.25, 0.5, 0.75))
+    assert found.excess_ns == pytest.approx(500e6 - 500e6 / 3 + 750e6 - 250e6 / 3, abs=2)
+    assert (found.loop_ns, found.cell_ns) == (3_000_000_000, 3_000_000_000)

@@ -41,6 +41,12 @@ def test_a_few_iterations_are_not_enough():
     assert runs(followed(4).build()) == []
 
 
+def test_a_loop_in_less_than_three_tenths_of_the_recording_is_not_its_loop():
+    # GIVEN iterations of 210 µs in all, in a recording that begins at 11 µs
+    assert len(runs(followed().operator("aten::save", 300, 411).build())) == 1
+    assert runs(followed().operator("aten::save", 300, 412).build()) == []
+
+
 def learned(known: bool = True) -> Trace:
     """Two lines with operators; every eighth operator is looked at."""
     builder = TraceBuilder().context(

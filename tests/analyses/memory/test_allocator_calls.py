@@ -51,3 +51,8 @@ def test_nothing_recorded_gives_nothing(empty_trace: Trace) -> None:
 def test_the_first_operator_of_a_run_frees_like_any_other() -> None:
     builder = TraceBuilder().operator("ReluBackward0", 0, 200).step(0, 100).step(100, 100)
     assert of(builder.call("cudaFree", 155, 5)).frees_alone == 1
+
+
+def test_an_allocation_at_the_instant_of_a_free_came_before_it() -> None:
+    builder = TraceBuilder().step(0, 100).step(100, 100).operator("aten::empty", 100, 40)
+    assert of(builder.call("cudaMalloc", 110, 5).call("cudaFree", 110, 5)).frees_alone == 0

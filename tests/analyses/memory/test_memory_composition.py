@@ -32,6 +32,8 @@ def steps(*, device: int | None, zeroed: str, base: int = P + S + 100) -> TraceB
     builder = TraceBuilder().device(0, memory_bytes=100_000)
     builder.operator("aten::linear", 0, 3000)
     live = base + (G if zeroed == "kept" else 0)
+    if device is None:  # of what was there before, the rows of the host say nothing
+        builder.memory(0, 700, device=None, address=99)
 
     def move(at: float, size: int, address: int) -> None:
         nonlocal live
@@ -104,6 +106,12 @@ def test_a_peak_of_the_statistics_has_no_instant() -> None:
     found = parts(builder.build())
     assert (found.rest_low_bytes, found.rest_high_bytes) == (10_000 - 3100 - G, 10_000 - 3100)
     assert (found.unused_reserved_bytes, found.same_instant) == (1000, False)
+
+
+def test_a_peak_of_what_is_kept_alone_has_no_rest() -> None:
+    known = Composition(device="cuda:0", **KNOWN)
+    found = parts(TraceBuilder().context(allocators=(_statistics(P + S + 100, 4000),), compositions=(known,)).build())
+    assert (found.rest_low_bytes, found.rest_high_bytes) == (0, 0)
 
 
 def test_figures_of_another_moment_make_no_rest() -> None:

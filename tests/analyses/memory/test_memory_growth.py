@@ -104,3 +104,16 @@ def test_too_few_steps_tell_nothing(empty_trace: Trace) -> None:
 def test_every_trace_is_stood(any_shared_trace: Any) -> None:
     found = growth(any_shared_trace)
     assert (found.per_step_bytes is None) == (found.levels < 2)
+
+
+def test_one_byte_a_step_fills_the_device_too() -> None:
+    slow = MemoryGrowth(0, FROM_ROWS, 9, 1.0, 9, 1.0, 0, 9, 500)
+    assert slow.steps_until_full == 500
+    assert MemoryGrowth(0, FROM_ROWS, 9, 0.0, 0, 0.0, 0, 9, 500).steps_until_full is None
+
+
+def test_optimizers_that_step_unequally_make_no_turns() -> None:
+    levels = [1000 + 200 * (number // 2) for number in range(12)]
+    often, seldom = (Optimizer(name="Adam", parameters=1, elements=1, steps=steps) for steps in (12, 3))
+    together = growth(rows(levels).context(optimizers=(often, seldom)).build())
+    assert together.rising_share == growth(rows(levels).build()).rising_share < 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -128,3 +129,34 @@ def test_the_limit_is_what_the_process_allowed_torch() -> None:
     unknown = memory(TraceBuilder().context(allocators=(allowed,)).build()).primary
     assert known is not None and unknown is not None
     assert (known.limit_bytes, unknown.limit_bytes) == (1000, 1000)
+
+
+def test_rows_that_reach_the_peak_of_the_statistics_show_when() -> None:
+    known = Allocator(
+        device=0,
+        allocated_before_bytes=0,
+        allocated_after_bytes=0,
+        reserved_after_bytes=2048,
+        peak_allocated_bytes=1700,
+        peak_reserved_bytes=2048,
+        retries=0,
+        ooms=0,
+    )
+    use = memory(_three_steps().context(allocators=(known,)).build()).primary
+    assert use is not None
+    assert (use.peak_allocated_bytes, use.source, use.peak_at_ns) == (1700, FROM_ROWS, 60_000)
+
+
+def test_a_batch_that_fits_exactly_twice_fits() -> None:
+    use = memory(_three_steps().build()).primary
+    assert use is not None
+    exactly = replace(use, limit_bytes=1000, stays_bytes=100, transient_bytes=400)
+    assert exactly.batches_that_fit == 2
+    assert replace(use, limit_bytes=1000, stays_bytes=101, transient_bytes=400).batches_that_fit is None
+
+
+def test_a_device_of_unknown_peak_is_not_the_first_one() -> None:
+    use = memory(_three_steps().build()).primary
+    assert use is not None
+    unknown, small = replace(use, device=0, peak_allocated_bytes=None), replace(use, device=1, peak_allocated_bytes=1)
+    assert MemoryPeak(devices=(unknown, small), host=None).primary is small

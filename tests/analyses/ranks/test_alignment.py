@@ -49,6 +49,13 @@ def test_long_sequences_are_compared_only_where_they_are_equal() -> None:
     assert not isinstance(align([["x"] * 9000] * 2), str)
 
 
+def test_what_two_ranks_share_with_the_shortest_has_to_overlap() -> None:
+    # each shares more than half of the first, but both together only two of eight
+    assert align([list("abcdefgh"), list("abcde1234"), list("1234defgh")]) == DIFFERENT
+    assert places("ab", "xay", "abz") == [[0], [1], [0]]
+    assert places("ab", "bcd") == [[1], [0]]
+
+
 @given(
     st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, max_size=60, unique_by=lambda each: each),
     st.data(),

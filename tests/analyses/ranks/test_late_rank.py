@@ -96,3 +96,11 @@ def test_what_it_did_longer(more: dict[str, float], place: SpentOn, name: str) -
     if place is not SpentOn.GPU:  # while the device computes longer, Python is waiting: both are true
         assert found[0] is chosen
     assert chosen.name == name and chosen.more_ns == pytest.approx(2e6, rel=0.2)
+
+
+def test_a_range_that_explains_little_of_it_is_not_named() -> None:
+    traces = [working(0, 0), working(1, 2_000, operator=2_000, range=300), working(2, 0)]
+    results = Results(traces[0], traces[1:])
+    assert results.get(LateRank).rank == 1
+    found = results.get(LateRankWork).more
+    assert found[0].place is SpentOn.OPERATOR and all(each.place is not SpentOn.RANGE for each in found)

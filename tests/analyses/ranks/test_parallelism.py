@@ -55,6 +55,14 @@ def test_sharded_parameters_are_gathered_in_training() -> None:
     assert main(TraceBuilder().span("FSDP::all_gather", 0, 5).collective("AllGather", 5, 9)) is Parallelism.SHARDED
 
 
+def test_four_of_five_reduced_in_backward_are_gradients() -> None:
+    for inside, expected in ((4, Parallelism.DATA), (3, Parallelism.TENSOR)):
+        builder = TraceBuilder().operator(NODE, 0, 10 * inside)
+        for place in range(5):
+            builder.operator("c10d::allreduce_", 10 * place, 5)
+        assert main(builder.collective("AllReduce", 90, 9)) is expected
+
+
 def test_gradients_are_reduced_in_backward() -> None:
     builder = TraceBuilder().operator("aten::mm", 0, 5).operator(NODE, 10, 30).operator("c10d::allreduce_", 15, 5)
     assert main(builder.collective("AllReduce", 50, 9)) is Parallelism.DATA
