@@ -198,7 +198,9 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     """Tensors on one device that one name of the notebook kept alive at the end of the cell.
 
     `kind` is `global`, `module` (a model or optimizer), `output` (`Out[3]`, `_`), `traceback` (a frame of the last
-    one) or `hook` (only a module's forward hook reaches it; `name` is the hook's). `bytes` are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an
+    one) or `hook` (only a module's forward hook reaches it; `name` is the hook's).
+
+    `bytes` are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an
     autograd graph. `used`: the cell, or a function of the notebook, mentions the name, or something else refers to the
     object as well, so that deleting the name alone would not free it.
 

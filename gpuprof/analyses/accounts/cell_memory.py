@@ -41,9 +41,10 @@ class MemoryAt:
 @dataclass(frozen=True)
 class CellMemory(Result):
     """Resident bytes at the start and the end of the cell and at most, without those of the recorder; None with too few
-    readings. `peak`: where it was
-    highest; `grown`: the lines with the largest net growth, of at least a fifth of what it rose; both empty where it
-    rose by less than 64 MiB. A line counts from outside of the model that it calls.
+    readings. `lowest_bytes`: the least of them.
+
+    `peak`: where it was highest; `grown`: the lines with the largest net growth, of at least a fifth of what it rose;
+    both empty where it rose by less than 64 MiB. A line counts from outside of the model that it calls.
     """
 
     start_bytes: int | None = None
@@ -51,6 +52,7 @@ class CellMemory(Result):
     end_bytes: int | None = None
     peak: MemoryAt | None = None
     grown: tuple[MemoryAt, ...] = ()
+    lowest_bytes: int | None = None
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -65,9 +67,9 @@ class CellMemory(Result):
         if len(held) < _FEWEST_READINGS:
             return cls()
         start, peak, end = int(held[0]), int(held.max()), int(held[-1])
-        rose = peak - start
+        lowest, rose = int(held.min()), peak - start
         if rose < _LEAST_BYTES or not results.get(Stretches).total_ns:
-            return cls(start, peak, end)
+            return cls(start, peak, end, lowest_bytes=lowest)
         places = _Places(trace, results)
         at = places.at(time)
         grown = places.grown(at[1:], np.diff(held))
@@ -77,6 +79,7 @@ class CellMemory(Result):
             end,
             places.named(int(at[held.argmax()]), peak),
             tuple(each for each in grown[:MOST] if each.bytes >= max(_LEAST_SHARE * rose, _LEAST_BYTES)),
+            lowest,
         )
 
 

@@ -194,9 +194,7 @@ class _Walk:
                 self._rows[at] = msgspec.structs.replace(row, graph_bytes=sizes.pop(row.device, 0))
             # `outputs.append(net(x).cpu())` keeps a graph of the device
             for device, size in sizes.items():
-                apart = msgspec.structs.replace(
-                    first, device=device, bytes=0, tensors=0, graphs=0, graph_bytes=size
-                )
+                apart = msgspec.structs.replace(first, device=device, bytes=0, tensors=0, graphs=0, graph_bytes=size)
                 self._rows.append(apart)
         self._graphs.clear()
 

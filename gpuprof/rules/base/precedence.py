@@ -65,6 +65,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "cpu_preprocessing",
         "debug_mode_on",
     ),
+    "grad_in_inference": ("memory_kept_by_hooks_or_graphs",),
     "host_cpu_bound": (
         "python_loop_over_batch",
         "python_loop_over_slices",
@@ -87,6 +88,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "allocator_calls_in_step",
         "empty_cache_in_step",
     ),
+    # which knows what each step leaves
+    "memory_kept_by_hooks_or_graphs": ("memory_grows_per_step",),
     "memory_near_limit": (
         "activations_dominate_peak",
         "fragmented_memory",
