@@ -194,6 +194,15 @@ class StepMemory(msgspec.Struct, frozen=True, kw_only=True):
     reserved_bytes: tuple[int, ...] = ()
 
 
+class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """The CUDA caching allocator of one device over the whole cell: at its ends, after optimizer steps, and where a
+    DataLoader was asked for a batch, at most one reading each 20 ms; one entry a reading, ascending Unix times."""
+
+    device: int
+    time_ns: tuple[int, ...] = ()
+    allocated_bytes: tuple[int, ...] = ()
+
+
 class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     """Tensors on one device that one name of the notebook kept alive at the end of the cell.
 
@@ -364,6 +373,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     allocators: tuple[Allocator, ...] = ()
     compositions: tuple[Composition, ...] = ()
     step_memory: tuple[StepMemory, ...] = ()
+    device_memory: tuple[DeviceMemory, ...] = ()
     held: tuple[HeldTensors, ...] | None = None
     garbage: Garbage | None = None
     compiling: Compiling | None = None

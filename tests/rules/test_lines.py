@@ -32,7 +32,7 @@ WITHOUT_LINES = {
     "model_exceeds_device": "what model and optimizer hold is weighed, not recorded as events",
     "memory_near_limit": "this case has the allocator's statistics only (see the next test)",
     "memory_grows_per_step": "levels of memory are no events: the line that keeps losses is found in the text",
-    "memory_kept_by_hooks_or_graphs": "names hold the tensors, after the cell: the line that fills them is found in the text",
+    "memory_kept_by_hooks_or_graphs": "names hold the tensors: the line that fills them is found in the text",
     "tensors_held_by_notebook": "names hold the tensors, after the cell",
     "graph_breaks": "torch counts breaks and does not say in which file",
     "exposed_collective": "this case has no launches (see the last test)",

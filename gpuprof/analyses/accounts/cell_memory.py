@@ -57,14 +57,8 @@ class CellMemory(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the readings of the process, ten per second, and what its thread was in between two of them."""
-        readings, window = trace.host_readings, trace.context.window
-        if window is None or len(readings) < _FEWEST_READINGS:
-            return cls()
-        time, held = readings["time_ns"], readings["resident_bytes"]
-        inside = (time >= window.cell_start_ns + _WARM_NS) & (time <= window.cell_end_ns)
-        time, held = time[inside], held[inside]
-        held = held - recorder_bytes(trace, time, held)
-        if len(held) < _FEWEST_READINGS:
+        time, held = resident_readings(trace)
+        if not len(held):
             return cls()
         start, peak, end = int(held[0]), int(held.max()), int(held[-1])
         lowest, rose = int(held.min()), peak - start
@@ -81,6 +75,18 @@ class CellMemory(Result):
             tuple(each for each in grown[:MOST] if each.bytes >= max(_LEAST_SHARE * rose, _LEAST_BYTES)),
             lowest,
         )
+
+
+def resident_readings(trace: Trace) -> tuple[Array, Array]:
+    """Unix times and resident bytes of the process in the cell, both of shape (n,), without the recorder's; empty where
+    there are too few."""
+    readings, window, none = trace.host_readings, trace.context.window, np.zeros(0, np.int64)
+    if window is None or len(readings) < _FEWEST_READINGS:
+        return none, none
+    time, held = readings["time_ns"], readings["resident_bytes"]
+    inside = (time >= window.cell_start_ns + _WARM_NS) & (time <= window.cell_end_ns)
+    time, held = time[inside], held[inside]
+    return (time, held - recorder_bytes(trace, time, held)) if len(held) >= _FEWEST_READINGS else (none, none)
 
 
 class _Places:

@@ -166,7 +166,8 @@ class _Walk:
                 graphs[device] = graphs.get(device, 0) + graph
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(tensor)
-        hook_name, hooked = hook or (self._hooked.get(name, (None, None)) if kind == "global" else (None, None))
+        known = hook or (self._hooked.get(name) if kind == "global" else None)
+        hook_name, hooked = known or (None, None)
         self._rows.extend(
             HeldTensors(
                 name=name,
