@@ -80,10 +80,16 @@ def filling_lines(source: str, names: set[str]) -> Iterator[int]:
 def summing_lines(source: str, name: str) -> Iterator[int]:
     """The lines of `name += x` and `name = name + x` in loops."""
     for node in (node for inside in _loops(source) for node in inside):
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _name(node.target) == name:
-            yield node.lineno
-        elif isinstance(node, ast.Assign) and _name(node.targets[0]) == name and isinstance(node.value, ast.BinOp):
-            yield from [node.lineno] * (name in (_name(node.value.left), _name(node.value.right)))
+        if _adds(node, name):
+            yield node.lineno  # type: ignore[attr-defined]
+
+
+def _adds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, ast.Add) and _name(node.target) == name
+    if not isinstance(node, ast.Assign) or _name(node.targets[0]) != name or not isinstance(node.value, ast.BinOp):
+        return False
+    return isinstance(node.value.op, ast.Add) and name in (_name(node.value.left), _name(node.value.right))
 
 
 def filled_in(node: ast.AST) -> ast.expr | None:

@@ -133,7 +133,7 @@ def _hooks_in(source: str) -> Iterator[tuple[str, str]]:
         name.id
         for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _HOOKING
-        for each in node.args
+        for each in (*node.args, *(given.value for given in node.keywords))
         for name in ast.walk(each)
         if isinstance(name, ast.Name)
     }
