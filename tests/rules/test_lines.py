@@ -32,7 +32,6 @@ WITHOUT_LINES = {
     "model_exceeds_device": "what model and optimizer hold is weighed, not recorded as events",
     "memory_near_limit": "this case has the allocator's statistics only (see the next test)",
     "memory_grows_per_step": "levels of memory are no events: the line that keeps losses is found in the text",
-    "memory_kept_by_hooks_or_graphs": "names hold the tensors: the line that fills them is found in the text",
     "tensors_held_by_notebook": "names hold the tensors, after the cell",
     "graph_breaks": "torch counts breaks and does not say in which file",
     "exposed_collective": "this case has no launches (see the last test)",
@@ -42,7 +41,7 @@ WITHOUT_LINES = {
 # these name the line that capture noted beside the loader or the optimizer; their evidence is no event
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these read in the text whether it is so, and name the loop's line there
-BY_TEXT = ("growing_iterations", "python_loop_over_slices")
+BY_TEXT = ("growing_iterations", "memory_kept_by_hooks_or_graphs", "python_loop_over_slices")
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None, text: bool = False) -> Trace:

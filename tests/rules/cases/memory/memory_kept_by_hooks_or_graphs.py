@@ -7,7 +7,10 @@ from tests.rules.expected import Expected
 from tests.rules.memory.memory_runs import GIB, allocator, gib, run
 
 MIB = 1 << 20
-SOURCE = """outputs = []
+SOURCE = """for x, y in loader:
+    train(x, y)
+net.eval()
+outputs = []
 for x, y in valid:
     outputs.append(net(x))
 """
@@ -16,7 +19,7 @@ EXPECTED = Expected(
     Severity.MEDIUM,
     "`outputs` keeps 100 results with their graphs: 4.00 GiB",
     {"kept_bytes": gib(4), "grown_bytes": gib(5), "explained_share": 0.8, "tensors": 100, "names": "outputs"},
-    lines=(3,),
+    lines=(6,),
     change="under `torch.no_grad()`",
 )
 
