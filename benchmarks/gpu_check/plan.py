@@ -64,6 +64,7 @@ def _device_basics() -> Iterator[Item]:
     yield Item("copy_constants", least_s=20, limit_s=90)
     yield Item("compute_constants", least_s=20, limit_s=90)
     yield Item("memory_growth", limit_s=60)
+    yield Item("memory_kept", limit_s=60)
     yield Item("broken_cells", ("out_of_memory",), limit_s=60)
     yield Item("broken_cells", ("device_assert",), limit_s=60)
 

@@ -194,13 +194,28 @@ class StepMemory(msgspec.Struct, frozen=True, kw_only=True):
     reserved_bytes: tuple[int, ...] = ()
 
 
+class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """The CUDA caching allocator of one device over the whole cell: at its ends, after optimizer steps, and where a
+    DataLoader was asked for a batch, at most one reading each 20 ms; one entry a reading, ascending Unix times."""
+
+    device: int
+    time_ns: tuple[int, ...] = ()
+    allocated_bytes: tuple[int, ...] = ()
+
+
 class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     """Tensors on one device that one name of the notebook kept alive at the end of the cell.
 
-    `kind` is `global`, `module` (a model or optimizer), `output` (`Out[3]`, `_`) or `traceback` (a frame of the last
-    one). `bytes` are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an
+    `kind` is `global`, `module` (a model or optimizer), `output` (`Out[3]`, `_`), `traceback` (a frame of the last
+    one) or `hook` (only a module's forward hook reaches it; `name` is the hook's).
+
+    `bytes` are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an
     autograd graph. `used`: the cell, or a function of the notebook, mentions the name, or something else refers to the
     object as well, so that deleting the name alone would not free it.
+
+    `graph_bytes`: what the graphs keep on this device for a backward pass, weights and what names hold left out; None
+    in older recordings. The tensors themselves may be elsewhere. `hook`: the function that is or was a forward hook of
+    the module `hooked` (`Net.layers.0`), and can reach what the name holds.
     """
 
     name: str
@@ -210,6 +225,9 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     tensors: int
     graphs: int = 0
     used: bool = False
+    graph_bytes: int | None = None
+    hook: str | None = None
+    hooked: str | None = None
 
 
 class Garbage(msgspec.Struct, frozen=True, kw_only=True):
@@ -355,6 +373,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     allocators: tuple[Allocator, ...] = ()
     compositions: tuple[Composition, ...] = ()
     step_memory: tuple[StepMemory, ...] = ()
+    device_memory: tuple[DeviceMemory, ...] = ()
     held: tuple[HeldTensors, ...] | None = None
     garbage: Garbage | None = None
     compiling: Compiling | None = None

@@ -16,6 +16,7 @@ from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.accounts.run_kind import RunKind
 from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.step_time import StepTime
@@ -63,6 +64,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "modules": modules_dict(report.results),
         "efficiency": efficiency_dict(report.results),
         "process_memory": _process_memory(report),
+        "memory_by_phase": _memory_by_phase(report),
         "rank_collectives": rank_collectives(report.results),
         "plain_iteration": _plain_iteration(report),
         "iterations": _iterations(report),
@@ -126,6 +128,20 @@ def _process_memory(report: Report) -> dict[str, Any] | None:
         "peak": None if found.peak is None else _memory_at(found.peak),
         "grown": [_memory_at(each) for each in found.grown],
     }
+
+
+def _memory_by_phase(report: Report) -> list[dict[str, Any]]:
+    return [
+        {
+            "place": each.place,
+            "grown_bytes": each.grown_bytes,
+            "end_bytes": each.end_bytes,
+            "phases": [{"phase": phase.value, "bytes": grown} for phase, grown in each.phases],
+            "parts": dict(each.parts),
+            "rest_bytes": each.rest_bytes,
+        }
+        for each in report.results.get(MemoryByPhase).places
+    ]
 
 
 def _memory_at(at: MemoryAt) -> dict[str, Any]:

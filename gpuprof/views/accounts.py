@@ -6,8 +6,10 @@ from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.cell_phases import CellPhases, PhaseTime
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.result import Results
+from gpuprof.report.growth_words import change, growth_words, memory_parts_of, memory_place
 from gpuprof.report.spot_words import memory_words, place, what
 from gpuprof.units import duration, percent
 from gpuprof.views.blocks import Sentence, TableBlock, TableCell
@@ -34,13 +36,13 @@ def whole(results: Results) -> str:
 
 def account_blocks(results: Results) -> list[TableBlock]:
     """Tables: hot spots, idle work, phases; only those that have rows."""
-    return [table for table in (_spots(results), _idle(results), _phases(results)) if table.rows]
+    return [table for table in (_spots(results), _idle(results), _phases(results), _growth(results)) if table.rows]
 
 
 def account_sentences(results: Results) -> list[Sentence]:
     """What stands below them: the memory of the process."""
-    words = memory_words(results.get(CellMemory))
-    return [Sentence(words)] if words else []
+    found = (memory_words(results.get(CellMemory)), growth_words(results.get(MemoryByPhase)))
+    return [Sentence(words) for words in found if words]
 
 
 def _spots(results: Results) -> TableBlock:
@@ -81,6 +83,20 @@ def _phases(results: Results) -> TableBlock:
     told = [each.phase for each in phases.phases] != [Phase.OTHER]
     rows = tuple(_phase_row(each) for each in phases.phases if told)
     return TableBlock("Phases", ("phase", "time", "share"), rows, _phase_note(phases))
+
+
+def _growth(results: Results) -> TableBlock:
+    found = results.get(MemoryByPhase).places
+    rows = tuple(
+        (memory_place(each), part, TableCell(change(number), number))
+        for each in found
+        for part, number in memory_parts_of(each)
+    )
+    note = (
+        "Growth by what the cell was in for most of the time between two readings, and what is known of its end. The "
+        "rest: activations, data, libraries, and free memory that the allocator keeps."
+    )
+    return TableBlock("Growth of memory by phase", ("memory of", "phase or part", "bytes"), rows, note)
 
 
 def _phase_row(each: PhaseTime) -> tuple[str | TableCell, ...]:

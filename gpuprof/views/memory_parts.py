@@ -11,7 +11,13 @@ from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model.context import HeldTensors, ModuleBytes
 from gpuprof.units import UNKNOWN, percent, plural, size
 
-KINDS = {"global": "variable", "module": "model or optimizer", "output": "output", "traceback": "last traceback"}
+KINDS = {
+    "global": "variable",
+    "module": "model or optimizer",
+    "output": "output",
+    "traceback": "last traceback",
+    "hook": "forward hook",
+}
 
 
 @dataclass(frozen=True)

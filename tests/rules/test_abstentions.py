@@ -55,6 +55,7 @@ NEEDS = {
     "logits_dominate_peak": "the size of what the loss is computed from",
     "loop_on_host": "the device’s activity within loops",
     "memory_grows_per_step": "memory after at least 8 steps of training",
+    "memory_kept_by_hooks_or_graphs": "what the graphs of the notebook’s tensors keep",
     "memory_near_limit": "the size of the device’s memory and the peak in it",
     "memory_unused": "the peak of the device’s memory, what was there before included",
     "model_exceeds_device": "the sizes of parameters, gradients and optimizer state",

@@ -41,7 +41,7 @@ WITHOUT_LINES = {
 # these name the line that capture noted beside the loader or the optimizer; their evidence is no event
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these read in the text whether it is so, and name the loop's line there
-BY_TEXT = ("growing_iterations", "python_loop_over_slices")
+BY_TEXT = ("growing_iterations", "memory_kept_by_hooks_or_graphs", "python_loop_over_slices")
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None, text: bool = False) -> Trace:

@@ -101,6 +101,7 @@ def averaged(turns: int = 12, **facts: Any) -> Trace:
     return python_loop_over_weights.steps(python_loop_over_weights.AVERAGE, turns, **facts)
 
 
+KEPT = "memory_kept_by_hooks_or_graphs"
 EDGES = (
     # the peak is 10 of 16 GiB
     Edge("activations_dominate_peak", "activation_share", lambda c, x: activations(x, 10 - x), 4.9, 5, None, MEDIUM),
@@ -193,6 +194,11 @@ EDGES = (
     Edge("memory_grows_per_step", "steps_until_full", lambda c, x: c._run(x), 0.61, 0.62, None, MEDIUM),
     Edge("memory_grows_per_step", "high_steps", lambda c, x: c._run(x), 6.1, 6.2, MEDIUM, HIGH),
     Edge("memory_grows_per_step", "levels", lambda c, x: c._run(10, steps=x), 7, 8, ABSTAINS, HIGH),
+    # of a growth of 5 GiB, of a peak of 6 GiB; 16 GiB in all
+    Edge(KEPT, "explained_share", lambda c, x: c._run(x), 2.499, 2.5, None, MEDIUM),
+    Edge(KEPT, "peak_share", lambda c, x: c._run(peak_gib=x, grown_gib=3.9), 20.1, 19.9, None, MEDIUM),
+    Edge(KEPT, "tensors", lambda c, x: c._run(tensors=x), 5, 6, None, MEDIUM),
+    Edge(KEPT, "iterations_until_full", lambda c, x: c._run(tensors=x), 40_001, 40_000, None, MEDIUM),
     Edge("memory_near_limit", "reserved_share", lambda c, x: c._run(x), 14.39, 14.41, None, MEDIUM),
     # 9 µs in every x
     # of 10 ms, in 20 iterations

@@ -41,9 +41,10 @@ class MemoryAt:
 @dataclass(frozen=True)
 class CellMemory(Result):
     """Resident bytes at the start and the end of the cell and at most, without those of the recorder; None with too few
-    readings. `peak`: where it was
-    highest; `grown`: the lines with the largest net growth, of at least a fifth of what it rose; both empty where it
-    rose by less than 64 MiB. A line counts from outside of the model that it calls.
+    readings. `lowest_bytes`: the least of them.
+
+    `peak`: where it was highest; `grown`: the lines with the largest net growth, of at least a fifth of what it rose;
+    both empty where it rose by less than 64 MiB. A line counts from outside of the model that it calls.
     """
 
     start_bytes: int | None = None
@@ -51,23 +52,18 @@ class CellMemory(Result):
     end_bytes: int | None = None
     peak: MemoryAt | None = None
     grown: tuple[MemoryAt, ...] = ()
+    lowest_bytes: int | None = None
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the readings of the process, ten per second, and what its thread was in between two of them."""
-        readings, window = trace.host_readings, trace.context.window
-        if window is None or len(readings) < _FEWEST_READINGS:
-            return cls()
-        time, held = readings["time_ns"], readings["resident_bytes"]
-        inside = (time >= window.cell_start_ns + _WARM_NS) & (time <= window.cell_end_ns)
-        time, held = time[inside], held[inside]
-        held = held - recorder_bytes(trace, time, held)
-        if len(held) < _FEWEST_READINGS:
+        time, held = resident_readings(trace)
+        if not len(held):
             return cls()
         start, peak, end = int(held[0]), int(held.max()), int(held[-1])
-        rose = peak - start
+        lowest, rose = int(held.min()), peak - start
         if rose < _LEAST_BYTES or not results.get(Stretches).total_ns:
-            return cls(start, peak, end)
+            return cls(start, peak, end, lowest_bytes=lowest)
         places = _Places(trace, results)
         at = places.at(time)
         grown = places.grown(at[1:], np.diff(held))
@@ -77,7 +73,20 @@ class CellMemory(Result):
             end,
             places.named(int(at[held.argmax()]), peak),
             tuple(each for each in grown[:MOST] if each.bytes >= max(_LEAST_SHARE * rose, _LEAST_BYTES)),
+            lowest,
         )
+
+
+def resident_readings(trace: Trace) -> tuple[Array, Array]:
+    """Unix times and resident bytes of the process in the cell, both of shape (n,), without the recorder's; empty where
+    there are too few."""
+    readings, window, none = trace.host_readings, trace.context.window, np.zeros(0, np.int64)
+    if window is None or len(readings) < _FEWEST_READINGS:
+        return none, none
+    time, held = readings["time_ns"], readings["resident_bytes"]
+    inside = (time >= window.cell_start_ns + _WARM_NS) & (time <= window.cell_end_ns)
+    time, held = time[inside], held[inside]
+    return (time, held - recorder_bytes(trace, time, held)) if len(held) >= _FEWEST_READINGS else (none, none)
 
 
 class _Places:

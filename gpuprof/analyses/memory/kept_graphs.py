@@ -49,7 +49,7 @@ class KeptGraphs(Result):
             lines=tuple(line for line, _ in chosen),
             containers=tuple(dict.fromkeys(name for _, name in chosen)),
             holders=holders,
-            filling=tuple(sorted(set(_filling(cell.source, set(holders))))) if cell and holders else (),
+            filling=tuple(sorted(set(filling_lines(cell.source, set(holders))))) if cell and holders else (),
         )
 
     def keeping_each(self, steps: int) -> dict[str, int]:
@@ -69,19 +69,38 @@ def _loops(source: str) -> Iterator[list[ast.AST]]:
             yield [node for statement in loop.body for node in ast.walk(statement)]
 
 
-def _filling(source: str, holders: set[str]) -> Iterator[int]:
-    """The lines of `held.append(x)`, `held += [x]` and `held[key] = x` in loops."""
+def filling_lines(source: str, names: set[str]) -> Iterator[int]:
+    """The lines of `held.append(x)`, `held += [x]` and `held[key] = x` in loops, where `names` has `held`."""
     for node in (node for inside in _loops(source) for node in inside):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
-            target: ast.expr = node.func.value
-        elif isinstance(node, ast.AugAssign):
-            target = node.target
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            target = node.targets[0].value
-        else:
-            continue
-        if ast.unparse(target).partition(".")[0].partition("[")[0] in holders:
-            yield node.lineno
+        target = filled_in(node)
+        if target is not None and ast.unparse(target).partition(".")[0].partition("[")[0] in names:
+            yield node.lineno  # type: ignore[attr-defined]
+
+
+def summing_lines(source: str, name: str) -> Iterator[int]:
+    """The lines of `name += x` and `name = name + x` in loops."""
+    for node in (node for inside in _loops(source) for node in inside):
+        if _adds(node, name):
+            yield node.lineno  # type: ignore[attr-defined]
+
+
+def _adds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, ast.Add) and _name(node.target) == name
+    if not isinstance(node, ast.Assign) or _name(node.targets[0]) != name or not isinstance(node.value, ast.BinOp):
+        return False
+    return isinstance(node.value.op, ast.Add) and name in (_name(node.value.left), _name(node.value.right))
+
+
+def filled_in(node: ast.AST) -> ast.expr | None:
+    """What the node puts something into: `held` of `held.append(x)`, `held += [x]`, `held[key] = x`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+        return node.func.value
+    if isinstance(node, ast.AugAssign):
+        return node.target
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        return node.targets[0].value
+    return None
 
 
 def _keepers(source: str) -> Iterator[tuple[int, str]]:

@@ -35,6 +35,9 @@ class Signal(ABC):
     def after_step(self, optimizer: Any, times: int) -> None:  # noqa: B027
         """That optimizer has stepped `times` times; called inside `step()`, while the gradients are there."""
 
+    def before_batch(self) -> None:  # noqa: B027
+        """A DataLoader is asked for a batch, in the loop of the cell."""
+
     def pause(self) -> None:  # noqa: B027
         """The kernel recording has ended and the cell runs on: what costs time per iteration ends here."""
 

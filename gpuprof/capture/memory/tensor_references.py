@@ -5,16 +5,22 @@ Looked at once, at the end of a cell, within a few milliseconds; nothing is kept
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
+import msgspec
+
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
+from gpuprof.capture.memory.graph_bytes import GraphBytes
+from gpuprof.capture.memory.hook_containers import Containers, Hook, hooks_of
+from gpuprof.capture.memory.modules import modules_in
 from gpuprof.capture.memory.referenced_names import ReferencedNames
 from gpuprof.model.context import HeldTensors
 from gpuprof.units import NS_PER_MS
@@ -24,11 +30,17 @@ LEAST_BYTES = 1 << 20
 LEAST_GRAPHS = 32
 _MOST_OBJECTS = 50_000
 _MOST_NS = 20 * NS_PER_MS
+_MOST_GRAPHS_NS = 20 * NS_PER_MS
+_HOOKS_AT_STEP = 2
 _DEPTH = 5
 # `exit` leads to the shell, which leads to everything
 _MACHINERY = ("IPython", "ipykernel", "gpuprof", "traitlets")
 _LAST_OUTPUTS = ("_", "__", "___")
+_SEQUENCES = (list, tuple, set, frozenset, deque)
+_ITERATES = tuple(each.__iter__ for each in _SEQUENCES)
 _UNSIZED = (NotImplementedError, RuntimeError, AttributeError, TypeError)
+# by name of the notebook: the hook's function, and the module that calls it
+_Hooked = dict[str, tuple[str, str]]
 
 
 class HeldTensorsList(Signal):
@@ -39,13 +51,20 @@ class HeldTensorsList(Signal):
     def __init__(self, cell: WatchedCell | None = None):
         super().__init__(cell)
         self._failed: tuple[str, ...] = ()
+        self._hooked: _Hooked = {}
+
+    def after_step(self, optimizer: Any, times: int) -> None:
+        """Remember the names that hooks can fill: the cell may remove its hooks before it ends."""
+        if times == _HOOKS_AT_STEP and self.cell.namespace is not None:
+            with contextlib.suppress(Exception):  # the user's objects may do anything: the step must go on
+                self._hooked |= hooked_names(self.cell.namespace)[0]
 
     def facts(self) -> tuple[HeldTensors, ...] | None:
         """The list; None where there is no notebook, or where its objects could not be looked at."""
         if self.cell.namespace is None:
             return None
         try:
-            return held_tensors(self.cell.namespace, self.cell.source)
+            return held_tensors(self.cell.namespace, self.cell.source, self._hooked)
         except Exception as error:  # noqa: BLE001  - the user's objects may do anything; the run must be saved
             self._failed = (f"the tensors that the notebook holds could not be listed ({type(error).__name__})",)
             return None
@@ -55,17 +74,39 @@ class HeldTensorsList(Signal):
         return self._failed
 
 
-def held_tensors(namespace: Mapping[str, Any], source: str | None) -> tuple[HeldTensors, ...]:
+def hooked_names(namespace: Mapping[str, Any]) -> tuple[_Hooked, list[Hook]]:
+    """The names of `namespace` that a forward hook of its models can fill, and the hooks that fill something else."""
+    found: _Hooked = {}
+    others: list[Hook] = []
+    hooks = list(hooks_of(modules_in(namespace)))
+    if not hooks:
+        return found, others
+    containers = Containers()
+    names = containers.names(namespace)
+    for hook in hooks:
+        mine = {name for each in containers.of_hook(hook.function) for name in names.get(id(each), ())}
+        if not mine:
+            others.append(hook)
+        for name in mine:
+            found.setdefault(name, (hook.name, hook.module))
+    return found, others
+
+
+def held_tensors(
+    namespace: Mapping[str, Any], source: str | None, hooked: _Hooked | None = None
+) -> tuple[HeldTensors, ...]:
     """What the names of `namespace` hold, the largest first: a MiB or more, or many autograd graphs.
 
-    `source` is the cell's code. Hidden names (`_x`) but those of IPython are left out.
+    `source` is the cell's code. Hidden names (`_x`) but those of IPython are left out. `hooked`: names that a forward
+    hook could fill at an earlier time.
     """
     import torch
 
     own = {name: value for name, value in namespace.items() if isinstance(name, str) and not name.startswith("_")}
     own = {name: value for name, value in own.items() if name not in ("In", "Out")}
     mentions = ReferencedNames(own, source)
-    walk = _Walk()
+    now, others = hooked_names(namespace)
+    walk = _Walk({**(hooked or {}), **now})
     shared = _shared(own, namespace)
     # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well
     for used in (True, False):
@@ -81,23 +122,32 @@ def held_tensors(namespace: Mapping[str, Any], source: str | None) -> tuple[Held
     for name in _LAST_OUTPUTS:
         walk.claim(name, "output", namespace.get(name))
     _claim_traceback(walk)
+    for hook in others:
+        walk.claim(hook.name, "hook", Containers().of_hook(hook.function), used=True, hook=(hook.name, hook.module))
     return walk.found()
 
 
 class _Walk:
     """Counts storages once, under the first name that reaches them."""
 
-    def __init__(self) -> None:
+    def __init__(self, hooked: _Hooked) -> None:
+        self._hooked = hooked
         self._claimed: set[Key] = set()
         self._visited: set[int] = set()
         self._rows: list[HeldTensors] = []
+        # tensors with a graph, by the name and kind that hold them
+        self._graphs: dict[tuple[str, str], list[Any]] = {}
         self._until_ns = time.perf_counter_ns() + _MOST_NS
 
     def found(self) -> tuple[HeldTensors, ...]:
-        large = (row for row in self._rows if row.bytes >= LEAST_BYTES or row.graphs >= LEAST_GRAPHS)
-        return tuple(sorted(large, key=lambda row: -row.bytes))
+        """The large rows; asked once: graphs are weighed last, when all that has a name is claimed."""
+        self._weigh_graphs()
+        rows = [row for row in self._rows if _held(row) >= LEAST_BYTES or row.graphs >= LEAST_GRAPHS]
+        return tuple(sorted(rows, key=lambda row: -_held(row)))
 
-    def claim(self, name: str, kind: str, value: Any, *, used: bool = False) -> None:
+    def claim(
+        self, name: str, kind: str, value: Any, *, used: bool = False, hook: tuple[str, str] | None = None
+    ) -> None:
         sizes: dict[str, int] = {}
         counts: dict[str, int] = {}
         graphs: dict[str, int] = {}
@@ -114,6 +164,10 @@ class _Walk:
                 sizes[device] = sizes.get(device, 0) + sum(size for _, size in fresh)
                 counts[device] = counts.get(device, 0) + 1
                 graphs[device] = graphs.get(device, 0) + graph
+                if graph:
+                    self._graphs.setdefault((name, kind), []).append(tensor)
+        known = hook or (self._hooked.get(name) if kind == "global" else None)
+        hook_name, hooked = known or (None, None)
         self._rows.extend(
             HeldTensors(
                 name=name,
@@ -123,9 +177,27 @@ class _Walk:
                 tensors=counts[device],
                 graphs=graphs[device],
                 used=used,
+                graph_bytes=0,
+                hook=hook_name,
+                hooked=hooked,
             )
             for device, size in sizes.items()
         )
+
+    def _weigh_graphs(self) -> None:
+        graphs = GraphBytes(self._claimed, time.perf_counter_ns() + _MOST_GRAPHS_NS)
+        for (name, kind), tensors in sorted(self._graphs.items(), key=lambda each: -len(each[1])):
+            sizes = graphs.of(tensors)
+            mine = [at for at, row in enumerate(self._rows) if (row.name, row.kind) == (name, kind)]
+            first = self._rows[mine[0]]
+            for at in mine:
+                row = self._rows[at]
+                self._rows[at] = msgspec.structs.replace(row, graph_bytes=sizes.pop(row.device, 0))
+            # `outputs.append(net(x).cpu())` keeps a graph of the device
+            for device, size in sizes.items():
+                apart = msgspec.structs.replace(first, device=device, bytes=0, tensors=0, graphs=0, graph_bytes=size)
+                self._rows.append(apart)
+        self._graphs.clear()
 
     def _tensors(self, value: Any, depth: int) -> Iterator[Any]:
         if is_tensor(value):
@@ -144,6 +216,10 @@ class _Walk:
                 yield from self._tensors(each, depth - 1)
 
 
+def _held(row: HeldTensors) -> int:
+    return row.bytes + (row.graph_bytes or 0)
+
+
 def _inside(value: Any) -> list[Any] | None:
     """What an object holds, where that can be told without running code of its own."""
     import torch
@@ -151,8 +227,8 @@ def _inside(value: Any) -> list[Any] | None:
     kind = type(value)
     if issubclass(kind, dict):
         return list(dict.values(value))
-    if issubclass(kind, list | tuple | set | frozenset):
-        return list(value) if kind.__iter__ in (list.__iter__, tuple.__iter__, set.__iter__, frozenset.__iter__) else []
+    if issubclass(kind, _SEQUENCES):
+        return list(value) if kind.__iter__ in _ITERATES else []
     if issubclass(kind, torch.nn.Module):
         return [*value.parameters(), *value.buffers()]
     if issubclass(kind, torch.optim.Optimizer):

@@ -43,6 +43,11 @@ class Signals:
         for signal in self._all:
             signal.after_step(optimizer, times)
 
+    def before_batch(self) -> None:
+        """Tell each that a batch is asked for."""
+        for signal in self._all:
+            signal.before_batch()
+
     def pause(self) -> None:
         """Tell each that the kernel recording has ended."""
         for signal in self._all:

@@ -215,6 +215,7 @@ class Watch:
         self._off_main.batch_asked()
         if batches:
             self._first_step()
+        self._signals.before_batch()
         self._steps.batches_used(batches)
         self._window.batch_asked()
 

@@ -75,6 +75,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "debug_mode_on",
     ),
     "exposed_h2d_copy": ("loop_on_host",),
+    "grad_in_inference": ("memory_kept_by_hooks_or_graphs",),
     "host_cpu_bound": (
         "python_loop_over_batch",
         "python_loop_over_slices",
@@ -108,6 +109,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "python_loop_over_weights",
         "tensor_by_element",
     ),
+    # which knows what each step leaves
+    "memory_kept_by_hooks_or_graphs": ("memory_grows_per_step",),
     "memory_near_limit": (
         "activations_dominate_peak",
         "fragmented_memory",

@@ -55,7 +55,7 @@ class TensorsHeldByNotebook(Rule):
         memory = results.get(MemoryPeak).primary
         on_devices = {each.device for each in context.held if each.device != "cpu"}
         device = f"cuda:{memory.device}" if memory else max(on_devices, default="cpu")
-        held = [each for each in context.held if not each.used and each.device == device]
+        held = [each for each in context.held if not each.used and each.device == device and each.bytes]
         total = sum(each.bytes for each in held)
         if not total:
             return None

@@ -83,13 +83,21 @@ def _held(results: Results) -> list[Block]:
             memory_parts.KINDS.get(row.kind, row.kind),
             row.device,
             _size(row.bytes),
+            _size(row.graph_bytes),
             TableCell(units.count(row.tensors), row.tensors),
             "" if row.used else "not mentioned in this cell",
         )
         for row in held
     )
-    note = "At the end of the cell; memory that several names share stands under the first."
-    return [TableBlock("What the notebook holds", ("name", "kind", "device", "bytes", "tensors", ""), rows, note)]
+    note = (
+        "At the end of the cell; memory that several names share stands under the first. Kept by graphs: activations "
+        "for a backward pass that has not run."
+    )
+    return [
+        TableBlock(
+            "What the notebook holds", ("name", "kind", "device", "bytes", "kept by graphs", "tensors", ""), rows, note
+        )
+    ]
 
 
 def _where(use: MemoryUse) -> str:

@@ -143,4 +143,4 @@ def test_a_session_lists_what_the_notebook_holds(new_session: Callable[..., Sess
     session = Session(new_session()._options, cell=cell, namespace={"left": block(2)})
     session.start()
     held = session.stop().context.held
-    assert held == (HeldTensors(name="left", kind="global", device="cpu", bytes=2 * MIB, tensors=1),)
+    assert held == (HeldTensors(name="left", kind="global", device="cpu", bytes=2 * MIB, tensors=1, graph_bytes=0),)

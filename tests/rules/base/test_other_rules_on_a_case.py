@@ -91,6 +91,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "launch_bound": ((), ("fp32_matmul",)),
     "logits_dominate_peak": ((), (*PEAK,)),
     "memory_grows_per_step": (("optimizer_state_dominates",), (*PEAK,)),
+    "memory_kept_by_hooks_or_graphs": (("grad_in_inference",), (*PEAK, "activations_dominate_peak")),
     "memory_near_limit": (("grad_in_inference",), ("fragmented_memory",)),
     "memory_unused": (("memory_grows_per_step",), (*PEAK, "activations_dominate_peak",)),
     "model_exceeds_device": (("grad_in_inference",), (*PEAK,)),

@@ -226,6 +226,21 @@ FIGURES = {
         ranges=1,
         first=(3, 10),
     ),
+    "memory_kept_by_hooks_or_graphs": Figures(
+        (
+            "The memory of cuda:0 grew by 5.00 GiB in this cell; 80 % of it is in `outputs` (100 graphs). There is room"
+            " for 250 more."
+        ),
+        {
+            "kept_bytes": 4294967296,
+            "grown_bytes": 5368709120,
+            "explained_share": 0.8,
+            "peak_bytes": 6442450944,
+            "tensors": 100,
+            "names": "outputs",
+            "iterations_until_full": 250,
+        },
+    ),
     "memory_near_limit": Figures(
         ("At most 14.2 GiB allocated and 15.2 GiB reserved of 16.0 GiB."),
         {

@@ -1,0 +1,43 @@
+"""Growth of memory by phase, in the words that every view uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase, PlaceGrowth
+from gpuprof.units import size
+
+_LEAST_SHARE = 0.02
+
+
+def memory_place(each: PlaceGrowth) -> str:
+    """`the process` or `cuda:0`."""
+    return "the process" if each.place == "process" else each.place
+
+
+def change(number: int) -> str:
+    """`12 MiB`, or `-12 MiB` for what was freed."""
+    return size(number) if number >= 0 else f"-{size(-number)}"
+
+
+def memory_parts_of(each: PlaceGrowth) -> Iterator[tuple[str, int]]:
+    """`(words, bytes)`: growth in each phase, then what is known of the end, and the rest."""
+    yield from ((f"grew in: {phase.value}", grown) for phase, grown in each.phases)
+    yield from ((f"at the end: {part}", number) for part, number in each.parts)
+    yield "at the end: the rest", each.rest_bytes
+
+
+def growth_words(found: MemoryByPhase) -> str:
+    """`The memory of cuda:0 grew by 2.00 GiB: 1.90 GiB in evaluation. At the end: parameters 40.0 MiB, …`"""
+    return " ".join(_words(each) for each in found.places)
+
+
+def _words(each: PlaceGrowth) -> str:
+    grown = ", ".join(f"{change(number)} in {phase.value}" for phase, number in each.phases)
+    known = [f"{part} {size(number)}" for part, number in each.parts if number >= _LEAST_SHARE * each.end_bytes]
+    if each.rest_bytes >= _LEAST_SHARE * each.end_bytes:
+        known.append(f"the rest {size(each.rest_bytes)}")
+    return (
+        f"The memory of {memory_place(each)} grew by {size(each.grown_bytes)}: {grown}. "
+        f"Of {size(each.end_bytes)} at the end: {', '.join(known)}."
+    )

@@ -1,0 +1,175 @@
+"""Memory grows in the cell because results stay with their graphs, or a hook keeps activations.
+
+What it finds
+    Tensors that a name of the notebook holds at the end of the cell, whose autograd graphs keep activations for a
+    backward pass that has not run; and in training what a forward hook has stored in every step. Together they explain
+    at least half of what memory grew by, and are at least a fifth of its peak.
+
+Why it costs
+    The activations of every iteration stay, not only those of the last one. Memory is full after some more of them,
+    and until then it limits the batch.
+
+What to do
+    Validation and embedding need no graph: `with torch.no_grad():` around the loop. In training keep `.detach()` of a
+    result, or `.item()` of a single number. A hook should keep only what is needed, such as a mean of the detached
+    output; empty its list after each step, and call `handle.remove()` when it is no longer needed.
+
+When to leave it
+    When a later cell calls `backward()` on these results, or the activations themselves are what the cell is for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.memory.device_memory import trains
+
+_NOTEBOOKS = ("ipykernel", "IPython")
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class MemoryKeptByHooksOrGraphs(Rule):
+    """See the module."""
+
+    whole_cell = True
+
+    tensors: float = threshold(6, "fewer do not show that each iteration leaves one")
+    steps_share: float = threshold(0.9, "of the steps left an activation in what a hook fills")
+    explained_share: float = threshold(0.5, "of the growth: else something else is its main cause")
+    peak_share: float = threshold(0.2, "of the highest memory: less limits nothing")
+    iterations_until_full: float = threshold(
+        100_000, "more iterations would fill the memory: an ordinary run makes as many"
+    )
+    high_iterations: float = threshold(1_000, "more would fill it, in training: within one epoch of many runs")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge what was held against what memory grew by."""
+        found, context = results.get(KeptMemory), results.context
+        if not found.known:
+            front_end = context.environment.front_end if context.environment else None
+            if context.held is None and not (front_end or "").startswith(_NOTEBOOKS):
+                return None
+            return Abstention(
+                self.name,
+                "what the graphs of the notebook’s tensors keep",
+                "This recording does not hold it; profile the cell again with `%%gpuprofile`.",
+            )
+        steps = max((optimizer.steps for optimizer in context.optimizers), default=0) if trains(results) else 0
+        answers = [self._device(each, steps) for each in found.devices]
+        findings = [each for each in answers if isinstance(each, Finding)]
+        if findings:
+            return max(findings, key=lambda each: float(each.evidence["kept_bytes"]))
+        return next((each for each in answers if each is not None), None)
+
+    def _device(self, memory: DeviceKept, steps: int) -> Finding | Abstention | None:
+        kept = [each for each in memory.kept if self._counted(each, steps)]
+        total = sum(self._counted(each, steps) for each in kept)
+        if not total:
+            return None
+        grown, peak = memory.grown_bytes, memory.peak_bytes
+        if grown is None or not peak:
+            return Abstention(
+                self.name,
+                f"how much the memory of {_place(memory)} grew",
+                "A cell of less than a second has too few readings; let it run for longer.",
+            )
+        if total < self.explained_share * grown or total < self.peak_share * peak:
+            return None
+        # what was held before the cell began did not make it grow
+        if grown < self.explained_share * total:
+            return None
+        left = _iterations_left(memory, kept[0], self._counted(kept[0], steps))
+        if left is not None and left > self.iterations_until_full:
+            return None
+        high = left is not None and left <= self.high_iterations and steps > 0
+        return self._finding(memory, kept, total, left, Severity.HIGH if high else Severity.MEDIUM)
+
+    def _counted(self, each: KeptTensors, steps: int) -> int:
+        """The bytes that need not be there; 0 where it is not shown that each iteration leaves some."""
+        if each.hook and steps and each.tensors >= max(self.tensors, self.steps_share * steps):
+            return each.bytes + each.graph_bytes
+        many = each.summed or each.graphs >= self.tensors
+        return each.graph_bytes if many and each.filled else 0
+
+    def _finding(
+        self, memory: DeviceKept, kept: list[KeptTensors], total: int, left: int | None, severity: Severity
+    ) -> Finding:
+        first, grown = kept[0], memory.grown_bytes or 0
+        explained = min(total / grown, 1.0) if grown else 1.0
+        room = "" if left is None else f" There is room for {units.count(left)} more."
+        return Finding(
+            rule=self.name,
+            severity=severity,
+            title=_title(first, total),
+            explanation=(
+                f"The memory of {_place(memory)} grew by {units.size(grown)} in this cell; "
+                f"{units.percent(explained)} of it is in {_holders(kept)}.{room}"
+            ),
+            evidence={
+                "kept_bytes": total,
+                "grown_bytes": grown,
+                "explained_share": round(explained, 4),
+                "peak_bytes": memory.peak_bytes or 0,
+                "tensors": max(first.tensors, first.graphs),
+                "names": ", ".join(each.name for each in kept[:_MOST_NAMES]),
+                **({"hook": first.hook} if first.hook else {}),
+                **({"iterations_until_full": left} if left is not None else {}),
+            },
+            where=Where(lines=first.lines),
+            change=_change(first),
+        )
+
+
+def _iterations_left(memory: DeviceKept, first: KeptTensors, counted: int) -> int | None:
+    number = max(first.tensors, first.graphs)
+    if memory.free_bytes is None or first.summed or not number or not counted:
+        return None
+    return int(memory.free_bytes / (counted / number))
+
+
+def _place(memory: DeviceKept) -> str:
+    return "the process" if memory.device == "cpu" else memory.device
+
+
+def _by_hook(first: KeptTensors) -> bool:
+    return bool(first.hook) and first.bytes >= first.graph_bytes
+
+
+def _title(first: KeptTensors, total: int) -> str:
+    if first.hook:
+        into = "" if first.kind == "hook" else f" in `{first.name}`"
+        return f"The forward hook `{first.hook}` keeps {units.size(total)} of activations{into}"
+    if first.summed:
+        return f"`{first.name}` keeps the graph of every value added to it: {units.size(total)}"
+    return f"`{first.name}` keeps {units.plural(first.graphs, 'result')} with their graphs: {units.size(total)}"
+
+
+def _holders(kept: list[KeptTensors]) -> str:
+    return ", ".join(_holder(each) for each in kept[:_MOST_NAMES])
+
+
+def _holder(each: KeptTensors) -> str:
+    of = f", which the hook `{each.hook}`{f' of `{each.hooked}`' if each.hooked else ''} fills" if each.hook else ""
+    holds = units.plural(each.tensors, "tensor") if _by_hook(each) else f"{units.plural(each.graphs, 'graph')}"
+    return f"`{each.name}` ({holds}{of})"
+
+
+def _change(first: KeptTensors) -> str:
+    if first.hook:
+        keep = "what is needed of `output.detach()`" if first.graphs else "what is needed of the output"
+        return (
+            f"Keep only {keep} in the hook `{first.hook}` (a mean, a sample), empty what it fills after each step, and "
+            "call `remove()` on its handle when it is no longer needed."
+        )
+    if first.summed:
+        return f"Add `.detach()` (or `.item()`, which waits for the device) of the value to `{first.name}`."
+    return (
+        f"Compute what goes into `{first.name}` under `torch.no_grad()`, or put `.detach()` of it there; `.item()` for "
+        "a single number, which waits for the device."
+    )

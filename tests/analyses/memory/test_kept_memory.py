@@ -1,0 +1,88 @@
+"""What names and hooks hold beside the growth of memory, and which lines of the notebook fill it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.kept_memory import KeptMemory, KeptTensors
+from gpuprof.model.context import Allocator, Cell, HeldTensors
+from tests.rules.memory.memory_runs import GIB, allocator, run
+
+
+def held(graph_bytes: int | None = 0, *, name: str = "kept", device: str = "cuda:0", graphs: int = 9) -> HeldTensors:
+    return HeldTensors(
+        name=name, kind="global", device=device, bytes=64, tensors=9, graphs=graphs, graph_bytes=graph_bytes
+    )
+
+
+def kept(source: str, *rows: HeldTensors, memory: Allocator | None = None) -> KeptMemory:
+    allocators = (memory or allocator(6, 6, allocated_before_bytes=GIB, allocated_after_bytes=5 * GIB),)
+    return Results(run(held=rows, cell=Cell(source=source), allocators=allocators).build()).get(KeptMemory)
+
+
+def only(source: str, *rows: HeldTensors) -> KeptTensors:
+    (device,) = kept(source, *rows).devices
+    (found,) = device.kept
+    return found
+
+
+def test_growth_peak_and_what_is_free_are_of_the_allocator() -> None:
+    (device,) = kept("", held()).devices
+    assert (device.device, device.grown_bytes, device.peak_bytes, device.free_bytes) == (
+        "cuda:0",
+        4 * GIB,
+        6 * GIB,
+        10 * GIB,
+    )
+    (other,) = kept("", held(device="cuda:1")).devices
+    assert (other.grown_bytes, other.peak_bytes, other.free_bytes) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "lines", "summed"),
+    [
+        ("kept.append(net(x))", (2,), False),
+        ("kept[step] = net(x)", (2,), False),
+        ("kept += net(x)", (2,), True),
+        ("kept = kept + net(x)", (2,), True),
+        ("kept = net(x) + kept", (2,), True),
+        ("kept = net(x)", (), False),
+        ("kept = kept - net(x)", (), False),
+        ("other.append(kept)", (), False),
+    ],
+)
+def test_lines_that_fill_it(body: str, lines: tuple[int, ...], summed: bool) -> None:
+    found = only(f"for step, x in data:\n    {body}\n", held())
+    assert (found.lines, found.summed, found.filled) == (lines, summed, bool(lines))
+
+
+HOOK = """def keep(module, inputs, output):
+    kept['first'].append(output)
+def other(module, inputs, output):
+    rest.append(output)
+net.register_forward_hook({given})
+"""
+
+
+@pytest.mark.parametrize("given", ["keep", "partial(keep)", "hook=keep"])
+def test_a_hook_in_the_text_and_its_line(given: str) -> None:
+    found = only(HOOK.format(given=given), held(graphs=0))
+    assert (found.hook, found.hooked, found.lines, found.filled) == ("keep", None, (2,), True)
+
+
+def test_a_function_that_is_no_hook() -> None:
+    assert kept(HOOK.format(given="other"), held(graphs=0)).devices == ()
+
+
+def test_graphs_that_keep_memory_of_another_device_are_counted_there() -> None:
+    rows = (held(0, device="cpu"), held(4 * GIB, graphs=0))
+    found = {each.device: each.kept[0] for each in kept("", *rows).devices}
+    assert found["cuda:0"].graphs == found["cpu"].graphs == 9
+    assert (found["cuda:0"].graph_bytes, found["cpu"].graph_bytes) == (4 * GIB, 0)
+
+
+def test_an_older_recording_or_none_is_not_known() -> None:
+    assert not kept("", held(None)).known
+    assert kept("", held(None, graphs=0)).known
+    assert not Results(run().build()).get(KeptMemory).known
