@@ -82,10 +82,10 @@ def alterations(trace: Trace) -> dict[str, Alter]:
         found[way] = functools.partial(with_times, factor=factor, shift=shift)
     found["no main thread"] = lambda run: replace(run, main_thread=-1)
     found["no devices"] = lambda run: replace(run, devices=())
-    for way, facts in _leaves(_facts(trace.context)):
-        found[f"context {way}"] = functools.partial(_with_context, facts=facts)
-    for way, facts in _leaves(_facts(trace.devices)):
-        found[f"device {way}"] = functools.partial(_with_devices, facts=facts)
+    for way, known in _leaves(facts(trace.context)):
+        found[f"context {way}"] = functools.partial(_with_context, known=known)
+    for way, known in _leaves(facts(trace.devices)):
+        found[f"device {way}"] = functools.partial(_with_devices, known=known)
     return found
 
 
@@ -139,31 +139,31 @@ def with_times(trace: Trace, factor: int, shift: int) -> Trace:
     return replace(trace, tables=tables, span_start_ns=span[0], span_end_ns=span[1])
 
 
-def _facts(value: Any) -> Any:
-    """As dicts and lists."""
+def facts(value: Any) -> Any:
+    """What the run knew of itself, as dicts and lists."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _leaves(facts: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(known: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """The facts with one of them otherwise: each part missing, each number zero and doubled, each truth turned.
 
     Lists of numbers, which belong together, stay.
     """
-    items = list(facts.items()) if isinstance(facts, dict) else list(enumerate(facts))
+    items = list(known.items()) if isinstance(known, dict) else list(enumerate(known))
     for key, value in items:
         where = f"{path}{key}"
         if isinstance(value, list) and value and isinstance(value[0], int | float):
             continue
         for way, instead in _otherwise(value):
-            yield f"{where} {way}", _put(facts, key, instead)
+            yield f"{where} {way}", _put(known, key, instead)
         if isinstance(value, dict | list) and len(value) <= 8:
             for way, inner in _leaves(value, f"{where}."):
-                yield way, _put(facts, key, inner)
+                yield way, _put(known, key, inner)
         if isinstance(value, list) and value:
-            yield f"{where} none", _put(facts, key, [])
-        if isinstance(facts, dict) and value not in (None, [], {}):
-            yield f"{where} unknown", _put(facts, key, None)
-            yield f"{where} left out", {name: each for name, each in facts.items() if name != key}
+            yield f"{where} none", _put(known, key, [])
+        if isinstance(known, dict) and value not in (None, [], {}):
+            yield f"{where} unknown", _put(known, key, None)
+            yield f"{where} left out", {name: each for name, each in known.items() if name != key}
 
 
 def _otherwise(value: Any) -> list[tuple[str, Any]]:
@@ -174,18 +174,18 @@ def _otherwise(value: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def _put(facts: Any, key: Any, value: Any) -> Any:
-    changed = facts.copy()
+def _put(known: Any, key: Any, value: Any) -> Any:
+    changed = known.copy()
     changed[key] = value
     return changed
 
 
-def _with_context(trace: Trace, facts: Any) -> Trace:
-    return replace(trace, context=msgspec.convert(facts, RunContext))
+def _with_context(trace: Trace, known: Any) -> Trace:
+    return replace(trace, context=msgspec.convert(known, RunContext))
 
 
-def _with_devices(trace: Trace, facts: Any) -> Trace:
-    return replace(trace, devices=tuple(msgspec.convert(facts, list[Device])))
+def _with_devices(trace: Trace, known: Any) -> Trace:
+    return replace(trace, devices=tuple(msgspec.convert(known, list[Device])))
 
 
 def told(name: str, ways: list[str] | None = None) -> dict[str, Plain]:
