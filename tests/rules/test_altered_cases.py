@@ -13,4 +13,6 @@ def test_an_altered_case_is_judged_as_it_was(name: str) -> None:
     expected = altered.kept()[name]
     said = altered.told(name, list(expected))
     others = {way: said.get(way) for way, mark in expected.items() if altered.marked(said.get(way)) != mark}
-    assert not others, f"{len(others)} of {len(expected)} are judged otherwise (meant to be? {altered.WRITE}):\n{others}"
+    assert not others, (
+        f"{len(others)} of {len(expected)} are judged otherwise (meant to be? {altered.WRITE}):\n{others}"
+    )

@@ -1,4 +1,4 @@
-"""Rules whose thresholds let everything through find what they found, in every built run, every mixed one, and in cases that are shaken."""
+"""Rules whose thresholds let everything through find what they found: in built and mixed runs, and in shaken cases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,5 @@ from tests.support.altered import marked
 def test_lenient_rules_find_what_they_found(run: str) -> None:
     expected = lenient.kept(run)
     found = lenient.told(run, map(int, expected)) if run in lenient.CASES else lenient.told(run)
-    others = {
-        name: found.get(name) for name in {**expected, **found} if marked(found.get(name)) != expected.get(name)
-    }
+    others = {name: found.get(name) for name in {**expected, **found} if marked(found.get(name)) != expected.get(name)}
     assert not others, f"{', '.join(others)} say something else (meant to be? {lenient.WRITE}):\n{others}"

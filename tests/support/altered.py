@@ -94,11 +94,7 @@ def with_rows(trace: Trace, name: str, keep: Array) -> Trace:
     place = np.where(keep, np.cumsum(keep) - 1, -1)
     tables = {**trace.tables, name: trace.tables[name].take(keep)}
     for other, table in tables.items():
-        columns = [
-            column
-            for column, of in ROWS_OF.items()
-            if column in _columns(table) and (of or other) == name
-        ]
+        columns = [column for column, of in ROWS_OF.items() if column in _columns(table) and (of or other) == name]
         tables[other] = table.replace(**{column: _moved(place, table[column]) for column in columns})
     return replace(trace, tables=tables)
 

@@ -52,7 +52,11 @@ class _Run:
         lasting = self.of(*LENGTHS)
         self.free[device, stream] = begin + lasting
         place = {"device": device, "stream": stream}
-        return place | ({"launch_at_us": self.now, "launch_for_us": self.of(0, 2, 5)} if launched else {}), begin, lasting
+        return (
+            place | ({"launch_at_us": self.now, "launch_for_us": self.of(0, 2, 5)} if launched else {}),
+            begin,
+            lasting,
+        )
 
 
 def _kernel(run: _Run) -> None:
