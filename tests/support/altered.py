@@ -42,7 +42,11 @@ Alter = Callable[[Trace], Trace]
 
 def answer(judged: Rule, results: Results) -> Plain:
     """What the rule says of the run: all but the change that is re-timed."""
-    said = judged.check(results)
+    return said_of(judged.check(results))
+
+
+def said_of(said: Finding | Abstention | None) -> Plain:
+    """An answer of a rule."""
     if isinstance(said, Finding):
         return {name: plain(getattr(said, name)) for name in TOLD}
     return f"{said.needs} | {said.how}" if isinstance(said, Abstention) else None
