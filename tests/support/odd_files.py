@@ -72,6 +72,8 @@ def _events(draws: Draws) -> list[Event]:
             event = event | {draws.of("ts", "dur", "dur", "pid", "tid", "name"): draws.of(*ODD[:14])}
         if draws.often(0.3) and isinstance(event.get("args"), dict):
             event["args"] = event["args"] | {draws.of(*ARGUMENTS): draws.of(*ODD)}
+        if draws.often(0.15):
+            event = {key: value for key, value in event.items() if key != draws.of("dur", "pid", "tid", "name", "args")}
         found.append(event)
         now = max(now + draws.of(0, 0, 1, 2, 5, -3, 0.125), begin)
     return found
