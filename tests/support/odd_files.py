@@ -21,6 +21,7 @@ from gpuprof.errors import TraceError
 from gpuprof.ingest.load import load_trace, read_trace_file
 from gpuprof.ingest.plain_pickle import PickledClassError, PickleError, read_plain
 from tests.ingest.kineto_text import Event, call, compact, kernel, laid_out, operator, save, span
+from tests.support import step_marks
 from tests.support.figures import Plain, checksum, of_tables, plain
 
 FILE = Path(__file__).parents[1] / "data" / "figures" / "odd.json"
@@ -247,13 +248,15 @@ def outcomes(kind: str, folder: Path) -> dict[str, Plain]:
     """What becomes of the files: `traces …` is one lot of trace files."""
     if kind == "pickles":
         return {name: of_pickle(data) for name, data in pickles()}
+    if kind == "steps":
+        return {str(number): step_marks.found(number) for number in range(step_marks.RUNS)}
     if kind == "snapshots":
         return {name: of_snapshot(content, folder) for name, content in snapshots().items()}
     first = int(kind.partition(" ")[2]) * AT_ONCE
     return {str(number): of_trace_file(number, folder) for number in range(first, first + AT_ONCE)}
 
 
-KINDS = ("pickles", "snapshots", *(f"traces {lot}" for lot in range(TRACES // AT_ONCE)))
+KINDS = ("pickles", "snapshots", "steps", *(f"traces {lot}" for lot in range(TRACES // AT_ONCE)))
 
 
 @functools.cache
