@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.rules.cases import case_modules
-from tests.support import altered
+from tests.support.altering import altered
 
 
 @pytest.mark.parametrize("name", sorted(case_modules()))

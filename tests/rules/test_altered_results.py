@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.rules.cases import case_modules
-from tests.support import altered_results
-from tests.support.altered import marked
+from tests.support.altering import altered_results
+from tests.support.altering.altered import marked
 
 
 @pytest.mark.parametrize("name", sorted(case_modules()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import lenient
-from tests.support.altered import marked
+from tests.support.altering import lenient
+from tests.support.altering.altered import marked
 
 
 @pytest.mark.parametrize("run", (*lenient.RUNS, *lenient.CASES))

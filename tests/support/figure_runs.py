@@ -220,7 +220,7 @@ def write_limits() -> None:
 
 def write_altered() -> None:
     """What becomes of cases, runs and files that are altered."""
-    from tests.support import altered, altered_results, lenient, longer_cells, odd_files, tiny_runs
+    from tests.support.altering import altered, altered_results, lenient, longer_cells, odd_files, tiny_runs
 
     for kind in (altered, altered_results, lenient, longer_cells, tiny_runs):
         kind.write()

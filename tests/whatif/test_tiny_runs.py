@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import tiny_runs
+from tests.support.altering import tiny_runs
 
 
 @pytest.mark.parametrize("number", range(tiny_runs.TINY))

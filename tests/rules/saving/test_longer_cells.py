@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.rules.cases import case_modules
-from tests.support import longer_cells
-from tests.support.altered import marked
+from tests.support.altering import longer_cells
+from tests.support.altering.altered import marked
 
 
 @pytest.mark.parametrize("name", sorted(case_modules()))

@@ -22,12 +22,12 @@ from gpuprof.model.trace import Source, Trace, empty_tables
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.registry import rule
 from tests.rules.cases import case_modules
-from tests.support.altered import answer, case, marked
+from tests.support.altering.altered import answer, case, marked
+from tests.support.altering.lenient import lenient
 from tests.support.figures import Plain
-from tests.support.lenient import lenient
 
-FILE = Path(__file__).parents[1] / "data" / "figures" / "altered_results.json"
-WRITE = "python -m tests.support.altered_results"
+FILE = Path(__file__).parents[2] / "data" / "figures" / "altered_results.json"
+WRITE = "python -m tests.support.altering.altered_results"
 IMPOSSIBLE = (TypeError, ValueError, AttributeError, IndexError, KeyError, ZeroDivisionError, AssertionError)
 """How a rule ends where figures contradict each other."""
 SOME = 3

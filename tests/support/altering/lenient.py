@@ -17,16 +17,16 @@ from gpuprof.ingest.load import load_trace
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.registry import all_rules, rule
 from tests.rules.cases import case_modules
-from tests.support.altered import altered, answer, case, marked
+from tests.support.altering.altered import altered, answer, case, marked
+from tests.support.altering.jittered import jittered
 from tests.support.built_runs import BUILT
 from tests.support.critical import FAR
 from tests.support.figures import Plain
-from tests.support.jittered import jittered
 from tests.support.mixed_runs import MIXED, mixed_results
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 FILE = DATA / "figures" / "lenient.json"
-WRITE = "python -m tests.support.lenient"
+WRITE = "python -m tests.support.altering.lenient"
 RUNS: dict[str, Callable[[], Results]] = {
     "cpu-training": lambda: Results(load_trace(DATA / "cpu-training")),
     **{f"built/{name}": lambda make=make: Results(make()) for name, make in BUILT.items()},  # type: ignore[misc]

@@ -21,12 +21,12 @@ from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import _foreseen, rule
 from tests.rules.cases import case_modules
-from tests.support.altered import altered, case, marked, said_of
+from tests.support.altering.altered import altered, case, marked, said_of
+from tests.support.altering.jittered import Draws
 from tests.support.figures import Plain
-from tests.support.jittered import Draws
 
-FILE = Path(__file__).parents[1] / "data" / "figures" / "longer_cells.json"
-WRITE = "python -m tests.support.longer_cells"
+FILE = Path(__file__).parents[2] / "data" / "figures" / "longer_cells.json"
+WRITE = "python -m tests.support.altering.longer_cells"
 CELLS = 10
 STEP_NS = 1_000_000.0
 

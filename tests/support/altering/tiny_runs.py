@@ -21,8 +21,8 @@ from tests.support.figures import Plain, brief
 from tests.support.simulated import of_whatif
 from tests.support.trace_builder import TraceBuilder
 
-FILE = Path(__file__).parents[1] / "data" / "figures" / "tiny.json"
-WRITE = "python -m tests.support.tiny_runs"
+FILE = Path(__file__).parents[2] / "data" / "figures" / "tiny.json"
+WRITE = "python -m tests.support.altering.tiny_runs"
 TINY = 90
 PAUSES = (0, 0, 1, 1, 5, 8, 20, 100, 130)
 LENGTHS = (0, 1, 5, 10, 30, 100, 400)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import odd_files
+from tests.support.altering import odd_files
 
 
 @pytest.mark.parametrize("kind", odd_files.KINDS)

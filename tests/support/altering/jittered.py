@@ -16,7 +16,7 @@ import numpy as np
 from gpuprof.model.context import RunContext
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
-from tests.support.altered import facts, with_rows
+from tests.support.altering.altered import facts, with_rows
 
 FACTORS = (0.0, 0.5, 1.0, 1.0, 1.5, 3.0)
 DROPPED = (0.0, 0.0, 0.05, 0.2)

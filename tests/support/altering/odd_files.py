@@ -21,11 +21,11 @@ from gpuprof.errors import TraceError
 from gpuprof.ingest.load import load_trace, read_trace_file
 from gpuprof.ingest.plain_pickle import PickledClassError, PickleError, read_plain
 from tests.ingest.kineto_text import Event, call, compact, kernel, laid_out, operator, save, span
-from tests.support import step_marks
+from tests.support.altering import step_marks
 from tests.support.figures import Plain, checksum, of_tables, plain
 
-FILE = Path(__file__).parents[1] / "data" / "figures" / "odd.json"
-WRITE = "python -m tests.support.odd_files"
+FILE = Path(__file__).parents[2] / "data" / "figures" / "odd.json"
+WRITE = "python -m tests.support.altering.odd_files"
 TRACES, AT_ONCE = 400, 20
 EPOCH_US = 1_700_000_000_000_000
 _PYTHONS_WORDS = re.compile(r"\(((?:Type|Value|Attribute)Error): [^`]*\)")

@@ -29,12 +29,12 @@ from gpuprof.rules.registry import rule
 from tests.rules.cases import case_modules, case_of
 from tests.support.figures import Plain, brief, checksum, plain
 
-FILE = Path(__file__).parents[1] / "data" / "figures" / "altered.json"
+FILE = Path(__file__).parents[2] / "data" / "figures" / "altered.json"
 TOLD = ("severity", "title", "explanation", "evidence", "change", "diff", "where", "saving")
 ROWS_OF = {"operator": "operators", "call": "calls", "step": "steps", "thread": "threads", "parent": None}
 """Which table a column has rows of; `parent` is one of its own."""
 TIMES = ("start_ns", "duration_ns", "time_ns", "monotonic_ns")
-WRITE = "python -m tests.support.altered"
+WRITE = "python -m tests.support.altering.altered"
 SILENT = 3
 """So many of the alterations after which a rule has nothing to say are kept."""
 Alter = Callable[[Trace], Trace]

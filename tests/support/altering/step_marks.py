@@ -6,8 +6,8 @@ What steps are found in each is kept, with the other odd files, in tests/data/fi
 from __future__ import annotations
 
 from gpuprof.ingest.steps import find_steps
+from tests.support.altering.jittered import Draws
 from tests.support.figures import Plain, plain
-from tests.support.jittered import Draws
 from tests.support.trace_builder import TraceBuilder
 
 ENGINE = "autograd::engine::evaluate_function: AddmmBackward0"
