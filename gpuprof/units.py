@@ -63,6 +63,11 @@ def milliseconds(ns: float) -> float:
     return round(ns / NS_PER_MS, 6)
 
 
+def gigabytes(count: float) -> float:
+    """Bytes as GB of 10⁹, unrounded: for figures whose name ends so."""
+    return count / 1e9
+
+
 def size(count: float | None) -> str:
     """A number of bytes as text: `512 B`, `3.10 MiB`, `14.7 GiB`; `unknown` for None or NaN."""
     if count is None or math.isnan(count):

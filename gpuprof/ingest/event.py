@@ -31,7 +31,7 @@ class Args(msgspec.Struct, gc=False):
     bytes: Any = -1
     grid: Any = None
     block: Any = None
-    occupancy: Any = msgspec.field(default=-1, name="est. achieved occupancy %")
+    occupancy: Any = msgspec.field(default=None, name="est. achieved occupancy %")
     collective: Any = msgspec.field(default=None, name="Collective name")
     group: Any = msgspec.field(default=None, name="Process Group Name")
     group_description: Any = msgspec.field(default=None, name="Process Group Description")

@@ -159,8 +159,10 @@ def _shifted(tables: dict[str, Table], fields: dict[str, Any]) -> dict[str, Tabl
         base = 0
     keys = {name: "time_ns" if name == "memory" else "start_ns" for name, table in tables.items() if len(table)}
     keys.pop("threads", None)
-    latest = max((int(tables[name][key].max()) for name, key in keys.items()), default=0)
-    if not base or latest >= _EPOCH_US * units.NS_PER_US or latest + base > np.iinfo(np.int64).max:
+    if not base or not keys:
+        return tables
+    latest = max(int(tables[name][key].max()) for name, key in keys.items())
+    if latest >= _EPOCH_US * units.NS_PER_US or latest + base > np.iinfo(np.int64).max:
         return tables
     moved = {name: tables[name].replace(**{key: tables[name][key] + base}) for name, key in keys.items()}
     return tables | moved

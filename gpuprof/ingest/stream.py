@@ -42,7 +42,7 @@ class ByteStream:
     was handed out.
     """
 
-    def __init__(self, path: Path, chunk_bytes: int = 4 << 20):
+    def __init__(self, path: Path, chunk_bytes: int):
         self.path = path
         self.chunk_bytes = chunk_bytes
         self.damage: str | None = None

@@ -53,7 +53,7 @@ class Fidelity:
     @property
     def error(self) -> float:
         """The worst step's error (of the whole where no step is known), >= 0."""
-        return max((abs(error) for error in self.step_errors or (self.span_error,)), default=0.0)
+        return max(abs(error) for error in self.step_errors or (self.span_error,))
 
     @property
     def unexplained_share(self) -> float:
@@ -72,7 +72,7 @@ def fidelity(trace: Trace, graph: Graph) -> Fidelity:
     launched = len(np.unique(graph.edges.dst[graph.edges.kind == EdgeKind.LAUNCH]))
     kinds = trace.calls["kind"]
     return Fidelity(
-        span_error=int(ends.max(initial=0)) / recorded - 1 if recorded else 0.0,
+        span_error=int(ends.max()) / recorded - 1 if recorded else 0.0,
         step_errors=_step_errors(trace, graph, ends),
         idle_ns=idle,
         unexplained_ns=unexplained_idle,

@@ -147,4 +147,4 @@ def predict(source: Trace | Replay, edit: Change, *, basis: str = "", assumed: s
 def busy_bound_ns(graph: Graph) -> int:
     """What no change of order or waiting can go below: the durations of the longest chain, in ns."""
     counted = np.where(graph.nodes.first, 0, graph.duration_ns)
-    return int(np.bincount(graph.nodes.chain, weights=counted).max(initial=0))
+    return int(np.bincount(graph.nodes.chain, weights=counted).max())

@@ -48,7 +48,7 @@ def _followed(graph: Graph, plan: Traversal) -> Array:
 
 def span_ns(graph: Graph) -> int:
     """When the last node ends, in ns from the origin."""
-    return int(retime(graph).max(initial=0))
+    return int(retime(graph).max())
 
 
 def frozen(graph: Graph) -> Graph:

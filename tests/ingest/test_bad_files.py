@@ -150,6 +150,13 @@ def test_device_work_without_a_time_is_left_out_and_said(tmp_path: Path) -> None
     assert any("1 device event had no time" in note for note in trace.source.notes)
 
 
+def test_device_work_in_the_first_nanosecond_has_a_time(tmp_path: Path) -> None:
+    epoch = 1_700_000_000_000_000
+    events = [operator("aten::mm", epoch, 10), kernel("first", 0.001, 1, 1), kernel("lost", 0, 1, 2)]
+    trace = load_trace(save(tmp_path, compact(events)))
+    assert trace.names_of(trace.device_events).tolist() == ["first"]
+
+
 def test_odd_numbers_do_no_harm(tmp_path: Path) -> None:
     events = [
         kernel("a", 1, -5, 2**64 - 1, stream="stream 9", device="2", grid="none", block=[0, "4", 1]),

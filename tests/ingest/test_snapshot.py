@@ -294,3 +294,10 @@ def test_the_recorded_snapshot() -> None:
     assert use.peak_reserved_bytes == 14_180_941_824
     assert 1_377_753_600 < use.peak_allocated_bytes <= use.peak_reserved_bytes
     assert "13.0 GiB are allocated and 13.2 GiB reserved" in str(Report.of(trace).verdict)
+
+
+def test_a_long_name_of_a_class_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "long.pickle"
+    path.write_bytes(b"\x80\x04c" + b"m" * 60 + b"\n" + b"n" * 60 + b"\n.")
+    with pytest.raises(ForeignFileError, match=f"load {'m' * 60}.{'n' * 39}, which could run any code"):
+        load_trace(path)

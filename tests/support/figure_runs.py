@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,17 @@ def write_limits() -> None:
     LIMITS.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
+def write_altered() -> None:
+    """What becomes of cases, runs and files that are altered."""
+    from tests.support.altering import altered, altered_results, lenient, longer_cells, odd_files, tiny_runs
+
+    for kind in (altered, altered_results, lenient, longer_cells, tiny_runs):
+        kind.write()
+    with tempfile.TemporaryDirectory() as folder:
+        odd_files.write(Path(folder))
+
+
 if __name__ == "__main__":
     write()
     write_limits()
+    write_altered()

@@ -105,8 +105,10 @@ def dotted(node: ast.AST) -> str:
     """`self.head` of such a node; empty where it is anything but names and attributes."""
     if isinstance(node, ast.Name):
         return node.id
-    inner = dotted(node.value) if isinstance(node, ast.Attribute) else ""
-    return f"{inner}.{node.attr}" if inner and isinstance(node, ast.Attribute) else ""
+    if not isinstance(node, ast.Attribute):
+        return ""
+    inner = dotted(node.value)
+    return f"{inner}.{node.attr}" if inner else ""
 
 
 def _pairs(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:

@@ -28,7 +28,7 @@ from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RecompilesInSteadyState(Rule):
                 "Step an optimizer or iterate a DataLoader in the cell, or call the profiler’s `step()`.",
             )
         spent = events.compiles.total_ns
-        share = spent / events.within.total_ns if events.within.total_ns else 0.0
+        share = share_of(spent, events.within.total_ns)
         if events.steps_with < self.steps or share < self.compile_share:
             return None
         return Finding(

@@ -32,6 +32,7 @@ from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.model import intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 
 _CAUSES = {
@@ -77,8 +78,8 @@ class EnergyIdle(Rule):
     def _finding(self, results: Results, energy: DeviceEnergy, share: float) -> Finding:
         count = max(energy.steps, 1)
         each = " a step" if energy.steps else ""
-        all_j, idle_j = (energy.joules or 0.0) / count, (energy.idle_joules or 0.0) / count
-        least_j = (energy.idle_least_joules or 0.0) / count
+        all_j, idle_j = known(energy.joules) / count, known(energy.idle_joules) / count
+        least_j = known(energy.idle_least_joules) / count
         sample = energy.joules_per_sample
         parts = {name: ns for name, ns in results.get(DeviceIdle).by_cause.items() if ns and name in _CAUSES}
         largest = max(parts, key=lambda name: parts[name], default="idle_unexplained")

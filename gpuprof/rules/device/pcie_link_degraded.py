@@ -29,6 +29,7 @@ from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model import intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.device.clock_states import without_readings
 from gpuprof.rules.saving.scope import Scope
@@ -51,10 +52,10 @@ class PcieLinkDegraded(Rule):
         devices = [each for each in results.get(DeviceConditions).devices if each.link_readings >= self.readings]
         if not devices:
             return without_readings(self.name, results, self.readings, "the device’s PCIe link")
-        device = max(devices, key=lambda each: each.link_below_share or 0.0)
+        device = max(devices, key=lambda each: known(each.link_below_share))
         possible = _rate(device.facts.pcie_max_generation, device.facts.pcie_max_width)
         now = _rate(device.link_generation, device.link_width)
-        if (device.link_below_share or 0.0) < self.below_share or now is None or possible is None or now >= possible:
+        if known(device.link_below_share) < self.below_share or now is None or possible is None or now >= possible:
             return None
         fastest = _fastest(results)
         if fastest is not None and fastest > now:
@@ -83,11 +84,11 @@ class PcieLinkDegraded(Rule):
                 f"{units.percent(scope.share(exposed_ns))} of {scope.words}."
             ),
             evidence={
-                "link_generation": device.link_generation or 0,
-                "link_width": device.link_width or 0,
-                "possible_generation": facts.pcie_max_generation or 0,
-                "possible_width": facts.pcie_max_width or 0,
-                "below_share": round(device.link_below_share or 0.0, 4),
+                "link_generation": known(device.link_generation),
+                "link_width": known(device.link_width),
+                "possible_generation": known(facts.pcie_max_generation),
+                "possible_width": known(facts.pcie_max_width),
+                "below_share": round(known(device.link_below_share), 4),
                 "exposed_copies_ms": units.milliseconds(exposed_ns),
             },
             change="Reseat the card, try another slot or without the riser, and look at the slot’s lanes and the "

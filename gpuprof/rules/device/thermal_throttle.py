@@ -24,6 +24,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_health import DeviceHealth, DeviceVitals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.device.clock_states import clock_saving, without_readings
 from gpuprof.rules.saving.scope import MOST_RANGES
@@ -40,10 +41,10 @@ class ThermalThrottle(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the hottest device."""
         read = [each for each in results.get(DeviceHealth).devices if each.thermal_share is not None]
-        hottest = max(read, key=lambda each: each.thermal_share or 0.0, default=None)
+        hottest = max(read, key=lambda each: known(each.thermal_share), default=None)
         if hottest is None or hottest.under_load < self.readings:
             return without_readings(self.name, results, self.readings, "the device’s clock reasons")
-        share = hottest.thermal_share or 0.0
+        share = known(hottest.thermal_share)
         return self._finding(results, hottest, share) if share > self.throttled_share else None
 
     def _finding(self, results: Results, device: DeviceVitals, share: float) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuprof import units
+from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.ranks.late_rank import LateRank
 from gpuprof.analyses.ranks.late_rank_work import LateRankWork, SpentOn
@@ -43,15 +44,11 @@ def more_words(work: LateRankWork, late: LateRank) -> str:
         f"{units.duration(each.more_ns)} {each.place.value}{f' (`{each.name}`)' if each.name else ''}"
         for each in work.more
     ]
-    spot = work.spot
-    hot = f" Most of its own cell’s time goes to {_place(work)}." if spot is not None else ""
+    hot = f" Most of its own cell’s time goes to {_place(work.spot)}." if work.spot is not None else ""
     return f"Compared with the median of the other ranks, it spent more per {unit}: {', '.join(parts)}.{hot}"
 
 
-def _place(work: LateRankWork) -> str:
-    spot = work.spot
-    if spot is None:
-        return ""
+def _place(spot: HotSpot) -> str:
     where = f"line {spot.cell_line or spot.line}" if spot.line is not None else ""
     return " in ".join(part for part in (f"`{spot.what}`" if spot.what else "", where) if part)
 

@@ -28,6 +28,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.ranks.ranks import Ranks
 from gpuprof.rules.base.abstentions import without_other_ranks
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 
 
@@ -57,7 +58,7 @@ class UnevenDeviceMemory(Rule):
         spread, full = 1 - min(peaks) / fullest.peak_bytes, fullest.peak_bytes / fullest.limit_bytes
         if spread < self.spread_share or full < self.full_share:
             return None
-        others = float(np.median([each.peak_bytes or 0 for each in ranks.memory if each is not fullest]))
+        others = float(np.median([known(each.peak_bytes) for each in ranks.memory if each is not fullest]))
         return Finding(
             rule=self.name,
             severity=Severity.MEDIUM if full >= self.medium_share else Severity.LOW,

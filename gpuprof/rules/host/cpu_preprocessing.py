@@ -29,7 +29,7 @@ from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
-from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 from gpuprof.whatif.changes.trace_changes import host_time_scaled, unchanged
 from gpuprof.whatif.predict import Range
 
@@ -51,7 +51,7 @@ class CpuPreprocessing(Rule):
         if device.primary is None:
             return without_device(self.name, results, "the device’s idle time")
         found = results.get(HostFunctions)
-        share = found.total_ns / results.span_ns if results.span_ns else 0.0
+        share = share_of(found.total_ns, results.span_ns)
         if not found.functions or share < self.idle_share:
             return None
         named = ", ".join(f"{_name(name, line)} ({units.duration(ns)})" for name, line, ns in found.functions[:_NAMED])

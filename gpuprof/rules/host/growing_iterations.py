@@ -31,7 +31,7 @@ from gpuprof.analyses.loops.growing_shares import GrowingShare, GrowingShares
 from gpuprof.analyses.loops.growth import GrowingLoop, Growth
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 
 _ATTENTION = ("bmm", "softmax", "attention")
 _CHANGES = {
@@ -146,7 +146,7 @@ def _percent(name: str, ratio: float | None) -> dict[str, float]:
 def _share(results: Results, loop: GrowingLoop) -> float:
     """Of the time judged; what all iterations of the cell show holds for the recorded ones."""
     if loop.how == "cell":
-        return loop.excess_ns / loop.total_ns if loop.total_ns else 0.0
+        return share_of(loop.excess_ns, loop.total_ns)
     return min(Scope.of(results).share(loop.excess_ns), 1.0)
 
 

@@ -34,7 +34,7 @@ from gpuprof.rules.base.abstentions import without_device, without_training
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
-from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 from gpuprof.whatif.changes.trace_changes import host_time_scaled
 
 
@@ -61,7 +61,7 @@ class HostCpuBound(Rule):
         # on a device that torch does not trace (Apple's) Python may run beside the work
         if on_cpu and any(each.device not in (None, "cpu") for each in results.context.optimizers):
             return without_device(self.name, results, "the device’s idle time")
-        share = found.gaps.total_ns / found.within.total_ns if found.within.total_ns else 0.0
+        share = share_of(found.gaps.total_ns, found.within.total_ns)
         much, often = (self.cpu_gap_share, self.cpu_steps_share) if on_cpu else (self.gap_share, self.steps_share)
         if share < much or found.steps < self.steps or found.steps_with < often * found.steps:
             return None

@@ -38,7 +38,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.host.loops import is_hidden
 from gpuprof.rules.saving.retimed import retimed
-from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 from gpuprof.whatif.changes.trace_changes import host_time_scaled
 from gpuprof.whatif.predict import Range
 
@@ -77,7 +77,7 @@ class PythonLoopOverWeights(Rule):
         loops = [(loop, self._over_weights(results, loop)) for loop in results.get(PythonLoops).loops]
         loops = [(loop, runs) for loop, runs in loops if runs]
         inside = intervals.intersect(_ranges([run for _, runs in loops for run in runs]), training.beside)
-        share = inside.total_ns / training.within.total_ns if training.within.total_ns else 0.0
+        share = share_of(inside.total_ns, training.within.total_ns)
         often = training.steps_with(inside) >= self.steps_share * training.steps
         if share < self.loop_share or not often or is_hidden(results, inside, self.busy_share):
             return None

@@ -31,6 +31,7 @@ from gpuprof.model import intervals
 from gpuprof.model.context import Loader
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.scope import Scope, graded
@@ -46,8 +47,8 @@ class PaddingWaste(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the padding of the loader with the most positions."""
-        loaders = [loader for loader in results.context.loaders if loader.token_positions]
-        loader = max(loaders, key=lambda each: each.token_positions or 0, default=None)
+        loaders = [each for each in results.context.loaders if each.token_positions and each.tokens is not None]
+        loader = max(loaders, key=lambda each: known(each.token_positions), default=None)
         if loader is None or _padding(loader) < self.padding_share:
             return None
         activity, compute, scope = results.get(DeviceActivity), KernelTime.of(results), Scope.of(results)
@@ -63,7 +64,7 @@ class PaddingWaste(Rule):
         return self._finding(scope, loader, min(spent, scope.total_ns))
 
     def _finding(self, scope: Scope, loader: Loader, spent_ns: float) -> Finding:
-        positions, tokens = loader.token_positions or 0, loader.tokens or 0
+        positions, tokens = known(loader.token_positions), known(loader.tokens)
         share = _padding(loader)
         beyond = 1 - (loader.longest_positions or positions) / positions
         fixed = beyond >= self.fixed_share
@@ -104,4 +105,4 @@ class PaddingWaste(Rule):
 
 
 def _padding(loader: Loader) -> float:
-    return 1 - (loader.tokens or 0) / loader.token_positions if loader.token_positions else 0.0
+    return 1 - known(loader.tokens) / known(loader.token_positions)

@@ -32,6 +32,7 @@ from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model import intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.scope import Scope
 
@@ -75,7 +76,7 @@ class SmallBatch(Rule):
         return self._finding(results, scope, memory, small / kernels.total_ns, waves)
 
     def _finding(self, results: Results, scope: Scope, memory: MemoryUse, share: float, waves: float) -> Finding:
-        peak, limit = memory.whole_peak_bytes or 0, memory.limit_bytes or 0
+        peak, limit = known(memory.whole_peak_bytes), known(memory.limit_bytes)
         small_ns = share * results.get(Kernels).total_ns
         sizes = [loader.batch_size for loader in results.context.loaders if loader.batch_size]
         factor = memory.batches_that_fit

@@ -81,7 +81,7 @@ class WeightsBoundInference(Rule):
                 "weights_bytes": found.bytes,
                 "weights_ms": units.milliseconds(spent),
                 "weights_share": round(share, 4),
-                **({"bandwidth_gb_per_s": round(found.bytes_per_s / 1e9, 1)} if found.bytes_per_s else {}),
+                **({"bandwidth_gb_per_s": round(units.gigabytes(found.bytes_per_s), 1)} if found.bytes_per_s else {}),
             },
             where=compute.where(found.chosen),
             change=(

@@ -56,7 +56,7 @@ class ActivationsDominatePeak(Rule):
             if results.get(DeviceActivity).recorded is None:
                 return without_device(self.name, results, "the device’s memory")
             return _abstain(self.name)
-        if memory.limit_bytes is None:
+        if not memory.limit_bytes:
             return Abstention(
                 self.name,
                 "the size of the device’s memory",
@@ -66,12 +66,15 @@ class ActivationsDominatePeak(Rule):
             return None
         if memory.activations_bytes is None:
             return _abstain(self.name)
-        share = memory.activations_bytes / peak
-        return self._finding(results, memory, share) if share >= self.activation_share else None
+        if memory.activations_bytes < self.activation_share * peak:
+            return None
+        return self._finding(results, memory, (memory.activations_bytes, peak, memory.limit_bytes))
 
-    def _finding(self, results: Results, memory: MemoryUse, share: float) -> Finding:
-        peak, limit, kept = memory.whole_peak_bytes or 0, memory.limit_bytes or 1, memory.activations_bytes or 0
-        near = max(peak, memory.peak_reserved_bytes or 0) / limit >= self.near_limit_share or bool(memory.retries)
+    def _finding(self, results: Results, memory: MemoryUse, sizes: tuple[int, int, int]) -> Finding:
+        """`sizes`: of the activations, of the peak, and of the device, bytes."""
+        kept, peak, limit = sizes
+        share = kept / peak
+        near = max(peak, memory.peak_reserved_bytes or peak) / limit >= self.near_limit_share or bool(memory.retries)
         diff = _diff(results, memory.device)
         return Finding(
             rule=self.name,

@@ -26,7 +26,7 @@ def judged_memory(rule: str, results: Results) -> tuple[MemoryUse, int, int] | A
             "the peak of the device’s memory, what was there before included",
             "Profile the cell with `%%gpuprofile`; `--memory` records every allocation.",
         )
-    if memory.limit_bytes is None:
+    if not memory.limit_bytes:
         return Abstention(
             rule,
             "the size of the device’s memory",

@@ -45,7 +45,7 @@ class ModelExceedsDevice(Rule):
         if parts is None or parts.kept_bytes is None:
             return without_parts(self.name)
         limit = memory.limit_bytes if memory else None
-        if limit is None:
+        if not limit:
             return Abstention(
                 self.name, "the size of the device’s memory", "Profile the cell with `%%gpuprofile`, which records it."
             )

@@ -60,7 +60,7 @@ class TensorsHeldByNotebook(Rule):
         if not total:
             return None
         limit = _limit(results, device)
-        if limit is None:
+        if not limit:
             return Abstention(
                 self.name,
                 "the size of the memory that the notebook’s tensors lie in",

@@ -14,7 +14,7 @@ from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Severity, Where
 from gpuprof.rules.saving.retimed import best_share
-from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 from gpuprof.whatif.changes.kernel_times import kernels_taking
 from gpuprof.whatif.changes.trace_changes import operations_gone
 from gpuprof.whatif.predict import MINOR_SHARE, Range
@@ -71,7 +71,7 @@ class KernelTime:
 
     def share(self, chosen: Array) -> float:
         """Of the kernel time within the scope, 0..1; 0 without kernels."""
-        return self.sum_ns(chosen) / self.total_ns if self.total_ns else 0.0
+        return share_of(self.sum_ns(chosen), self.total_ns)
 
     def during(self, chosen: Array) -> Intervals:
         """When the chosen ones ran, within the scope; a union."""

@@ -33,7 +33,7 @@ class Scope:
 
     def share(self, ns: float) -> float:
         """Of the time judged, 0..1; 0 where that is empty."""
-        return ns / self.total_ns if self.total_ns else 0.0
+        return share_of(ns, self.total_ns)
 
     def inside(self, times: Array) -> Array:
         """Boolean mask of shape `(len(times),)`: which instants are judged."""
@@ -61,7 +61,12 @@ class Scope:
         high = min(max(high_ns, 0.0), float(self.span_ns))
         central = min(max(central_ns, 0.0), high)
         low = min(max(low_ns, 0.0), central)
-        return Saving(low, central, high, central / self.span_ns if self.span_ns else 0.0, grade, basis, within=part_of)
+        return Saving(low, central, high, share_of(central, self.span_ns), grade, basis, within=part_of)
+
+
+def share_of(part: float, whole: float) -> float:
+    """The part as a share of the whole; 0 where that is empty."""
+    return part / whole if whole else 0.0
 
 
 def worst(ranges: Intervals) -> tuple[tuple[int, int], ...]:

@@ -16,7 +16,7 @@ from gpuprof.analyses.transfers.small_copies import SmallCopies
 from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.rules.saving.scope import Scope
+from gpuprof.rules.saving.scope import Scope, share_of
 
 
 def idle_after_waits(results: Results, scope: Scope, waits: Table) -> tuple[Intervals, float]:
@@ -28,7 +28,7 @@ def idle_after_waits(results: Results, scope: Scope, waits: Table) -> tuple[Inte
     every = followed_by_work(results, results.get(SyncWaits).table)
     held_ns = int(every["duration_ns"][scope.inside(every["start_ns"])].sum())
     idle = intervals.intersect(results.get(DeviceIdle).parts.get("idle_sync", intervals.EMPTY), scope.within)
-    return idle, idle.total_ns * int(waits["duration_ns"].sum()) / held_ns if held_ns else 0.0
+    return idle, idle.total_ns * share_of(int(waits["duration_ns"].sum()), held_ns)
 
 
 def followed_by_work(results: Results, waits: Table) -> Table:

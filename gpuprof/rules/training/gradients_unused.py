@@ -30,6 +30,7 @@ from gpuprof.analyses.training.unused_gradients import UnusedGradients
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
@@ -58,7 +59,9 @@ class GradientsUnused(Rule):
                 "how many weights the optimizers have",
                 "Profile the cell with `%%gpuprofile`; a trace file does not hold it.",
             )
-        unused = (found.filled or 0) - found.trained
+        if found.filled is None:
+            return None
+        unused = found.filled - found.trained
         if unused < max(self.gradients, self.more_share * found.trained) or not scope.steps:
             return None
         beyond = intervals.intersect(found.beyond, scope.within)
@@ -80,8 +83,8 @@ class GradientsUnused(Rule):
                 f"{units.percent(share)} of {scope.words}."
             ),
             evidence={
-                "gradients_filled": found.filled or 0,
-                "weights_trained": found.trained or 0,
+                "gradients_filled": known(found.filled),
+                "weights_trained": known(found.trained),
                 "beyond_ms": units.milliseconds(beyond.total_ns),
                 "beyond_share": round(share, 4),
                 "backward_passes": found.passes,

@@ -82,7 +82,7 @@ class Graph:
     @property
     def recorded_span_ns(self) -> int:
         """From the origin to the last recorded end."""
-        return int(self.nodes.recorded_ns.max(initial=0))
+        return int(self.nodes.recorded_ns.max())
 
     def select(self, *kinds: NodeKind) -> Array:
         """Indices of all nodes of these kinds."""

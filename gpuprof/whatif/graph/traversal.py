@@ -82,7 +82,7 @@ def _keys(nodes: Nodes, edges: Edges) -> Array:
 
 def recorded_keys(nodes: Nodes) -> Array:
     """The latest recorded end of a chain's nodes up to each, in ns from the origin; int64 of shape `(nodes,)`."""
-    longest = nodes.recorded_ns.max(initial=0) + 1
+    longest = nodes.recorded_ns.max() + 1
     key: Array = np.maximum.accumulate(nodes.recorded_ns + nodes.chain * longest) - nodes.chain * longest
     return key
 

@@ -135,8 +135,8 @@ def _event_ends(layout: Layout, rows: Array) -> Waits:
     ops = layout.ops
     order = np.argsort(ops.ends, kind="stable")
     place = np.searchsorted(ops.ends[order], layout.returns[rows], side="left") - 1
-    op = order[np.maximum(place, 0)] if len(order) else np.zeros(len(rows), np.int64)
-    fits = (place >= 0) & (ops.ends[op] > layout.begins[rows]) & (ops.enqueued[op] < layout.begins[rows])
+    rows, op = rows[place >= 0], order[place[place >= 0]]
+    fits = (ops.ends[op] > layout.begins[rows]) & (ops.enqueued[op] < layout.begins[rows])
     return Waits(rows[fits], op[fits], np.full(int(fits.sum()), EdgeKind.EVENT_SYNC))
 
 

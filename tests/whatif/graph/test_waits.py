@@ -176,3 +176,8 @@ def test_a_launch_takes_what_the_quicker_launches_to_an_idle_stream_took():
     assert set(graph.edges.lag_ns[graph.edges.kind == EdgeKind.LAUNCH].tolist()) == {8_000}
     late = graph.unexplained_ns[graph.event_node - 1]
     assert late.tolist() == [0, 0, 0, 0, 12_000, 22_000, 492_000]
+
+
+def test_a_wait_for_an_event_without_any_device_work() -> None:
+    graph = build(TraceBuilder().call("cudaEventSynchronize", 0, 10).build())
+    assert (graph.edges.kind == EdgeKind.RELEASE).all()
