@@ -245,6 +245,7 @@ def _saving(saving: Saving) -> dict[str, Any]:
         "grade": saving.grade,
         "basis": saving.basis,
         "calibrated": saving.calibrated,
+        "of_cell": saving.of_cell,
     }
 
 
