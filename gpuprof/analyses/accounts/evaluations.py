@@ -44,9 +44,9 @@ class Evaluations(Result):
     """Of the whole cell, by its sampled stacks; all of it None or empty where none were, or no optimizer stepped.
 
     `ns` in evaluations, a `share` of the cell with its standard `error` (0..1), beside `training_share`. `each_ns`:
-    what was seen between two optimizer steps, one after the other; `last_ns` after the last step, 0 for none. `complete`:
-    so much of each was seen that none passed unseen. `steps`: optimizer steps of the cell; `steps_between`: the median
-    from one evaluation to the next, None with fewer than two. `places`: the three where most of it goes.
+    what was seen between two optimizer steps, one after the other; `last_ns` after the last step, 0 for none.
+    `complete`: so much of each was seen that none passed unseen. `steps`: optimizer steps of the cell; `steps_between`:
+    the median from one evaluation to the next, None with fewer than two. `places`: the three where most of it goes.
     """
 
     ns: int | None

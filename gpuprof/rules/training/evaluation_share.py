@@ -22,12 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.accounts.evaluations import EvaluationPlace, Evaluations
+from gpuprof.analyses.accounts.evaluations import Evaluations
 from gpuprof.analyses.accounts.passes import Passes
 from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.training.evaluation_places import in_other_cell, lines_of_cell
 
 _FEWEST = 2
 _ERRORS = 2
@@ -62,7 +63,7 @@ class EvaluationShare(Rule):
             title=f"Evaluation takes {units.percent(found.share)} of the cell",
             explanation=(
                 f"{_evaluations(found)} {units.duration(found.ns)}; training takes "
-                f"{units.percent(found.training_share)} of the cell. {_places(found.places)}"
+                f"{units.percent(found.training_share)} of the cell. {in_other_cell(found.places)}"
             ).rstrip(),
             evidence={
                 "evaluation_share": round(found.share, 4),
@@ -72,7 +73,7 @@ class EvaluationShare(Rule):
                 "optimizer_steps": found.steps,
                 **({"evaluations": found.count} if found.complete else {}),
             },
-            where=Where(lines=_lines(found.places)),
+            where=Where(lines=lines_of_cell(found.places)),
             change="Evaluate less often: only every few epochs or steps, or where the result is printed or decides "
             "something. In between a part of the data may do, in larger batches, under `torch.inference_mode()`.",
             saving=_saving(results, found),
@@ -99,16 +100,3 @@ def _saving(results: Results, found: Evaluations) -> Saving:
     return Saving(
         low, central, high, central / cell_ns, "C", "evaluating every second time, and at the end", of_cell=True
     )
-
-
-def _lines(places: tuple[EvaluationPlace, ...]) -> tuple[int, ...]:
-    lines = (place.line if place.in_cell else place.cell_line for place in places)
-    return tuple(sorted({line for line in lines if line is not None}))
-
-
-def _places(places: tuple[EvaluationPlace, ...]) -> str:
-    """`Most of it is in line 180 of In [2].`; nothing for the profiled cell, whose line is shown anyway."""
-    first = places[0] if places else None
-    if first is None or first.in_cell or first.execution_count is None:
-        return ""
-    return f"Most of it is in line {first.line} of In [{first.execution_count}]."
