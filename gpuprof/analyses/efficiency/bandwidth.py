@@ -100,7 +100,7 @@ class Bandwidth(Result):
         real = [each for each in shapes if not each.cached]
         return cls(
             shapes=tuple(sorted(shapes, key=lambda each: -each.ns)),
-            covered_share=sum(each.ns for each in shapes) / whole_ns if whole_ns else None,
+            covered_share=sum(each.ns for each in shapes) / whole_ns if shapes and whole_ns else None,
             bytes=sum(each.bytes for each in real),
             ns=sum(each.ns for each in real),
             peak_bytes_per_s=peak,

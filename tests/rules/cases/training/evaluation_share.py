@@ -60,4 +60,5 @@ def stays_quiet() -> Trace:
 def abstains() -> Trace:
     """No stack was sampled."""
     trace = training()
-    return replace(trace, context=structs.replace(trace.context, stacks=None))
+    unsampled = {name: table.take([]) if name.startswith("stack_") else table for name, table in trace.tables.items()}
+    return replace(trace, context=structs.replace(trace.context, stacks=None), tables=unsampled)
