@@ -25,6 +25,7 @@ from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
+from gpuprof.report.bandwidth_facts import bandwidth_dict
 from gpuprof.report.efficiency_facts import efficiency_dict
 from gpuprof.report.module_list import modules_dict
 from gpuprof.report.rank_facts import rank_collectives
@@ -63,6 +64,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         ],
         "modules": modules_dict(report.results),
         "efficiency": efficiency_dict(report.results),
+        "bandwidth": bandwidth_dict(report.results),
         "process_memory": _process_memory(report),
         "memory_by_phase": _memory_by_phase(report),
         "rank_collectives": rank_collectives(report.results),
@@ -261,6 +263,7 @@ def _saving(saving: Saving) -> dict[str, Any]:
         "grade": saving.grade,
         "basis": saving.basis,
         "calibrated": saving.calibrated,
+        "of_cell": saving.of_cell,
     }
 
 

@@ -9,6 +9,7 @@ from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
+from gpuprof.report.bandwidth_facts import bandwidth_words
 from gpuprof.report.efficiency_facts import efficiency_words
 from gpuprof.report.growth_words import growth_words
 from gpuprof.report.spot_words import memory_words, place, what
@@ -45,6 +46,7 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
         _ranks(report),
         _modules(report),
         "" if report.gate.validity.nothing_holds else _wrap(efficiency_words(report.results)),
+        "" if report.gate.validity.nothing_holds else _wrap(bandwidth_words(report.results)),
         _wrap(memory_line(report.results)),
         _wrap(memory_words(report.results.get(CellMemory))),
         _wrap(growth_words(report.results.get(MemoryByPhase))),

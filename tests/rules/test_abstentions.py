@@ -33,6 +33,7 @@ NEEDS = {
     "eager_attention": "the device’s kernels",
     "empty_cache_in_step": "the device’s activity around the driver’s memory calls",
     "energy_idle": "at least 10 readings of the device’s power in the steps",
+    "evaluation_share": "the phases of the whole cell",
     "explicit_synchronize": "the device’s activity after the host’s waits",
     "exposed_collective": "the device’s collectives",
     "exposed_h2d_copy": "whether the copied host memory is pageable or pinned, which this trace does not say",

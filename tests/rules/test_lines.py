@@ -41,7 +41,9 @@ WITHOUT_LINES = {
 # these name the line that capture noted beside the loader or the optimizer; their evidence is no event
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these read in the text whether it is so, and name the loop's line there
-BY_TEXT = ("growing_iterations", "memory_kept_by_hooks_or_graphs", "python_loop_over_slices")
+BY_TEXT = ("evaluation_share", "growing_iterations", "memory_kept_by_hooks_or_graphs", "python_loop_over_slices")
+# the line that sampled stacks stand in
+BY_STACKS = {"evaluation_share": 8}
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None, text: bool = False) -> Trace:
@@ -91,7 +93,7 @@ def test_a_finding_names_the_line_of_its_evidence(name: str) -> None:
     found = rule(name).check(results)
 
     assert isinstance(found, Finding)
-    assert found.where.lines == (() if name in WITHOUT_LINES else (6,))
+    assert found.where.lines == (() if name in WITHOUT_LINES else (BY_STACKS.get(name, 6),))
 
 
 def test_a_full_device_is_blamed_on_what_is_live_at_the_peak() -> None:

@@ -158,6 +158,10 @@ EDGES = (
     Edge("float64_compute", "high_share", lambda c, x: c._kernels(x), 249.6, 250, MEDIUM, HIGH),
     Edge("fp32_matmul", "fp32_share", lambda c, x: c._kernels("ampere_sgemm_128x64_tn", x), 99, 100, None, MEDIUM),
     Edge("fp32_matmul", "high_share", lambda c, x: c._kernels("ampere_sgemm_128x64_tn", x), 499, 500, MEDIUM, HIGH),
+    # ten evaluations beside 400 ms of training, or 40 ms
+    Edge("evaluation_share", "cell_share", lambda c, x: c.training(x), 17.1, 17.2, None, LOW),
+    Edge("evaluation_share", "half_share", lambda c, x: c.training(x), 39.9, 40, LOW, MEDIUM),
+    Edge("evaluation_share", "training_share", lambda c, x: c.training(x, 1), 36.1, 35.9, None, MEDIUM),
     Edge("fp32_matmul", "unknown_share", lambda c, x: c._kernels("gemm", x), 299, 300, None, ABSTAINS),
     # of 15 GiB reserved
     Edge("fragmented_memory", "unused_share", lambda c, x: c._run(x), 10.55, 10.5, None, HIGH),
@@ -172,6 +176,9 @@ EDGES = (
          lambda c, x: c.generation(each_us=2.5).operator("aten::mm", 6000, x).build(), 2130, 2120, None, MEDIUM),
     Edge("growing_iterations", "by_row_share",
          lambda c, x: c.generation(source=c.CACHED, grows="aten::bmm", linear_us=x).build(), 4.9, 5.1, None, HIGH),
+    # two of three evaluations in 3 ms: the last step may not be whole
+    Edge("grad_in_inference", "beside_share", lambda c, x: c.beside(x).build(), 74.9, 75, None, LOW),
+    Edge("grad_in_inference", "half_share", lambda c, x: c.beside(x).build(), 449, 450, LOW, MEDIUM),
     Edge("gradients_unused", "beyond_share", lambda c, x: c.steps(2, x), 4, 5, None, MEDIUM),
     Edge("gradients_unused", "high_share", lambda c, x: c.steps(2, x), 16, 17, MEDIUM, HIGH),
     # two in 20 operators each: zeroing takes 20 x µs of 1 ms, and adding as long

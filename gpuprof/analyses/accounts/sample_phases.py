@@ -26,7 +26,7 @@ class SamplePhases(Result):
     The stack decides where it can (an optimizer, the DataLoader, a library that plots). Else it depends on when:
     before, in or after the training loop. The model is evaluated where it runs in a pass over a DataLoader without an
     optimizer step, or is called from a line that regular iterations hardly ever run, once training has begun; before
-    that only without gradients or by a function whose name says so.
+    that only without gradients or by a function whose name says so. Where both say so it is evaluated in any step.
     """
 
     phase: Array
@@ -52,6 +52,7 @@ class SamplePhases(Result):
         regular = _mostly(intervals.contains(passes.regular, middle), stretches, facts.caller)
         marked = (silent | in_model) & (without | named)
         apart = ~regular & (marked | (in_model & (middle >= first_ns)))
+        apart |= (silent | in_model) & without & named
         apart |= (silent | in_model) & intervals.contains(passes.reading, middle)
         return cls(np.where(apart, PHASES.index(Phase.EVALUATION), phase).astype(np.int8))
 

@@ -14,6 +14,10 @@ from gpuprof.model.loading import Loading
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
+# fewer may be a look at the first batches
+_FEWEST_ITERATORS = 8
+_NEARLY_EACH = 0.9
+
 
 @dataclass(frozen=True, eq=False)
 class StallingLoader(Result):
@@ -27,6 +31,17 @@ class StallingLoader(Result):
     loader: Loader | None
     waits_ns: Array
     loading: Loading | None
+
+    @property
+    def iterator_each_batch(self) -> bool:
+        """Whether nearly every batch came of an iterator of its own, though its loader has more than that one: as
+        `next(iter(loader))` does."""
+        loader = self.loader
+        if loader is None or loader.batches == 1 or loader.iterations_started < _FEWEST_ITERATORS:
+            return False
+        # of a loader with a single batch a loop finds the end each time
+        whole_passes = 2 * len(loader.iteration_end_ns) >= loader.iterations_started
+        return not whole_passes and loader.iterations_started >= _NEARLY_EACH * loader.batches_read
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:

@@ -29,6 +29,7 @@ OF_RULE: Mapping[str, frozenset[Evidence]] = {
     "data_parallel_module": frozenset({Evidence.COUNTS}),
     "empty_cache_in_step": frozenset({CPU, WAITS}),
     "energy_idle": frozenset({Evidence.READINGS, WAITS}),
+    "evaluation_share": frozenset({CPU}),
     "idle_peer_devices": frozenset({Evidence.READINGS}),
     "launch_bound": frozenset({CPU, GPU, WAITS}),
     "stack_outdated": frozenset({Evidence.SETTINGS}),

@@ -31,7 +31,8 @@ class Saving:
     Saving.
     `calibrated`: of that span as it would be without the recording, which slows the host. `spread`: by how much what
     the change leaves may take less or more time, of itself; it widens the shares, not the times, which are of this run.
-    `within`: the union of the time that the saving is a part of, where the rule knows it.
+    `within`: the union of the time that the saving is a part of, where the rule knows it. `of_cell`: the times and
+    shares are of the whole cell instead, by what was sampled of it.
     """
 
     low_ns: float
@@ -43,10 +44,13 @@ class Saving:
     calibrated: bool = False
     spread: float = 0.0
     within: Intervals | None = field(default=None, repr=False, compare=False)
+    of_cell: bool = False
 
     @property
     def whole(self) -> str:
         """What `share` is a share of, in words."""
+        if self.of_cell:
+            return "the cell"
         return "the time without recording" if self.calibrated else "the recorded time"
 
     @property

@@ -20,6 +20,8 @@ What to do
     the batch cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations), move
     transforms to the device, decode or resize once and store the result. Data that fit can stay on the device.
 
+    `next(iter(loader))` in each step prepares a whole epoch for one batch: start the iterator once instead.
+
     Each worker reads all samples of an `IterableDataset`, unless that shares them out by
     `torch.utils.data.get_worker_info()`: for those no more than one worker is advised.
 
@@ -40,6 +42,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.model.context import Environment
 from gpuprof.model.intervals import Intervals
@@ -56,6 +59,10 @@ from gpuprof.whatif.changes.batches import batches_at_once, batches_planned
 
 # Their code is not the user's; they take many indices at once.
 _TORCHS_OWN = ("TensorDataset",)
+_ONE_ITERATOR = (
+    "Start the iterator once: `for batch in loader:`, or `batches = iter(loader)` before the loop and `next(batches)` "
+    "in it, with a new one only where it is exhausted."
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,8 @@ class InputStall(Rule):
             return without_device(self.name, results, "the device’s activity during the waits for data")
         plan = results.get(WorkerPlan)
         handed_over = plan.handover_dominates or only_handed_over(results)
-        if idle_ns is None and handed_over and share < self.high_share:
+        stalling = results.get(StallingLoader)
+        if idle_ns is None and handed_over and share < self.high_share and not stalling.iterator_each_batch:
             return None  # more workers would not help, and a batch made or handed over that fast is part of the work
         who = f"The {_loop(results)} waits" if idle_ns is None else "The device waits"
         ranges = pipeline.waits
@@ -93,11 +101,11 @@ class InputStall(Rule):
             rule=self.name,
             severity=Severity.LOW if self._held_by_others(results) else graded(share, self.high_share),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
-            explanation=_explanation(pipeline, plan),
-            evidence=_evidence(pipeline, plan, share),
+            explanation=f"{_explanation(pipeline, plan)}{_iterators(stalling)}",
+            evidence={**_evidence(pipeline, plan, share), **_iterator_counts(stalling)},
             where=Where(lines=_lines(results, plan, ranges), ranges_ns=worst(ranges)),
-            change=_change(plan, on_device=idle_ns is not None),
-            diff=_diff(results, plan) if idle_ns is not None else None,
+            change=_ONE_ITERATOR if stalling.iterator_each_batch else _change(plan, on_device=idle_ns is not None),
+            diff=_diff(results, plan) if idle_ns is not None and not stalling.iterator_each_batch else None,
             saving=_saving(results, stall_ns),
         )
         return found if idle_ns is None else _retimed(results, found, plan, ranges)
@@ -139,6 +147,26 @@ def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:
         f"of waiting{idle}. The median wait is {units.duration(pipeline.median_ns)}; the work between two waits takes "
         f"{units.duration(plan.rest_ns)}."
     )
+
+
+def _iterators(stalling: StallingLoader) -> str:
+    loader = stalling.loader
+    if loader is None or not stalling.iterator_each_batch:
+        return ""
+    started, read = loader.iterations_started, units.plural(loader.batches_read, "batch", "batches")
+    workers = " and starts its worker processes" if loader.workers and not loader.persistent_workers else ""
+    return (
+        f" An iterator is started for every batch: {units.count(started)} for {read}. Each one prepares a whole epoch "
+        f"(a shuffled order of all samples, for one){workers}, and is dropped after its first batch."
+    )
+
+
+def _iterator_counts(stalling: StallingLoader) -> dict[str, float | int | str]:
+    loader = stalling.loader
+    if loader is None or not stalling.iterator_each_batch:
+        return {}
+    of_epoch = {"batches_in_epoch": loader.batches} if loader.batches else {}
+    return {"iterators_started": loader.iterations_started, **of_epoch}
 
 
 def _evidence(pipeline: InputPipeline, plan: WorkerPlan, share: float) -> dict[str, float | int | str]:
@@ -283,7 +311,8 @@ def _forks(environment: Environment | None) -> bool:
 
 def _saving(results: Results, stall_ns: int) -> Saving:
     scope, pipeline, plan = Scope.of(results), results.get(InputPipeline), results.get(WorkerPlan)
-    if plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
+    each = results.get(StallingLoader).iterator_each_batch
+    if each or plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
         return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait", part_of=pipeline.waits)
     hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
     workers = units.plural(plan.suggested or 0, "worker")
@@ -293,7 +322,7 @@ def _saving(results: Results, stall_ns: int) -> Saving:
 def _retimed(results: Results, found: Finding, plan: WorkerPlan, waits: Intervals) -> Finding:
     """With the waits that the suggested workers leave; where none are, without any: that is then the most."""
     made_ahead = batches_planned(plan, waits)
-    if made_ahead is None:
+    if made_ahead is None or results.get(StallingLoader).iterator_each_batch:
         basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
         return retimed(results, found, batches_at_once(waits), basis, assumed=unknown)
     return retimed(

@@ -23,8 +23,11 @@ def severity_in_cell(results: Results, found: Finding, saving: Saving) -> Severi
     """The finding's severity, lowered where the most that it can save is little of the cell.
 
     What lies in the steps, or in the iterations of a run without steps, holds for all iterations of the cell that are
-    like the recorded ones; anything else, and everything where neither is known, for the recorded part alone.
+    like the recorded ones; anything else, and everything where neither is known, for the recorded part alone. A saving
+    of the cell is weighed already.
     """
+    if saving.of_cell:
+        return found.severity
     coverage = results.get(CellCoverage)
     share = saving.most_share * (coverage.alike if _in_steps(results, found, saving) else coverage.recorded)
     if coverage.alike >= 1.0 or not share:

@@ -86,7 +86,7 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     with their time.
     """
     span_ns = results.span_ns
-    if saving.calibrated or results.get(DeviceActivity).recorded is not None or not span_ns:
+    if saving.calibrated or saving.of_cell or results.get(DeviceActivity).recorded is not None or not span_ns:
         return saving
     named = Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T) if ranges_ns else intervals.EMPTY
     parts_known = PlainParts.of(results)

@@ -1,8 +1,10 @@
-"""Steps that only run forward record a graph for gradients that nobody asks for.
+"""What only runs forward records a graph for gradients that nobody asks for.
 
 What it finds
     At least three steps, no backward pass and no optimizer step in the whole recording, and yet autograd made nodes of
-    its graph in nearly every step.
+    its graph in nearly every step. Or, in a cell that trains, forward passes of a model (an evaluation, generated
+    samples, a teacher whose result is detached) whose nodes no backward pass ran through, though later ones came: 5% of
+    the time or more.
 
 Why it costs
     Each operator makes a node and keeps its inputs for a backward pass that never comes: some µs of host time an
@@ -14,7 +16,8 @@ What to do
     and batch norm, not the recording.
 
 When to leave it
-    When a later cell calls `backward()` on these results, or when gradients with respect to the inputs are wanted.
+    When a later cell or iteration calls `backward()` on these results, or when gradients with respect to the inputs are
+    wanted.
 """
 
 from __future__ import annotations
@@ -22,15 +25,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.accounts.cell_phases import CellPhases
+from gpuprof.analyses.accounts.evaluations import Evaluations
+from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.training.abandoned_graphs import AbandonedGraphs
 from gpuprof.analyses.training.gradient_recording import GradientRecording
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
-from gpuprof.rules.saving.scope import Scope
+from gpuprof.rules.saving.scope import Scope, worst
+from gpuprof.rules.training.evaluation_places import in_other_cell, lines_of_cell
+
+_BESIDE = (Phase.EVALUATION, Phase.GENERATION, Phase.INFERENCE)
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,8 @@ class GradInInference(Rule):
     steps: float = threshold(3, "fewer do not show a habit: one forward pass may get its backward in the next cell")
     steps_share: float = threshold(0.9, "of the steps make nodes: a single layer that is switched on is no oversight")
     nodes: float = threshold(3, "a step: fewer are not a model")
+    beside_share: float = threshold(0.05, "of the cell, or of the recorded time, beside training: less is no matter")
+    half_share: float = threshold(0.30, "of the cell, beside training: then what recording costs is worth a change")
     memory_share: float = threshold(0.6, "of the device at the peak: then the kept activations matter")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -50,7 +63,7 @@ class GradInInference(Rule):
         found, scope = results.get(GradientRecording), Scope.of(results)
         window = results.context.window
         if found.backward:
-            return None
+            return self._beside_training(results)
         if not found.recorded:
             return Abstention(self.name, "the host’s operators", "Record the CPU activity together with CUDA’s.")
         if scope.steps < self.steps or (window is not None and window.ended_by == "error"):
@@ -60,9 +73,7 @@ class GradInInference(Rule):
         return self._finding(results, scope, found)
 
     def _finding(self, results: Results, scope: Scope, found: GradientRecording) -> Finding:
-        memory = results.get(MemoryPeak).primary
-        peak = memory.whole_peak_bytes if memory else None
-        full = memory is not None and memory.limit_bytes and peak and peak >= self.memory_share * memory.limit_bytes
+        peak, full = self._memory(results)
         nodes = round(found.nodes_per_step or 0)
         return Finding(
             rule=self.name,
@@ -82,6 +93,50 @@ class GradInInference(Rule):
             "part in a later calculation with gradients.",
             where=Where(lines=results.get(LinePlaces).cell_lines(found.making)),
             diff=_diff(results),
+        )
+
+    def _memory(self, results: Results) -> tuple[int | None, bool]:
+        memory = results.get(MemoryPeak).primary
+        peak = memory.whole_peak_bytes if memory else None
+        full = memory is not None and memory.limit_bytes and peak and peak >= self.memory_share * memory.limit_bytes
+        return peak, bool(full)
+
+    def _beside_training(self, results: Results) -> Finding | None:
+        found, phases = results.get(AbandonedGraphs), results.get(CellPhases)
+        beside = found.phase if found.phase in _BESIDE else None
+        of_cell = beside is not None and phases.sampled
+        recorded = found.within.total_ns / results.span_ns if results.span_ns else 0.0
+        share = found.model_share * phases.share(beside) if beside is not None and phases.sampled else recorded
+        if not found.count or share < self.beside_share:
+            return None
+        # on a device the host's time matters only where the device waits for it
+        slows = share >= self.half_share and results.get(DeviceActivity).recorded is None
+        peak, full = self._memory(results)
+        places = results.get(Evaluations).places if beside is Phase.EVALUATION else ()
+        nodes, who = units.plural(found.nodes, "node"), (beside.value.capitalize() if beside else "A forward pass")
+        of = "the cell" if of_cell else "the recorded time"
+        return Finding(
+            rule=self.name,
+            severity=Severity.MEDIUM if slows or full else Severity.LOW,
+            title=f"{who} records graphs for gradients, and no backward pass follows",
+            explanation=(
+                f"In the recorded part autograd made {nodes} that no backward pass went through: host time for each "
+                f"operator, and memory for the activations they keep. It is {units.percent(share)} of {of} "
+                f"that takes less without a graph. {in_other_cell(places)}"
+            ).rstrip(),
+            evidence={
+                "graphs": found.count,
+                "graph_nodes": found.nodes,
+                "recorded_ms": units.milliseconds(found.within.total_ns),
+                ("cell_share" if of_cell else "recorded_share"): round(share, 4),
+                **({"peak_allocated_bytes": peak} if peak else {}),
+            },
+            change="Run it under `torch.no_grad()` or `torch.inference_mode()`. `model.eval()` alone does not turn the "
+            "recording off.",
+            where=Where(
+                lines=lines_of_cell(places) or results.get(LinePlaces).cell_lines(found.within),
+                ranges_ns=worst(found.within),
+            ),
         )
 
 

@@ -73,6 +73,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "device_shared": (("grad_in_inference",), ("device_errors",)),
     "empty_cache_in_step": ((), ("fp32_matmul",)),
     "energy_idle": ((), ("device_errors",)),
+    "evaluation_share": (("cold_start_dominates", "cpu_build_or_cpu_tensors",), ("float64_compute",)),
     "explicit_synchronize": (("grad_in_inference",), ()),
     "exposed_collective": (("grad_in_inference", "rank_straggler", "uneven_device_memory",), ()),
     "exposed_h2d_copy": (("widened_before_copy",), ()),

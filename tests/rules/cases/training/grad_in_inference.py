@@ -35,3 +35,19 @@ def stays_quiet() -> Trace:
 def abstains() -> Trace:
     """Kernels only."""
     return TraceBuilder().kernel("gemm", 0, 10).build()
+
+
+def beside(evaluation_us: float = 300, *, last: bool = False) -> TraceBuilder:
+    """Three steps of 1000 µs, each with an evaluation that makes five nodes before a forward and a backward pass."""
+    builder, number = TraceBuilder(), 0
+    for at in range(0, 3000, 1000):
+        builder.step(at, 1000)
+        for _ in range(5):
+            builder.operator("aten::linear", at, evaluation_us / 5, sequence=number)
+            at, number = at + evaluation_us / 5, number + 1
+        builder.operator("aten::linear", at, 10, sequence=number)
+        builder.operator("autograd::engine::evaluate_function: AddmmBackward0", at + 20, 10, sequence=number)
+        number += 1
+    for each in range(6 if last else 0):
+        builder.operator("aten::linear", 3000 + 10 * each, 10, sequence=number + each)
+    return builder.operator("aten::zeros", 2990, 10)

@@ -1,0 +1,105 @@
+"""Graphs that autograd records beside training and nothing goes back through."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.accounts.sample_phases import SamplePhases
+from gpuprof.analyses.basics.autograd_nodes import backward_mask, matching
+from gpuprof.analyses.basics.graph_joins import makers
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stretches import Stretches
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+# what a model is made of: losses and metrics alone make a few nodes that nobody runs, and cost next to nothing
+_OF_A_MODEL = re.compile(
+    r"aten::(linear|addmm|mm|bmm|baddbmm|matmul|conv\w*|_convolution|scaled_dot_product_attention|lstm|gru|rnn_\w+"
+    r"|embedding|embedding_bag)$"
+)
+_FEWEST_NODES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class AbandonedGraphs(Result):
+    """Autograd numbers the nodes of a thread's graphs (see GradientRecording). A graph is abandoned where at least
+    three numbers in a row belong to no node that ran, and operators that models are made of carry them.
+
+    `count`: how many such graphs, with `nodes` together; `within`: the union of the main thread's operators that made
+    them; `model_share`: of the time of such operators that no gradient came of, graphs or not, 0..1. `phase`: which
+    most of it belongs to by the sampled stacks, None where none were. What is made after the last node that ran, or in
+    a last step that may not be whole, is left out, unless the cell ended in the recording: its backward pass may have
+    come later. `known` False where no node can be joined to the forward pass: all of it is empty then.
+    """
+
+    known: bool
+    count: int
+    nodes: int
+    within: Intervals
+    model_share: float
+    phase: Phase | None
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the numbers that ran and those that did not."""
+        operators, node = trace.operators, backward_mask(trace)
+        maker = makers(trace)
+        joined = np.flatnonzero(maker >= 0)
+        joined = joined[operators["thread"][maker[joined]] == trace.main_thread]
+        if not len(joined):
+            return cls(False, 0, 0, intervals.EMPTY, 0.0, None)
+        inside = intervals.contains(intervals.union(intervals.of(operators.take(node))), operators["start_ns"])
+        forward = (operators["thread"] == trace.main_thread) & ~inside
+        of_model = matching(trace, operators, _OF_A_MODEL)
+        numbered = forward & (operators["sequence"] >= 0)
+        off = intervals.union(intervals.of(operators.take(forward & of_model & ~numbered)))
+        # below an operator of autograd's there are others without a number
+        off = intervals.subtract(off, intervals.union(intervals.of(operators.take(numbered))))
+        ran = np.unique(operators["sequence"][joined])
+        last, last_ns = _until(trace, ran)
+        rows = np.flatnonzero(numbered & (operators["sequence"] < last) & (operators["start_ns"] < last_ns))
+        number = operators["sequence"][rows]
+        gap = np.searchsorted(ran, number)
+        rows, number, gap = (each[~np.isin(number, ran)] for each in (rows, number, gap))
+        made, chosen = 0, list[int]()
+        for each in np.unique(gap[of_model[rows]]).tolist():
+            mine = number[gap == each]
+            # the number of an operator is that of the next node: the highest may be none yet
+            nodes = int(mine.max() - mine.min()) + (each < len(ran))
+            if nodes >= _FEWEST_NODES:
+                made += nodes
+                chosen.append(each)
+        rows = rows[np.isin(gap, chosen)]
+        within = intervals.union(intervals.of(operators.take(rows)))
+        made_ns = intervals.union(intervals.of(operators.take(rows[of_model[rows]]))).total_ns
+        share = made_ns / (made_ns + off.total_ns) if made_ns else 0.0
+        return cls(True, len(chosen), made, within, share, _phase(trace, results, within))
+
+
+def _until(trace: Trace, ran: Array) -> tuple[int, int]:
+    """Only graphs with lower numbers than that, begun before that, had their chance."""
+    window, outcome = trace.context.window, trace.context.outcome
+    if window is not None and window.ended_by == "cell" and not (outcome and outcome.error):
+        return int(np.iinfo(np.int64).max), trace.span_end_ns
+    # with one optimizer the recording ends where a step does: a pass that came after a graph would have run it
+    whole_steps = window is not None and window.ended_by == "steps" and len(trace.context.optimizers) == 1
+    last_ns = trace.span_end_ns if whole_steps or not len(trace.steps) else int(trace.steps["start_ns"].max())
+    return int(ran[-1]), last_ns
+
+
+def _phase(trace: Trace, results: Results, within: Intervals) -> Phase | None:
+    stretches, ahead_ns = results.get(Stretches), trace.context.sampling.get("clock_offset_ns") or 0
+    if not len(stretches.node) or not within.total_ns:
+        return None
+    starts = stretches.start_ns + ahead_ns
+    spent: Array = intervals.covered(within, starts, starts + stretches.duration_ns)
+    if not spent.any():
+        return None
+    return PHASES[int(np.argmax(np.bincount(results.get(SamplePhases).phase, weights=spent)))]

@@ -1,0 +1,57 @@
+"""What is said of graphs that are recorded beside training."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.registry import rule
+from tests.analyses.accounts.cells import cell, line
+from tests.rules.cases.training.evaluation_share import SOURCE
+from tests.rules.cases.training.grad_in_inference import beside
+
+
+def found(trace: Trace) -> Finding | None:
+    answer = rule("grad_in_inference").check(Results(trace))
+    assert answer is None or isinstance(answer, Finding)
+    return answer
+
+
+def evaluated(*, function: str = "validate", tail_us: float = 2_100) -> Trace:
+    """The cell goes on for 7 ms after the recorded 3: training, and in the end an evaluation."""
+    builder = beside()
+    for at in range(0, 3000, 1000):
+        builder.stack(at, 300, line(4), line(8, function)).stack(at + 300, 700, line(3))
+    builder.stack(3_000, 7_000 - tail_us, line(3))
+    if tail_us:
+        builder.stack(10_000 - tail_us, tail_us, line(4), line(8, function))
+    return cell(builder, ends_ms=(0, 1, 2, 3, 4, 5, 6, 7, 7.9), source=SOURCE)
+
+
+def test_an_evaluation_weighs_what_it_takes_of_the_cell() -> None:
+    answer = found(evaluated())
+    assert answer is not None and answer.severity is Severity.MEDIUM
+    assert answer.title == "Evaluation records graphs for gradients, and no backward pass follows"
+    assert answer.evidence["cell_share"] == pytest.approx(0.3) and answer.evidence["graphs"] == 2
+    assert answer.where.lines == (8,) and "inference_mode" in answer.change
+    assert "30 % of the cell" in answer.explanation
+
+
+def test_a_forward_pass_in_the_steps_weighs_what_was_recorded() -> None:
+    answer = found(evaluated(function="teach", tail_us=0))
+    assert answer is not None and answer.severity is Severity.LOW
+    assert answer.title == "A forward pass records graphs for gradients, and no backward pass follows"
+    assert answer.evidence["recorded_share"] == pytest.approx(0.2)
+
+
+def test_on_a_device_the_hosts_time_is_no_measure() -> None:
+    trace = beside(500).kernel("gemm", 0, 2900, launch_at_us=0).build()
+    answer = found(trace)
+    assert answer is not None and answer.severity is Severity.LOW
+
+
+def test_no_recording_of_others_has_it(any_shared_trace: Trace) -> None:
+    answer = rule("grad_in_inference").check(Results(any_shared_trace))
+    assert not isinstance(answer, Finding) or "Every step" in answer.title
