@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,29 @@ from nbclient.exceptions import CellExecutionError
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TIMEOUT_S = 300
-_TELL = "import gpuprof, json; print(json.dumps({'json': gpuprof.last().to_dict(), 'text': gpuprof.last().text()}))"
+_TELL = """
+import gpuprof, json
+from benchmarks.rounds.unplaced import unplaced
+run = gpuprof.last()
+print(json.dumps({'json': run.to_dict(), 'text': run.text(), 'unplaced': unplaced(run.trace)}))
+"""
 
 
-def look(source: str, folder: Path) -> dict[str, Any]:
-    """The JSON and the text of its report and `seconds` of the whole cell; or `error`, what the kernel raised."""
+def look(
+    source: str, folder: Path, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The JSON and the text of its report, what it leaves `unplaced`, and `seconds` of the whole cell; or `error`,
+    what the kernel raised. `before`: cells that run first; `environment`: more variables of the kernel.
+    """
     client = NotebookClient(nbformat.v4.new_notebook(), km=KernelManager(), timeout=_TIMEOUT_S)
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1"}
-    with client.setup_kernel(cwd=str(folder), env=environment):
+    variables = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
+    with client.setup_kernel(cwd=str(folder), env=variables):
         _run(client, "%load_ext gpuprof")
         began = time.monotonic()
         try:
+            for each in before:
+                _run(client, each)
+            began = time.monotonic()
             _run(client, "%%gpuprofile --display text\n" + source.lstrip("\n"))
         except CellExecutionError as error:
             return {"error": str(error)[-2000:]}
