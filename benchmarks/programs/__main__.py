@@ -66,7 +66,8 @@ def _said(name: str, cells: list[str], output: Path) -> dict[str, Any]:
             install(packages)
             recipe.prepare(working)
             begin = (
-                f"import sys\nsys.argv = ['main.py', *{list(recipe.arguments)!r}]\nsys.path.insert(0, {str(packages)!r})\n"
+                f"import sys\nsys.argv = ['main.py', *{list(recipe.arguments)!r}]\n"
+                f"sys.path.insert(0, {str(packages)!r})\n"
                 f"import torchvision.datasets\ntorchvision.datasets.MNIST.sizes = {recipe.images!r}"
             )
             told = look(cells[-1], working, [begin, *cells[:-1]], {"PYTHONUSERBASE": made})

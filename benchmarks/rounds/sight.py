@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ _TIMEOUT_S = 300
 _TELL = """
 import gpuprof, json
 from benchmarks.rounds.unplaced import unplaced
-run = gpuprof.last()
-print(json.dumps({'json': run.to_dict(), 'text': run.text(), 'unplaced': unplaced(run.trace)}))
+_run = gpuprof.last()
+print(json.dumps({'json': _run.to_dict(), 'text': _run.text(), 'unplaced': unplaced(_run.trace)}))
 """
 
 
@@ -30,26 +31,37 @@ def look(
     """The JSON and the text of its report, what it leaves `unplaced`, and `seconds` of the whole cell; or `error`,
     what the kernel raised. `before`: cells that run first; `environment`: more variables of the kernel.
     """
-    client = NotebookClient(nbformat.v4.new_notebook(), km=KernelManager(), timeout=_TIMEOUT_S)
-    variables = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
-    with client.setup_kernel(cwd=str(folder), env=variables):
-        _run(client, "%load_ext gpuprof")
+    with kernel(folder, environment) as client:
+        run(client, "%load_ext gpuprof")
         began = time.monotonic()
         try:
             for each in before:
-                _run(client, each)
+                run(client, each)
             began = time.monotonic()
-            _run(client, "%%gpuprofile --display text\n" + source.lstrip("\n"))
+            run(client, "%%gpuprofile --display text\n" + source.lstrip("\n"))
         except CellExecutionError as error:
             return {"error": str(error)[-2000:]}
         seconds = time.monotonic() - began
-        told = "".join(
-            each.text for each in _run(client, _TELL) if each.output_type == "stream" and each.name == "stdout"
-        )
-    return {**json.loads(told), "seconds": seconds}
+        return {**told(client), "seconds": seconds}
 
 
-def _run(client: NotebookClient, source: str) -> list[Any]:
+@contextmanager
+def kernel(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[NotebookClient]:
+    """A fresh kernel that runs in `folder`."""
+    client = NotebookClient(nbformat.v4.new_notebook(), km=KernelManager(), timeout=_TIMEOUT_S)
+    variables = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
+    with client.setup_kernel(cwd=str(folder), env=variables):
+        yield client
+
+
+def told(client: NotebookClient) -> dict[str, Any]:
+    """What is said of the last profiled cell: `json`, `text`, `unplaced`."""
+    outputs = run(client, _TELL)
+    return dict(json.loads("".join(each.text for each in outputs if each.get("name") == "stdout")))
+
+
+def run(client: NotebookClient, source: str) -> list[Any]:
+    """The cell's outputs. CellExecutionError where it raises."""
     cell = nbformat.v4.new_code_cell(source)
     client.nb.cells.append(cell)
     client.execute_cell(cell, len(client.nb.cells) - 1)

@@ -24,8 +24,8 @@ class NodeFacts(Result):
 
     `said`: the phase, its place in PHASES; -1 where the stack does not say. `without`: gradients are not recorded
     there; `named`: a function of the user's names an evaluation; `evaluating`: the source says that it is one, in
-    whichever iteration; `generating`: a function of the user's names a generation. `caller`: the row of the user's line that called the
-    model, else of the innermost line of the user's; -1 where there is none.
+    whichever iteration; `generating`: a function of the user's names a generation. `caller`: the row of the user's
+    line that called the model, else of the innermost line of the user's; -1 where there is none.
     """
 
     said: Array
