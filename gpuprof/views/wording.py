@@ -46,8 +46,8 @@ def budget_rows(report: Report) -> list[BudgetRow]:
 
 def _detail(report: Report, category: str) -> str:
     if category.endswith("outside_steps"):
-        phases = report.results.get(OutsideSteps).phases
-        named = [each for each in phases if each[1] >= _WORTH_NAMING and each[0] is not Phase.OTHER]
+        known = report.results.get(OutsideSteps).phases
+        named = [each for each in known if each[1] >= _WORTH_NAMING and each[0] is not Phase.OTHER]
         return ", ".join(f"{phase.value} {percent(share)} of it" for phase, share in named[:3])
     if category != "operators":
         return ""
