@@ -9,7 +9,13 @@ import numpy as np
 
 from gpuprof.analyses.accounts.library_phases import YIELDING, is_module_call, phase_of
 from gpuprof.analyses.accounts.phase import PHASES, Phase
-from gpuprof.analyses.accounts.source_phases import evaluates, generates, lines_of_evaluation, lines_without_gradients
+from gpuprof.analyses.accounts.source_phases import (
+    evaluates,
+    generates,
+    lines_of_evaluation,
+    lines_of_training,
+    lines_without_gradients,
+)
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model.context import SampledFile
 from gpuprof.model.table import Array
@@ -24,8 +30,9 @@ class NodeFacts(Result):
 
     `said`: the phase, its place in PHASES; -1 where the stack does not say. `without`: gradients are not recorded
     there; `named`: a function of the user's names an evaluation; `evaluating`: the source says that it is one, in
-    whichever iteration; `generating`: a function of the user's names a generation. `caller`: the row of the user's
-    line that called the model, else of the innermost line of the user's; -1 where there is none.
+    whichever iteration; `generating`: a function of the user's names a generation; `training`: the block that called
+    the model computes gradients. `caller`: the row of the user's line that called the model, else of the innermost
+    line of the user's; -1 where there is none.
     """
 
     said: Array
@@ -33,6 +40,7 @@ class NodeFacts(Result):
     named: Array
     evaluating: Array
     generating: Array
+    training: Array
     caller: Array
 
     @classmethod
@@ -57,6 +65,7 @@ class NodeFacts(Result):
             named=np.array([each.named for each in known], bool),
             evaluating=np.array([each.evaluating or (each.named and each.without) for each in known], bool),
             generating=np.array([each.generating for each in known], bool),
+            training=np.array([each.training for each in known], bool),
             caller=np.array([each.caller for each in known], np.int64),
         )
 
@@ -69,9 +78,10 @@ class _Known(NamedTuple):
     in_model: bool
     evaluating: bool
     generating: bool
+    training: bool
 
 
-_NOTHING = _Known(None, False, False, -1, False, False, False)
+_NOTHING = _Known(None, False, False, -1, False, False, False, False)
 
 
 def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _Known:
@@ -83,6 +93,7 @@ def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _
         in_model=above.in_model,
         evaluating=above.evaluating or line in lines_of_evaluation(source),
         generating=above.generating or generates(function),
+        training=above.training if above.in_model else line in lines_of_training(source),
     )
 
 

@@ -28,7 +28,8 @@ class SamplePhases(Result):
 
     The stack decides where it can (an optimizer, the DataLoader, a library that plots). Else it depends on when:
     before, in or after the training loop. The model is evaluated where it runs in a pass over a DataLoader without an
-    optimizer step, or is called from a line that regular iterations hardly ever run, once training has begun; before
+    optimizer step, or is called from a line that regular iterations hardly ever run, once training has begun, but for
+    blocks that compute gradients; before
     that only without gradients or by a function whose name says so. In whichever iteration it is evaluated by a
     function that is named so and runs without gradients, and in a loop between `model.eval()` and `model.train()`.
     A function whose name says that it generates does so wherever the model would be evaluated, or infers.
@@ -58,7 +59,8 @@ class SamplePhases(Result):
         # without gradients inside of a step runs a teacher, or a policy that acts
         regular = _regular(intervals.contains(passes.regular, middle), inside, stretches, facts.caller)
         marked = (silent | in_model) & (without | named | generating)
-        apart = ~regular & (marked | (in_model & (middle >= first_ns)))
+        unlike = in_model & (middle >= first_ns) & ~facts.training[stretches.node]
+        apart = ~regular & (marked | unlike)
         apart |= (silent | in_model) & intervals.contains(passes.reading, middle)
         apart |= (silent | in_model) & facts.evaluating[stretches.node]
         return cls(_generated(np.where(apart, PHASES.index(Phase.EVALUATION), phase), apart & generating))

@@ -70,6 +70,26 @@ def _reads_only(statements: list[ast.stmt]) -> bool:
     return any(isinstance(node, (ast.For, ast.While)) for node in nodes) and calls.isdisjoint(_TRAINS)
 
 
+@lru_cache(maxsize=64)
+def lines_of_training(source: str) -> frozenset[int]:
+    """The lines whose innermost block computes gradients (`loss.backward()`), however rarely it runs.
+
+    Empty where the source does not parse.
+    """
+    found: set[int] = set()
+    # an inner block stands after the one around it
+    for node in _nodes(source):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(block, list) and block:
+                lines = range(block[0].lineno, (block[-1].end_lineno or block[-1].lineno) + 1)
+                calls = [each for statement in block for each in ast.walk(statement) if isinstance(each, ast.Call)]
+                if any(_name(call) == "backward" for call in calls):
+                    found.update(lines)
+                else:
+                    found.difference_update(lines)
+    return frozenset(found)
+
+
 def generates(function: str) -> bool:
     """Whether its name says that it generates: `generate`, `generate_text`."""
     return bool(_GENERATING.search(function.rsplit(".", 1)[-1].lower()))

@@ -88,6 +88,14 @@ def test_a_line_of_regular_steps_is_of_the_step_in_a_long_one_too() -> None:
     assert phases(cell(builder, ends_ms=ends, source=SOURCE)) == [Phase.FORWARD, Phase.FORWARD]
 
 
+@pytest.mark.parametrize(("then", "phase"), [("g.backward()", Phase.FORWARD), ("print(g)", Phase.EVALUATION)])
+def test_a_block_that_computes_gradients_trains_in_long_iterations_too(then: str, phase: Phase) -> None:
+    # GIVEN a generator that is trained in few iterations, which are long
+    source = f"for x in data:\n    d = net(x)\n    d.backward()\n    if rarely:\n        g = net(x)\n        {then}"
+    builder = TraceBuilder().stack(50_000, 5_000, line(2), CALL).stack(110_000, 20_000, line(5), CALL)
+    assert phases(cell(builder, ends_ms=(*ENDS, 190.0), source=source)) == [Phase.FORWARD, phase]
+
+
 @pytest.mark.parametrize(("in_regular_us", "phase"), [(2_000, Phase.LOSS), (200, Phase.EVALUATION)])
 def test_where_iterations_differ_widely_a_line_of_all_of_them_is_of_the_step(in_regular_us: int, phase: Phase) -> None:
     # GIVEN nine regular iterations of 10 ms and then one of 290 ms, and a loss that each of them computes in the end

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.accounts.source_phases import evaluates, generates, lines_of_evaluation, lines_without_gradients
+from gpuprof.analyses.accounts.source_phases import (
+    evaluates,
+    generates,
+    lines_of_evaluation,
+    lines_of_training,
+    lines_without_gradients,
+)
 
 SOURCE = """%%time
 model(x)
@@ -80,3 +86,11 @@ def test_what_is_none_says_nothing(old: str, new: str) -> None:
 @pytest.mark.parametrize(("name", "does"), [("Net.generate", True), ("generate_text", True), ("generator", False)])
 def test_a_name_says_that_it_generates(name: str, does: bool) -> None:
     assert generates(name) == does
+
+
+def test_the_innermost_block_says_whether_it_trains() -> None:
+    source = (
+        "for x in y:\n    net(x).backward()\n    if a:\n        net(x)\n    else:\n        net(x).backward()\nnet(x)"
+    )
+    assert lines_of_training(source) == {1, 2, 3, 5, 6, 7}
+    assert lines_of_training("if a:\n    net(x)") == lines_of_training("def broken(:") == frozenset()
