@@ -1,6 +1,6 @@
 """Runs notebooks and keeps what is said of each of their profiled cells.
 
-python -m benchmarks.rounds.of_notebooks NOTEBOOK.ipynb ... -o FOLDER
+python -m benchmarks.rounds.of_notebooks NOTEBOOK ... -o FOLDER
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def look_at(path: Path, folder: Path) -> dict[str, dict[str, Any]]:
 def main(arguments: list[str]) -> int:
     """Keep one JSON file per profiled cell."""
     parser = argparse.ArgumentParser(description="what is said of the cells of notebooks")
-    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK.ipynb")
+    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
     parser.add_argument("-o", "--output", type=Path, required=True)
     chosen = parser.parse_args(arguments)
     chosen.output.mkdir(parents=True, exist_ok=True)
