@@ -67,6 +67,7 @@ NOT_READ = {
     "tests/test_references.py",
     "tests/recordings/manifest.toml",
     "benchmarks/observer/manifest.toml",
+    "benchmarks/programs/manifest.toml",
 }
 FOREIGN = ("torch/", "transformers/", "site-packages/")
 # Options of docker, torchrun and jupyter.

@@ -43,7 +43,7 @@ def _located(cell: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     for number, spot in enumerate(told["hot_spots"], 1):
         if spot["profiled"] and lines & {spot["line"], spot["cell_line"]}:
             return f"hot spot {number}, its line"
-        if any(_names(spot["what"], call) for call in calls):
+        if any(names_call(spot["what"], call) for call in calls):
             return f"hot spot {number}, its call"
     for each in (told["process_memory"] or {}).get("grown", []):
         if each["profiled"] and each["line"] in lines:
@@ -51,10 +51,10 @@ def _located(cell: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     for each in told["findings"]:
         if lines & set(each["where"]["lines"]):
             return f"finding {each['rule']}"
-    return next(("GPU idle" for each in told["gpu_idle"] if any(_names(each["what"], call) for call in calls)), "")
+    return next(("GPU idle" for each in told["gpu_idle"] if any(names_call(each["what"], call) for call in calls)), "")
 
 
-def _names(what: str, call: str) -> bool:
+def names_call(what: str, call: str) -> bool:
     """Whether the last part of a dotted name is the call's last part."""
     ran = what.lower().split(" (")[0]
     return bool(ran) and ran.replace("::", ".").rsplit(".", 1)[-1] == call.replace("::", ".").rsplit(".", 1)[-1]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +17,51 @@ from nbclient.exceptions import CellExecutionError
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TIMEOUT_S = 300
-_TELL = "import gpuprof, json; print(json.dumps({'json': gpuprof.last().to_dict(), 'text': gpuprof.last().text()}))"
+_TELL = """
+import gpuprof, json
+from benchmarks.rounds.unplaced import unplaced
+_run = gpuprof.last()
+print(json.dumps({'json': _run.to_dict(), 'text': _run.text(), 'unplaced': unplaced(_run.trace)}))
+"""
 
 
-def look(source: str, folder: Path) -> dict[str, Any]:
-    """The JSON and the text of its report and `seconds` of the whole cell; or `error`, what the kernel raised."""
-    client = NotebookClient(nbformat.v4.new_notebook(), km=KernelManager(), timeout=_TIMEOUT_S)
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1"}
-    with client.setup_kernel(cwd=str(folder), env=environment):
-        _run(client, "%load_ext gpuprof")
+def look(
+    source: str, folder: Path, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The JSON and the text of its report, what it leaves `unplaced`, and `seconds` of the whole cell; or `error`,
+    what the kernel raised. `before`: cells that run first; `environment`: more variables of the kernel.
+    """
+    with kernel(folder, environment) as client:
+        run(client, "%load_ext gpuprof")
         began = time.monotonic()
         try:
-            _run(client, "%%gpuprofile --display text\n" + source.lstrip("\n"))
+            for each in before:
+                run(client, each)
+            began = time.monotonic()
+            run(client, "%%gpuprofile --display text\n" + source.lstrip("\n"))
         except CellExecutionError as error:
             return {"error": str(error)[-2000:]}
         seconds = time.monotonic() - began
-        told = "".join(
-            each.text for each in _run(client, _TELL) if each.output_type == "stream" and each.name == "stdout"
-        )
-    return {**json.loads(told), "seconds": seconds}
+        return {**told(client), "seconds": seconds}
 
 
-def _run(client: NotebookClient, source: str) -> list[Any]:
+@contextmanager
+def kernel(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[NotebookClient]:
+    """A fresh kernel that runs in `folder`."""
+    client = NotebookClient(nbformat.v4.new_notebook(), km=KernelManager(), timeout=_TIMEOUT_S)
+    variables = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
+    with client.setup_kernel(cwd=str(folder), env=variables):
+        yield client
+
+
+def told(client: NotebookClient) -> dict[str, Any]:
+    """What is said of the last profiled cell: `json`, `text`, `unplaced`."""
+    outputs = run(client, _TELL)
+    return dict(json.loads("".join(each.text for each in outputs if each.get("name") == "stdout")))
+
+
+def run(client: NotebookClient, source: str) -> list[Any]:
+    """The cell's outputs. CellExecutionError where it raises."""
     cell = nbformat.v4.new_code_cell(source)
     client.nb.cells.append(cell)
     client.execute_cell(cell, len(client.nb.cells) - 1)

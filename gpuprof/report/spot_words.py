@@ -35,6 +35,16 @@ def what(spot: HotSpot) -> str:
     return f"{mostly}{short_name(spot.what)}"
 
 
+def without_package(words: str) -> str:
+    """The class and function of a dotted name: `mostly torch.optim.adam.Adam.step` becomes `mostly Adam.step`."""
+    before, _, name = words.rpartition(" ")
+    parts = name.split(".")
+    if len(parts) <= 2 or not all(part.isidentifier() for part in parts):
+        return words
+    short = parts[-2:] if parts[-2].lstrip("_")[:1].isupper() else parts[-1:]
+    return " ".join(filter(None, (before, ".".join(short))))
+
+
 def brief(name: str) -> str:
     """A function's or kernel's short name, cut where a sentence could not hold it."""
     ran = short_name(name)

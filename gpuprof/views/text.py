@@ -6,13 +6,14 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gpuprof.analyses.accounts.cell_memory import CellMemory
+from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.report.bandwidth_facts import bandwidth_words
 from gpuprof.report.efficiency_facts import efficiency_words
 from gpuprof.report.growth_words import growth_words
-from gpuprof.report.spot_words import memory_words, place, what
+from gpuprof.report.spot_words import memory_words, place, what, without_package
 from gpuprof.units import duration, percent, unbroken
 from gpuprof.views import accounts, module_words, wording
 from gpuprof.views.abstentions import abstention_lines
@@ -101,9 +102,7 @@ def _accounts(report: Report) -> str:
         return ""
     lines = [f"Hot spots of {accounts.whole(results)}:"] if spots else []
     for spot in spots:
-        phase = f" ({spot.phase.value})" if spot.phase else ""
-        where = f"{place(spot)}: " if place(spot) else ""
-        lines.append(f"  {percent(spot.share):>7}  {where}{what(spot)}{phase}")
+        lines += _spot(spot)
     if spots and (words := accounts.phase_words(results)):
         lines += textwrap.wrap(f"Phases: {words}.", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     if idle:
@@ -112,6 +111,16 @@ def _accounts(report: Report) -> str:
         line = "" if each.line is None else f", line {each.line} of the cell"
         lines.append(f"  {percent(each.share):>7}  {short_name(each.what)}{line}")
     return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines)
+
+
+def _spot(spot: HotSpot) -> list[str]:
+    """Its line; the package of what ran is left out where the line would be too long, before anything else is."""
+    phase = f" ({spot.phase.value})" if spot.phase else ""
+    begin = f"  {percent(spot.share):>7}  {f'{place(spot)}: ' if place(spot) else ''}"
+    line = f"{begin}{what(spot)}{phase}"
+    if len(line) > WIDTH:
+        line = f"{begin}{without_package(what(spot))}{phase}"
+    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * 11, break_on_hyphens=False)
 
 
 def _ranks(report: Report) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpuprof.analyses.accounts.outside_steps import OutsideSteps
+from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.rules.base.finding import Abstention
 from gpuprof.units import duration, percent, plural
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from gpuprof.report import Report
 
 _MOST_NAMES, _SOME_NAMES = 6, 3
+# of the time outside the steps: phases with less are not named
+_WORTH_NAMING = 0.05
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,10 @@ def budget_rows(report: Report) -> list[BudgetRow]:
 
 
 def _detail(report: Report, category: str) -> str:
+    if category.endswith("outside_steps"):
+        known = report.results.get(OutsideSteps).phases
+        named = [each for each in known if each[1] >= _WORTH_NAMING and each[0] is not Phase.OTHER]
+        return ", ".join(f"{phase.value} {percent(share)} of it" for phase, share in named[:3])
     if category != "operators":
         return ""
     phases = [(name, report.budget.detail.get(f"{name}_ns", 0)) for name in ("forward", "backward", "optimizer")]

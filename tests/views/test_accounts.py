@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from gpuprof.capture.stacks import folding
 from gpuprof.report import Report
+from gpuprof.report.spot_words import without_package
 from gpuprof.views.accounts import account_blocks
 from gpuprof.views.blocks import TableBlock, TableCell
 from gpuprof.views.notebook_report import render_bundle
@@ -53,3 +57,31 @@ def test_the_text_and_the_notebook_report_have_them_too() -> None:
     idle = render_text(device_report())
     assert "While the device was idle, the CPU was in:" in idle
     assert "line 4 of net.py" in render_bundle(sampled())["text/html"]
+
+
+def test_a_long_name_does_not_hide_the_phase(monkeypatch: pytest.MonkeyPatch) -> None:
+    # GIVEN a line of the cell and one of a module that call functions of libraries
+    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+    backward = ("/lib/torch/_tensor.py", "Tensor.backward", 3)
+    fetch = ("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch", 3)
+    builder = TraceBuilder().stack(0, 70_000, line(5), backward).stack(70_000, 30_000, line(6), MODULE, fetch)
+    text = render_text(Report.of(cell(builder)))
+    # THEN the package is what goes, where the line would be too long
+    assert "line 5 of the cell: torch._tensor.Tensor.backward (backward)" in text
+    assert "(called from line 6 of the cell): _MapDatasetFetcher.fetch (data)" in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("words", "short"),
+    [
+        ("torch.optim.adam.Adam.step", "Adam.step"),
+        ("mostly torch.distributions.constraints._Simplex.check", "mostly _Simplex.check"),
+        ("torch.nn.functional.binary_cross_entropy", "binary_cross_entropy"),
+        ("its own code", "its own code"),
+        ("aten::mm", "aten::mm"),
+        ("void kernel<at::native::x.y.z>", "void kernel<at::native::x.y.z>"),
+    ],
+)
+def test_a_dotted_name_without_its_package(words: str, short: str) -> None:
+    assert without_package(words) == short

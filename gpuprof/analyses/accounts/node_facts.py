@@ -9,7 +9,13 @@ import numpy as np
 
 from gpuprof.analyses.accounts.library_phases import YIELDING, is_module_call, phase_of
 from gpuprof.analyses.accounts.phase import PHASES, Phase
-from gpuprof.analyses.accounts.source_phases import evaluates, lines_without_gradients
+from gpuprof.analyses.accounts.source_phases import (
+    evaluates,
+    generates,
+    lines_of_evaluation,
+    lines_of_training,
+    lines_without_gradients,
+)
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -22,13 +28,18 @@ class NodeFacts(Result):
     """Arrays with a row for each of `stack_nodes`, and one more at the end for no stack.
 
     `said`: the phase, its place in PHASES; -1 where the stack does not say. `without`: gradients are not recorded
-    there; `named`: a function of the user's names an evaluation. `caller`: the row of the user's line that called the
-    model, else of the innermost line of the user's; -1 where there is none.
+    there; `named`: a function of the user's names an evaluation; `evaluating`: the source says that it is one, in
+    whichever iteration; `generating`: a function of the user's names a generation; `training`: the block that called
+    the model computes gradients. `caller`: the row of the user's line that called the model, else of the innermost
+    line of the user's; -1 where there is none.
     """
 
     said: Array
     without: Array
     named: Array
+    evaluating: Array
+    generating: Array
+    training: Array
     caller: Array
 
     @classmethod
@@ -44,7 +55,7 @@ class NodeFacts(Result):
         for row, (parent, file, function, line) in enumerate(zip(*columns, strict=True)):
             above = known[parent] if parent >= 0 else _NOTHING
             if files[file].kind in _OWN:
-                known.append(_in_own(above, row, line in lines_without_gradients(sources[file]), functions[function]))
+                known.append(_in_own(above, row, sources[file], line, functions[function]))
             else:
                 known.append(_in_library(above, files[file].filename, functions[function]))
         return cls._of([*known, _NOTHING])
@@ -55,6 +66,9 @@ class NodeFacts(Result):
             said=np.array([-1 if each.said is None else PHASES.index(each.said) for each in known], np.int64),
             without=np.array([each.without for each in known], bool),
             named=np.array([each.named for each in known], bool),
+            evaluating=np.array([each.evaluating or (each.named and each.without) for each in known], bool),
+            generating=np.array([each.generating for each in known], bool),
+            training=np.array([each.training for each in known], bool),
             caller=np.array([each.caller for each in known], np.int64),
         )
 
@@ -65,15 +79,25 @@ class _Known(NamedTuple):
     named: bool
     caller: int
     in_model: bool
+    evaluating: bool
+    generating: bool
+    training: bool
 
 
-_NOTHING = _Known(None, False, False, -1, False)
+_NOTHING = _Known(None, False, False, -1, False, False, False, False)
 
 
-def _in_own(above: _Known, row: int, without: bool, function: str) -> _Known:
-    said = None if above.said in YIELDING else above.said
-    caller = above.caller if above.in_model else row
-    return _Known(said, above.without or without, above.named or evaluates(function), caller, above.in_model)
+def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _Known:
+    return _Known(
+        said=None if above.said in YIELDING else above.said,
+        without=above.without or line in lines_without_gradients(source),
+        named=above.named or evaluates(function),
+        caller=above.caller if above.in_model else row,
+        in_model=above.in_model,
+        evaluating=above.evaluating or line in lines_of_evaluation(source),
+        generating=above.generating or generates(function),
+        training=above.training if above.in_model else line in lines_of_training(source),
+    )
 
 
 def _in_library(above: _Known, filename: str, function: str) -> _Known:
@@ -81,4 +105,4 @@ def _in_library(above: _Known, filename: str, function: str) -> _Known:
     if said is None or said is Phase.FORWARD or said in YIELDING:
         said = phase_of(filename, function) or said or (Phase.FORWARD if in_model else None)
     decorated = filename.endswith("_contextlib.py") and function.endswith("decorate_context")
-    return _Known(said, above.without or decorated, above.named, above.caller, in_model)
+    return above._replace(said=said, without=above.without or decorated, in_model=in_model)

@@ -17,6 +17,9 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 _FORWARD = (Phase.FORWARD, Phase.LOSS)
+# a line's share of regular iterations over that of long ones: an evaluation has next to none of the former
+_AS_MUCH = 0.5
+_ALL_OF_IT = 0.9  # of a line's time, in the loop: more of it elsewhere is no part of the iterations
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +28,11 @@ class SamplePhases(Result):
 
     The stack decides where it can (an optimizer, the DataLoader, a library that plots). Else it depends on when:
     before, in or after the training loop. The model is evaluated where it runs in a pass over a DataLoader without an
-    optimizer step, or is called from a line that regular iterations hardly ever run, once training has begun; before
-    that only without gradients or by a function whose name says so. Where both say so it is evaluated in any step.
+    optimizer step, or is called from a line that regular iterations hardly ever run, once training has begun, but for
+    blocks that compute gradients; before that only without gradients or by a function whose name says so. In whichever
+    iteration it is evaluated by a function that is named so and runs without gradients, and in a loop between
+    `model.eval()` and `model.train()`.
+    A function whose name says that it generates does so wherever the model would be evaluated, or infers.
     """
 
     phase: Array
@@ -39,28 +45,41 @@ class SamplePhases(Result):
             return cls(np.zeros(0, np.int8))
         # row -1, the last, stands for stretches without code of the user
         said, without, named = (each[stretches.node] for each in (facts.said, facts.without, facts.named))
+        generating = facts.generating[stretches.node]
         middle = stretches.start_ns + stretches.duration_ns // 2
         silent, in_model = said < 0, np.isin(said, [PHASES.index(each) for each in _FORWARD])
         if not passes.trains:
             phase = np.where(silent, PHASES.index(Phase.OTHER), said)
-            return cls(np.where((silent | in_model) & without, PHASES.index(Phase.INFERENCE), phase).astype(np.int8))
+            phase = np.where((silent | in_model) & without, PHASES.index(Phase.INFERENCE), phase)
+            return cls(_generated(phase, (silent | in_model) & generating))
         first_ns = middle.max() + 1 if passes.first_ns is None else passes.first_ns
         around = np.where(middle < first_ns, PHASES.index(Phase.SET_UP), PHASES.index(Phase.OTHER))
         inside = intervals.contains(passes.training, middle)
         phase = np.where(silent, np.where(inside, PHASES.index(Phase.TRAINING), around), said)
         # without gradients inside of a step runs a teacher, or a policy that acts
-        regular = _mostly(intervals.contains(passes.regular, middle), stretches, facts.caller)
-        marked = (silent | in_model) & (without | named)
-        apart = ~regular & (marked | (in_model & (middle >= first_ns)))
-        apart |= (silent | in_model) & without & named
+        regular = _regular(intervals.contains(passes.regular, middle), inside, stretches, facts.caller)
+        marked = (silent | in_model) & (without | named | generating)
+        unlike = in_model & (middle >= first_ns) & ~facts.training[stretches.node]
+        apart = ~regular & (marked | unlike)
         apart |= (silent | in_model) & intervals.contains(passes.reading, middle)
-        return cls(np.where(apart, PHASES.index(Phase.EVALUATION), phase).astype(np.int8))
+        apart |= (silent | in_model) & facts.evaluating[stretches.node]
+        return cls(_generated(np.where(apart, PHASES.index(Phase.EVALUATION), phase), apart & generating))
 
 
-def _mostly(inside: Array, stretches: Stretches, caller: Array) -> Array:
-    """For each stretch: whether most of the time of the line that called, in the whole cell, is `inside`."""
+def _generated(phase: Array, generating: Array) -> Array:
+    return np.where(generating, PHASES.index(Phase.GENERATION), phase).astype(np.int8)
+
+
+def _regular(regular: Array, inside: Array, stretches: Stretches, caller: Array) -> Array:
+    """For each stretch: whether the line that called is one of regular iterations. It is where these hold most of its
+    time, or as much of theirs as the long ones hold of their own: where iterations differ widely in length, most of
+    any line's time may be in long ones.
+    """
+    spent, long = stretches.duration_ns, inside & ~regular
     _, group = np.unique(caller[stretches.node], return_inverse=True)
     group = group.reshape(-1)
-    held = np.bincount(group, weights=stretches.duration_ns * inside)
-    most: Array = (2 * held >= np.bincount(group, weights=stretches.duration_ns))[group]
+    whole, held, in_long = (np.bincount(group, weights=spent * where) for where in (1, regular, long))
+    # shares of two wholes, multiplied by both: none has to be there
+    as_much = (held > 0) & (held * (spent * long).sum() >= _AS_MUCH * in_long * (spent * regular).sum())
+    most: Array = ((2 * held >= whole) | (as_much & (held + in_long >= _ALL_OF_IT * whole)))[group]
     return most

@@ -1,4 +1,4 @@
-"""Which lines of a source run without gradients, and which functions are there to evaluate."""
+"""Which lines of a source run without gradients or evaluate, and which functions are there to evaluate or generate."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 
 _WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
+_GENERATING = re.compile(r"^generate(_|$)")
+_TRAINS = ("backward", "step")
 _MORE_THAN_THAT = re.compile(r"train|fit|main|run")
 _EVALUATING = re.compile(r"(^|_)(eval|evaluate|evaluation|val|valid|validate|validation|test)(_|$)")
 
@@ -27,6 +29,70 @@ def lines_without_gradients(source: str) -> frozenset[int]:
         if any(_name(mark) in _WITHOUT_GRADIENTS for mark in marks):
             found.update(range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))  # type: ignore[attr-defined]
     return frozenset(found)
+
+
+@lru_cache(maxsize=64)
+def lines_of_evaluation(source: str) -> frozenset[int]:
+    """The lines from `model.eval()` to `model.train()` of one block, where a loop stands between them that neither
+    computes gradients nor steps: a pass over data in the middle of training. A model that acts or labels stands
+    without a loop.
+
+    Empty where the source does not parse.
+    """
+    found: set[int] = set()
+    for node in _nodes(source):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(block, list):
+                found.update(*(range(first + 1, last) for first, last in _closed(block)))
+    return frozenset(found)
+
+
+def _closed(block: list[ast.stmt]) -> list[tuple[int, int]]:
+    """The lines of each `model.eval()` of the block and of the `model.train()` that ends it."""
+    begun, found = dict[str, int](), []
+    for number, statement in enumerate(block):
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        model = ast.unparse(call.func.value)
+        if call.func.attr == "eval":
+            begun[model] = number
+        elif call.func.attr == "train" and model in begun:
+            first = begun.pop(model)
+            if _reads_only(block[first + 1 : number]):
+                found.append((block[first].lineno, statement.lineno))
+    return found
+
+
+def _reads_only(statements: list[ast.stmt]) -> bool:
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    calls = {_name(node) for node in nodes if isinstance(node, ast.Call)}
+    return any(isinstance(node, (ast.For, ast.While)) for node in nodes) and calls.isdisjoint(_TRAINS)
+
+
+@lru_cache(maxsize=64)
+def lines_of_training(source: str) -> frozenset[int]:
+    """The lines whose innermost block computes gradients (`loss.backward()`), however rarely it runs.
+
+    Empty where the source does not parse.
+    """
+    found: set[int] = set()
+    # an inner block stands after the one around it
+    for node in _nodes(source):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(block, list) and block:
+                lines = range(block[0].lineno, (block[-1].end_lineno or block[-1].lineno) + 1)
+                calls = [each for statement in block for each in ast.walk(statement) if isinstance(each, ast.Call)]
+                if any(_name(call) == "backward" for call in calls):
+                    found.update(lines)
+                else:
+                    found.difference_update(lines)
+    return frozenset(found)
+
+
+def generates(function: str) -> bool:
+    """Whether its name says that it generates: `generate`, `generate_text`."""
+    return bool(_GENERATING.search(function.rsplit(".", 1)[-1].lower()))
 
 
 def evaluates(function: str) -> bool:

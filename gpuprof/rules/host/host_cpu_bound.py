@@ -29,6 +29,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.training.host_gaps import HostGaps
 from gpuprof.rules.base.abstentions import without_device, without_training
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -74,7 +75,10 @@ class HostCpuBound(Rule):
         return self._finding(results, found, share, found.cpu_percent)
 
     def _finding(self, results: Results, found: HostGaps, share: float, cpu_percent: float) -> Finding:
-        waiting, on_device = cpu_percent < self.waiting_percent, results.get(DeviceActivity).recorded is not None
+        on_device = results.get(DeviceActivity).recorded is not None
+        # who was kept off the cores asked for more than was used, and did not wait for files
+        asked_percent = cpu_percent / (results.get(CpuContention).core_share or 1.0)
+        waiting = asked_percent < self.waiting_percent
         functions = ", ".join(f"`{name}`" for name, _ in found.functions)
         operators = ", ".join(f"{name} ({units.duration(ns)})" for name, ns in found.operators)
         mostly_python = found.python_ns >= found.operators_ns
@@ -93,7 +97,7 @@ class HostCpuBound(Rule):
                 f"{units.duration(found.python_ns)} of it outside every operator and "
                 f"{units.duration(found.operators_ns)} inside{f': {operators}' if operators else ''}. This process "
                 f"used {cpu_percent:.0f} % of a core"
-                f"{': it mostly waited itself, for files, the network or another process' if waiting else ''}."
+                f"{_why_so_little(cpu_percent < self.waiting_percent, waiting)}."
                 + (f" Python was in {functions}." if functions else "")
             ),
             evidence={
@@ -113,6 +117,12 @@ class HostCpuBound(Rule):
         )
         gone = host_time_scaled(found.gaps, 0.0)
         return retimed(results, finding, gone, "upper bound: re-timed without this work inside the step")
+
+
+def _why_so_little(little: bool, waiting: bool) -> str:
+    if waiting:
+        return ": it mostly waited itself, for files, the network or another process"
+    return ": other processes held the cores" if little else ""
 
 
 def _change(on_device: bool, mostly_python: bool, waiting: bool, named: bool) -> str:

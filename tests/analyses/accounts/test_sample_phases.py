@@ -88,9 +88,57 @@ def test_a_line_of_regular_steps_is_of_the_step_in_a_long_one_too() -> None:
     assert phases(cell(builder, ends_ms=ends, source=SOURCE)) == [Phase.FORWARD, Phase.FORWARD]
 
 
+@pytest.mark.parametrize(("then", "phase"), [("g.backward()", Phase.FORWARD), ("print(g)", Phase.EVALUATION)])
+def test_a_block_that_computes_gradients_trains_in_long_iterations_too(then: str, phase: Phase) -> None:
+    # GIVEN a generator that is trained in few iterations, which are long
+    source = f"for x in data:\n    d = net(x)\n    d.backward()\n    if rarely:\n        g = net(x)\n        {then}"
+    builder = TraceBuilder().stack(50_000, 5_000, line(2), CALL).stack(110_000, 20_000, line(5), CALL)
+    assert phases(cell(builder, ends_ms=(*ENDS, 190.0), source=source)) == [Phase.FORWARD, phase]
+
+
+@pytest.mark.parametrize(("in_regular_us", "phase"), [(2_000, Phase.LOSS), (200, Phase.EVALUATION)])
+def test_where_iterations_differ_widely_a_line_of_all_of_them_is_of_the_step(in_regular_us: int, phase: Phase) -> None:
+    # GIVEN nine regular iterations of 10 ms and then one of 290 ms, and a loss that each of them computes in the end
+    loss = ("/lib/torch/nn/functional.py", "smooth_l1_loss", 3)
+    builder = TraceBuilder().stack(30_000, 10_000 - in_regular_us, line(5), CALL)
+    builder.stack(40_000 - in_regular_us, in_regular_us, line(6), loss)
+    builder.stack(110_000, 250_000, line(5), CALL).stack(360_000, 20_000, line(6), loss)
+    found = phases(cell(builder, ends_ms=(*ENDS, 390.0)))
+    assert found == [Phase.FORWARD, phase, Phase.FORWARD, phase]
+
+
 def test_a_function_named_so_evaluates() -> None:
     builder = TraceBuilder().stack(200_000, 1_000, line(9), line(3, "validate"), CALL)
     assert phases(cell(builder, ends_ms=ENDS)) == [Phase.EVALUATION]
+
+
+def test_a_function_named_so_without_gradients_evaluates_in_every_step() -> None:
+    # GIVEN in every regular step the training pass, and then the model without gradients in `test`
+    source = "def test(x):\n    with torch.no_grad():\n        return model(x)"
+    builder = TraceBuilder().stack(51_000, 1_000, line(5), CALL).stack(54_000, 4_000, line(9), line(3, "test"), CALL)
+    assert phases(cell(builder, ends_ms=ENDS, source=source)) == [Phase.FORWARD, Phase.EVALUATION]
+
+
+LOOP = "for x in {}:\n    net.eval()\n    for y in held_out:\n        loss = net(y){}\n    net.train()\n    net(x)"
+
+
+@pytest.mark.parametrize(("more", "phase"), [("", Phase.EVALUATION), (".backward()", Phase.FORWARD)])
+def test_a_loop_between_eval_and_train_evaluates_in_every_step(more: str, phase: Phase) -> None:
+    builder = TraceBuilder().stack(51_000, 1_000, line(4), CALL).stack(54_000, 1_000, line(6), CALL)
+    source = LOOP.format("data", more)
+    assert phases(cell(builder, ends_ms=ENDS, source=source)) == [phase, Phase.FORWARD]
+
+
+def test_a_function_named_so_generates_but_in_regular_steps() -> None:
+    builder = TraceBuilder().stack(51_000, 1_000, line(5), line(3, "generate_fakes"), CALL)
+    builder.stack(200_000, 1_000, line(9), line(13, "Net.generate"), CALL).stack(201_000, 1_000, line(9), line(13, "f"))
+    assert phases(cell(builder, ends_ms=ENDS)) == [Phase.FORWARD, Phase.GENERATION, Phase.OTHER]
+
+
+def test_a_cell_that_only_generates() -> None:
+    builder = TraceBuilder().stack(1_000, 1_000, line(4), line(3, "generate_text"), CALL)
+    builder.stack(2_000, 1_000, line(4), line(5, "generate_text")).stack(3_000, 1_000, line(4), line(3, "sample"), CALL)
+    assert phases(cell(builder, source=SOURCE)) == [Phase.GENERATION, Phase.GENERATION, Phase.INFERENCE]
 
 
 def test_a_cell_that_does_not_train_infers() -> None:

@@ -264,14 +264,14 @@ def test_the_range_of_a_recompiling_run_leaves_out_the_start_of_the_compiler() -
     assert (saving.central_ns, saving.high_ns) == (2e6, pytest.approx(2e6 * 10 / (10 - (2 - 0.4))))
 
 
-def _on_a_cpu(beside_us: float, *, every: int = 1, cpu_percent: float = 100) -> Trace:
+def _on_a_cpu(beside_us: float, *, every: int = 1, **read: float) -> Trace:
     """Ten steps of 10 ms: forward and backward in the first 5 ms, then Python for `beside_us`, a wait for data."""
     builder = TraceBuilder().operator("aten::empty", 0, 1)
     for number, at in enumerate(range(0, 100_000, 10_000)):
         builder.step(at, 10_000).operator("aten::linear", at, 2500, sequence=number)
         builder.operator("autograd::engine::evaluate_function: AddmmBackward0", at + 2500, 2500, sequence=number)
         beside = beside_us if number % every == 0 else 0
-        builder.data_wait(at + 5000 + beside, 5000 - beside).host_sample(at + 5000, cpu_percent=cpu_percent)
+        builder.data_wait(at + 5000 + beside, 5000 - beside).host_sample(at + 5000, **{"cpu_percent": 100, **read})
     return builder.operator("aten::empty", 99_999, 1).build()
 
 
@@ -292,6 +292,15 @@ def test_on_a_device_that_is_not_traced_nothing_is_said_of_it() -> None:
 
 def test_a_process_that_waits_itself_is_advised_to_read_ahead() -> None:
     assert "read ahead" in finding("host_cpu_bound", _on_a_cpu(2000, cpu_percent=10)).change
+
+
+@pytest.mark.parametrize(("waited", "words"), [(80.0, ": other processes held the cores"), (0.0, "waited itself")])
+def test_a_process_that_is_kept_off_the_cores_does_not_wait_for_files(waited: float, words: str) -> None:
+    # GIVEN a fifth of a core used, while the main thread had none for that share of the time, percent
+    asked = {"main_core_wait_percent": waited, "main_thread_percent": 20.0}
+    found = finding("host_cpu_bound", _on_a_cpu(2000, cpu_percent=20, **asked))
+    assert words in found.explanation
+    assert ("read ahead" in found.change) == (not waited)
 
 
 @pytest.mark.parametrize("trace", [_on_a_cpu(1400), _on_a_cpu(4000, every=2)], ids=["little", "now and then"])
