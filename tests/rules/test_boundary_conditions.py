@@ -170,6 +170,12 @@ def test_ten_cats_in_a_row_are_growth(turns: int, grown: bool) -> None:
 
 
 def test_diffs_that_save_time_outside_the_steps_are_measured_to_the_end_of_the_cell() -> None:
-    """What is before and after the loop: passes, workers, and what a loop without steps grows."""
+    """What is before and after the loop: passes, workers, memory that is kept, and what a loop without steps grows."""
     whole = {each.name for each in all_rules() if each.whole_cell}
-    assert whole == {"grad_in_inference", "tensor_grown_by_cat", "workers_oversubscribed", "workers_restarted"}
+    assert whole == {
+        "grad_in_inference",
+        "memory_kept_by_hooks_or_graphs",
+        "tensor_grown_by_cat",
+        "workers_oversubscribed",
+        "workers_restarted",
+    }

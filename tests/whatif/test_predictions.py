@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuprof.whatif.changes import graph_edits
@@ -52,6 +52,17 @@ def test_host_work_taken_away(program):
 
 @settings(max_examples=60)
 @given(programs)
+@example(
+    [
+        ("kernel", 7, 31),
+        ("kernel", 20, 1),
+        ("work", 35),
+        ("sync", 7),
+        ("kernel", 20, 24),
+        ("kernel", 7, 10),
+        ("sync_all",),
+    ]
+)
 def test_without_sync_events_a_saving_is_not_promised_where_a_wait_is_unsure(program):
     """Which stream was waited for is then inferred: it may hide a gain, it must not invent one."""
     quick: Program = [each for each in program if each[0] != "work"]

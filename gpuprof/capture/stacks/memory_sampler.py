@@ -139,7 +139,7 @@ class MemorySampler:
 
 
 def _rows(seen: _Seen, tree: StackTree) -> Iterator[tuple[int, int, int]]:
-    lines = [_Lines(each) for each in seen.codes]
+    lines = [_CodeLines(each) for each in seen.codes]
     nodes = []
     for places in seen.stacks:
         pairs = zip(places[::2], places[1::2], strict=True)
@@ -152,7 +152,7 @@ def _rows(seen: _Seen, tree: StackTree) -> Iterator[tuple[int, int, int]]:
             yield begin, end, node
 
 
-class _Lines:
+class _CodeLines:
     """The line at each instruction of a code that was read."""
 
     def __init__(self, code: _Code):

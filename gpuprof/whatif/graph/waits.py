@@ -79,7 +79,7 @@ def _syncs(layout: Layout) -> Waits:
     last = _before_return(layout, np.where(record >= 0, last_enqueued(layout, asked), last), layout.returns[rows])
     possible = (last >= 0) & (layout.ops.ends[last] < layout.returns[rows])
     told = stream != _NOT_TOLD
-    one = np.where(told, stream, _likely_stream(layout, last, possible, rows))
+    one = np.where(told, stream, _likely_stream(layout, last, possible))
     only = told | on_stream | on_event
     wanted = possible & (~only | (np.arange(len(last))[:, None] == one))
     inferred_event = on_event & (record < 0) & ~told
@@ -117,16 +117,12 @@ def _told(layout: Layout, rows: Array) -> tuple[Array, Array]:
     return stream[rows], record[rows]
 
 
-def _likely_stream(layout: Layout, last: Array, possible: Array, rows: Array) -> Array:
-    """The stream each call waits for: the one whose last operation ended latest before the return, if that was after
-    the begin; else the one that was launched to last."""
+def _likely_stream(layout: Layout, last: Array, possible: Array) -> Array:
+    """The stream each call waits for: the one whose last operation ended latest before the return. Where that was
+    before the call began, any may be meant: this one hides a gain rather than invent one."""
     if not len(last):
-        return np.full(len(rows), -1)
-    ops = layout.ops
-    ends = np.where(possible, ops.ends[last], _NONE)
-    latest = ends.argmax(axis=0)
-    recent = np.where(possible, ops.enqueued[last], _NONE).argmax(axis=0)
-    likely: Array = np.where(ends.max(axis=0) > layout.begins[rows], latest, recent)
+        return np.full(last.shape[1], -1)
+    likely: Array = np.where(possible, layout.ops.ends[last], _NONE).argmax(axis=0)
     return likely
 
 

@@ -32,7 +32,11 @@ from tests.support.figures import Plain, brief, checksum, plain
 FILE = Path(__file__).parents[2] / "data" / "figures" / "altered.json"
 TOLD = ("severity", "title", "explanation", "evidence", "change", "diff", "where", "saving")
 ROWS_OF = {
-    **{"operator": "operators", "call": "calls", "step": "steps", "thread": "threads", "node": "stack_nodes"},
+    "operator": "operators",
+    "call": "calls",
+    "step": "steps",
+    "thread": "threads",
+    "node": "stack_nodes",
     "parent": None,
 }
 """Which table a column has rows of; `parent` is one of its own."""
