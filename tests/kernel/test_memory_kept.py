@@ -45,7 +45,7 @@ def keep(module, inputs, output):
 
 
 handle = net[2].register_forward_hook(keep)
-for step in range(80):
+for step in range(150):
     train()
 handle.remove()
 """
