@@ -67,7 +67,10 @@ class DeviceMemoryWatch(Signal):
         try:
             device = int(cuda.current_device())
             stats = cuda.memory_stats_as_nested_dict(device)
-        except (RuntimeError, AttributeError):  # a device that reported an error, or torch without CUDA, answers nothing
+        except (
+            RuntimeError,
+            AttributeError,
+        ):  # after an error of the device; torch without CUDA
             return
         rows = self._rows.setdefault(device, [])
         rows.append((time.time_ns(), int(stats["allocated_bytes"]["all"]["current"])))

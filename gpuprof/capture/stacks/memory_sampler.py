@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from types import CodeType
+from typing import IO
 
 import msgspec
 
@@ -59,7 +59,7 @@ class MemorySampler:
     def __init__(self) -> None:
         self._thread = thread_state()
         self._process: subprocess.Popen[bytes] | None = None
-        self._output: Path | None = None
+        self._output: IO[bytes] | None = None  # without a name: nothing is left where this process is killed
         self._asked = False
         self.rate_hz = 0.0
         self.cpu_ns = 0
@@ -72,19 +72,17 @@ class MemorySampler:
             raise CaptureError("the memory of this process could not be read")
         command = [sys.executable, "-I", "-S", frame_reader.__file__, str(os.getpid())]
         command += frame_layout().arguments(self._thread)
-        descriptor, name = tempfile.mkstemp(prefix="gpuprof-stacks-")
-        self._output = Path(name)
         try:
-            with os.fdopen(descriptor, "wb") as output:
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=output,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,  # a Ctrl-C of the cell is not for it
-                )
+            self._output = tempfile.TemporaryFile(prefix="gpuprof-stacks-")  # noqa: SIM115  - closed in abandon
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=self._output,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # a Ctrl-C of the cell is not for it
+            )
         except OSError as error:
-            self._output.unlink(missing_ok=True)
+            self.abandon()
             raise CaptureError(f"no process could be started to read the stacks ({error.strerror or error})") from error
         OWN.add(self._process.pid)
         let_read(self._process.pid)
@@ -112,7 +110,8 @@ class MemorySampler:
         self.ask_to_end()
         try:
             process.wait(_PATIENCE_S)
-            seen = msgspec.json.decode(output.read_bytes(), type=_Seen)
+            output.seek(0)
+            seen = msgspec.json.decode(output.read(), type=_Seen)
         except subprocess.TimeoutExpired as error:
             raise CaptureError("the process that reads the stacks did not end") from error
         except (OSError, msgspec.DecodeError) as error:
@@ -135,7 +134,7 @@ class MemorySampler:
             OWN.discard(process.pid)
         if self._output is not None:
             with contextlib.suppress(OSError):
-                self._output.unlink(missing_ok=True)
+                self._output.close()
 
 
 def _rows(seen: _Seen, tree: StackTree) -> Iterator[tuple[int, int, int]]:

@@ -236,7 +236,7 @@ def test_where_reading_ends_by_itself_py_spy_takes_over(monkeypatch: pytest.Monk
     watch.tick()
 
     assert isinstance(watch._outside, SpySampler) and MemorySampler.refused
-    assert reader._output is not None and not reader._output.exists()
+    assert reader._output is not None and reader._output.closed
     watch.abandon()
     assert not OWN
 
@@ -333,4 +333,4 @@ def test_a_forked_worker_does_not_keep_it_from_ending(by_memory: MemorySampler) 
     finally:
         os.kill(worker, signal.SIGKILL)
         os.waitpid(worker, 0)
-    assert by_memory._output is not None and not by_memory._output.exists()
+    assert by_memory._output is not None and by_memory._output.closed
