@@ -122,11 +122,12 @@ def _of_kernels(trace: Trace, rows: Array) -> Array:
     """For each kernel the description of its own, else that of the operator or the range that launched it."""
     found, events = trace.collectives, trace.device_events
     own = {int(found["correlation"][at]): at for at in np.flatnonzero(found["correlation"] >= 0).tolist()}
-    asked = {int(found["external_id"][at]): at for at in np.flatnonzero(found["correlation"] < 0).tolist()}
+    loose = (found["correlation"] < 0) & (found["external_id"] >= 0)
+    asked = {int(found["external_id"][at]): at for at in np.flatnonzero(loose).tolist()}
     operator = picked(trace.operators["external_id"], events["operator"][rows])
     around = _around(trace, rows, found)
-    by_operator = [asked.get(number, -1) if number >= 0 else -1 for number in operator.tolist()]
-    chosen = [own.get(number, -1) if number >= 0 else -1 for number in events["correlation"][rows].tolist()]
+    by_operator = [asked.get(number, -1) for number in operator.tolist()]
+    chosen = [own.get(number, -1) for number in events["correlation"][rows].tolist()]
     return np.array(
         [
             next((at for at in places if at >= 0), -1)

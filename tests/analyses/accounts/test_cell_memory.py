@@ -72,3 +72,13 @@ def test_little_is_not_said(held: list[float]) -> None:
     builder = TraceBuilder().stack(0, 4_000_000, line(5))
     found = Results(read(builder, held)).get(CellMemory)
     assert found.peak is None and found.grown == () and memory_words(found) == ""
+
+
+def test_of_many_lines_that_each_keep_a_part_three_are_named() -> None:
+    builder = TraceBuilder()
+    for number in range(4):
+        builder.stack(500_000 * number, 500_000, line(5 + number))
+    held = [300.0 + 25 * number for number in range(21)]
+    found = Results(read(builder, held)).get(CellMemory)
+    assert len(found.grown) == 3
+    assert all(each.bytes >= 100 * MIB for each in found.grown)
