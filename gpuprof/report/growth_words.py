@@ -28,7 +28,7 @@ def memory_parts_of(each: PlaceGrowth) -> Iterator[tuple[str, int]]:
 
 
 def growth_words(found: MemoryByPhase) -> str:
-    """`The memory of cuda:0 grew by 2.00 GiB: 1.90 GiB in evaluation. At the end: parameters 40.0 MiB, …`"""
+    """`The memory of cuda:0 grew by 2.00 GiB: 1.90 GiB in evaluation. Of 2.10 GiB at the end: parameters 40 MiB, …`"""
     return " ".join(_words(each) for each in found.places)
 
 

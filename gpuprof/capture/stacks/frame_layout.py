@@ -87,7 +87,7 @@ def frame_layout() -> FrameLayout:
     try:
         code = _code_layout(memory)
         return _outer(memory, code, _text_layout(memory))
-    except (OSError, LookupError, struct.error) as error:
+    except (OSError, LookupError, OverflowError, struct.error) as error:
         raise CaptureError(f"the frames of this interpreter were not found ({error})") from error
     finally:
         os.close(memory)

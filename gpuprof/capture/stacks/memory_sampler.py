@@ -115,6 +115,7 @@ class MemorySampler:
         except subprocess.TimeoutExpired as error:
             raise CaptureError("the process that reads the stacks did not end") from error
         except (OSError, msgspec.DecodeError) as error:
+            MemorySampler.refused = True
             raise CaptureError("the memory of this process could not be read") from error
         finally:
             self.abandon()

@@ -41,8 +41,8 @@ class EvaluationShare(Rule):
     not_for = frozenset(KindOfRun) - {KindOfRun.TRAINING}
 
     cell_share: float = threshold(0.30, "of the cell: less is what watching a model costs")
-    half_share: float = threshold(0.50, "of the cell: then it is more than training itself")
-    training_share: float = threshold(0.10, "of the cell: with less, to evaluate is what the cell is for")
+    half_share: float = threshold(0.50, "of the cell: then evaluation takes more time than training")
+    training_share: float = threshold(0.10, "of the cell: a cell with less training is there to evaluate")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the share of the evaluations."""

@@ -54,8 +54,8 @@ class GradInInference(Rule):
     steps: float = threshold(3, "fewer do not show a habit: one forward pass may get its backward in the next cell")
     steps_share: float = threshold(0.9, "of the steps make nodes: a single layer that is switched on is no oversight")
     nodes: float = threshold(3, "a step: fewer are not a model")
-    beside_share: float = threshold(0.05, "of the cell, or of the recorded time, beside training: less is no matter")
-    half_share: float = threshold(0.30, "of the cell, beside training: then what recording costs is worth a change")
+    beside_share: float = threshold(0.05, "of the cell, or of the recorded time, beside training: less does not matter")
+    half_share: float = threshold(0.30, "of the cell, beside training: then the cost of recording is worth a change")
     memory_share: float = threshold(0.6, "of the device at the peak: then the kept activations matter")
 
     def check(self, results: Results) -> Finding | Abstention | None:
