@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.observer import stand_ins
+from benchmarks.observer.adapters import ADAPTERS
 from benchmarks.programs.notebook import Recipe
 from benchmarks.programs.sentences import sentence_pairs
 
@@ -99,16 +100,7 @@ RECIPES = {
             "out = torch.cat([h(x) for h in self.heads]",
         ),
         cuts=("class Head", "model = GPTLanguageModel()", "for iter in range"),
-        edits=(
-            ("batch_size = 64", "batch_size = 16"),
-            ("block_size = 256", "block_size = 32"),
-            ("max_iters = 5000", "max_iters = 200"),
-            ("eval_interval = 500", "eval_interval = 100"),
-            ("eval_iters = 200", "eval_iters = 10"),
-            ("n_embd = 384", "n_embd = 64"),
-            ("n_head = 6", "n_head = 4"),
-            ("n_layer = 6", "n_layer = 4"),
-        ),
+        edits=ADAPTERS["gpt"].edits,
         prepare=_text,
     ),
     "actor_critic": Recipe(

@@ -178,7 +178,7 @@ EDGES = (
          lambda c, x: c.generation(source=c.CACHED, grows="aten::bmm", linear_us=x).build(), 4.9, 5.1, None, HIGH),
     # two of three evaluations in 3 ms: the last step may not be whole
     Edge("grad_in_inference", "beside_share", lambda c, x: c.beside(x).build(), 74.9, 75, None, LOW),
-    Edge("grad_in_inference", "half_share", lambda c, x: c.beside(x).build(), 449, 450, LOW, MEDIUM),
+    Edge("grad_in_inference", "medium_share", lambda c, x: c.beside(x).build(), 449, 450, LOW, MEDIUM),
     Edge("gradients_unused", "beyond_share", lambda c, x: c.steps(2, x), 4, 5, None, MEDIUM),
     Edge("gradients_unused", "high_share", lambda c, x: c.steps(2, x), 16, 17, MEDIUM, HIGH),
     # two in 20 operators each: zeroing takes 20 x µs of 1 ms, and adding as long

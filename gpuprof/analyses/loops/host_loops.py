@@ -16,7 +16,8 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.loops.carried_names import carried_names
 from gpuprof.analyses.loops.line_iterations import line_of
 from gpuprof.analyses.loops.loop_operators import loop_operators
-from gpuprof.analyses.loops.waiting_turns import Turns, turns_at
+from gpuprof.analyses.loops.repeated_sequence import Turns
+from gpuprof.analyses.loops.waiting_turns import turns_at
 from gpuprof.analyses.loops.written_loops import WrittenLoop, notebook_sources
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
 from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits

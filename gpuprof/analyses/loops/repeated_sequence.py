@@ -35,24 +35,27 @@ _SAMPLE_SHARE = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class RepeatedSequence:
-    """`bounds`: int64 of shape `(repetitions + 1,)`, the position where each begins and where the last one ends.
-
-    `alike`: the mean share of a repetition that is as in the one before, 0..1.
-    """
+class Turns:
+    """`bounds`: int64 of shape `(turns + 1,)`, the position where each begins and where the last one ends."""
 
     bounds: Array
-    alike: float
 
     @property
     def count(self) -> int:
-        """How many repetitions there are."""
+        """How many turns there are."""
         return len(self.bounds) - 1
 
     @property
     def length(self) -> int:
         """Names from the first to the end of the last."""
         return int(self.bounds[-1] - self.bounds[0])
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedSequence(Turns):
+    """`alike`: the mean share of a turn that is as in the one before, 0..1."""
+
+    alike: float
 
 
 def repeated_sequence(tokens: Array) -> RepeatedSequence | None:

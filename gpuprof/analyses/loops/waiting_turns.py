@@ -6,11 +6,10 @@ Turns need not be quite the same, since a branch or a name may come and go, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.analyses.loops.repeated_sequence import same_beginning
+from gpuprof.analyses.loops.repeated_sequence import Turns, same_beginning
 from gpuprof.model.table import Array
 
 LEAST_TURNS = 10
@@ -21,23 +20,6 @@ _LONGEST_ANCHOR = 8
 _LIKE = 0.85
 # candidates that cover so much of the longest are the same turns, cut finer
 _AS_LONG = 0.9
-
-
-@dataclass(frozen=True, eq=False)
-class Turns:
-    """`bounds`: int64 of shape `(turns + 1,)`, the position where each begins and where the last one ends."""
-
-    bounds: Array
-
-    @property
-    def count(self) -> int:
-        """How many turns there are."""
-        return len(self.bounds) - 1
-
-    @property
-    def length(self) -> int:
-        """Names from the first to the end of the last."""
-        return int(self.bounds[-1] - self.bounds[0])
 
 
 def turns_at(tokens: Array, section: Array, marks: Array) -> list[Turns]:

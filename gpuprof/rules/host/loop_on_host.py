@@ -1,19 +1,19 @@
-"""A Python loop handles one element after the other, and waits for the device in each iteration.
+"""A Python loop handles one element at a time and waits for the device in each iteration.
 
 What it finds
-    The same short sequence of operators at least ten times in a row, with a wait for the device each time
-    (`.item()`, `.cpu()`, `if tensor:`, a boolean mask, a tensor made of Python's numbers), on parts of a tensor, while
-    the device is mostly idle. What is found of each wait, copy and launch alone is one cause here. A loop that runs a
-    model or draws random numbers is not meant: generation, sampling and training need one iteration after the other.
-    Nor is one whose text shows that it is a recurrence.
+    The same short sequence of operators runs at least ten times in a row on parts of a tensor. Each iteration waits for
+    the device (`.item()`, `.cpu()`, `if tensor:`, a boolean mask, a tensor made from Python numbers), and the device is
+    mostly idle. The waits, copies and launches have one cause, so they are one finding. Loops that run a model or draw
+    random numbers are left out: generation, sampling and training need one iteration after another. So are loops whose
+    source shows that each iteration needs the one before.
 
 Why it costs
-    Each iteration pays Python, dispatch, launches and a round trip to the device for a piece of work that is far too
-    small for a GPU.
+    Each iteration pays for Python, dispatch, launches and a round trip to the device. The work itself is far too small
+    for a GPU.
 
 What to do
-    Give the operators all elements at once and read the results once, after the loop. Where an iteration needs the one
-    before, copy what the loop reads to the CPU once, before it, and loop there.
+    Process all elements in one call and read the results once, after the loop. If an iteration needs the one before,
+    copy the data to the CPU once, before the loop, and loop there.
 
 When to leave it
     When it runs once, for a result that needs no second run.
@@ -66,8 +66,8 @@ class LoopOnHost(Rule):
 
     not_for = frozenset({KindOfRun.CAPTURE})
 
-    loop_share: float = threshold(0.05, "of the step: less is hardly worth a change")
-    high_share: float = threshold(0.20, "of the step: then it is the first thing to mend")
+    loop_share: float = threshold(0.05, "of the step: less is not worth a change")
+    high_share: float = threshold(0.20, "of the step: then fix it first")
     busy_share: float = threshold(0.50, "of the loop: a device that is busy that long has work enough in it")
     even_share: float = threshold(
         0.50, "of the loop, if all iterations took as long as the median: else one is special"
@@ -124,9 +124,9 @@ class LoopOnHost(Rule):
                 **({"function": loop.function} if loop.function else {}),
             },
             where=Where(lines=_lines(results, loop), ranges_ns=worst(inside)),
-            change="If no iteration needs the one before, give these operators all elements at once (an index, "
-            "broadcasting, `torch.where`, padding), and read the results once, after the loop. Otherwise copy what the "
-            "loop reads to the CPU once, before it (`.cpu()`, `.tolist()`), and loop there.",
+            change="If no iteration needs the one before, process all elements in one call (an index, broadcasting, "
+            "`torch.where`, padding) and read the results once, after the loop. Otherwise copy the data to the CPU "
+            "once, before the loop (`.cpu()`, `.tolist()`), and loop there.",
             saving=scope.saving(
                 spent * 0.5, spent * (1 - 1 / each), spent, "upper bound: all iterations as one", part_of=inside
             ),

@@ -6,8 +6,8 @@ What it finds
     at least half of what memory grew by, and are at least a fifth of its peak.
 
 Why it costs
-    The activations of every iteration stay, not only those of the last one. Memory is full after some more of them,
-    and until then it limits the batch.
+    The activations of every iteration stay in memory, not only those of the last one. Memory fills up, and until then
+    it limits the batch size.
 
 What to do
     Validation and embedding need no graph: `with torch.no_grad():` around the loop. In training keep `.detach()` of a
@@ -170,6 +170,6 @@ def _change(first: KeptTensors) -> str:
     if first.summed:
         return f"Add `.detach()` (or `.item()`, which waits for the device) of the value to `{first.name}`."
     return (
-        f"Compute what goes into `{first.name}` under `torch.no_grad()`, or put `.detach()` of it there; `.item()` for "
-        "a single number, which waits for the device."
+        f"Compute what goes into `{first.name}` under `torch.no_grad()`, or store `result.detach()`. For a single "
+        "number store `result.item()`, which waits for the device."
     )

@@ -5,16 +5,16 @@ What it finds
     without gradients, functions whose name says so) that take 30% of the whole cell or more, by its sampled stacks.
 
 Why it costs
-    A pass over the validation data costs a forward pass of all of it, whether somebody looks at the result or not.
-    A loss that is printed after every hundredth step need not be computed after each.
+    A pass over the validation data costs a full forward pass, whether or not anyone looks at the result. A loss that is
+    printed every hundred steps does not have to be computed after each step.
 
 What to do
-    Evaluate less often: every few epochs, or only where the result is printed, kept or decides something. On a fixed
-    part of the data in between, and on all of it at the end. Larger batches than in training fit, since nothing is kept
-    for a backward pass under `torch.inference_mode()`.
+    Evaluate less often: every few epochs, or only when the result is printed, saved or decides something. In between,
+    use a fixed part of the data, and all of it at the end. Use larger batches than in training: under
+    `torch.inference_mode()` nothing is kept for a backward pass.
 
 When to leave it
-    When each evaluation decides something, as early stopping or the choice of the best weights do.
+    When each evaluation decides something, such as early stopping or which weights to keep.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class EvaluationShare(Rule):
                 **({"evaluations": found.count} if found.complete else {}),
             },
             where=Where(lines=lines_of_cell(found.places)),
-            change="Evaluate less often: only every few epochs or steps, or where the result is printed or decides "
-            "something. In between a part of the data may do, in larger batches, under `torch.inference_mode()`.",
+            change="Evaluate less often: every few epochs or steps, or only when the result is printed or decides "
+            "something. In between, use part of the data, in larger batches, under `torch.inference_mode()`.",
             saving=_saving(results, found),
         )
 

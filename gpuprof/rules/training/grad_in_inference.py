@@ -1,4 +1,4 @@
-"""What only runs forward records a graph for gradients that nobody asks for.
+"""Code that only runs forward records an autograd graph that nothing uses.
 
 What it finds
     At least three steps, no backward pass and no optimizer step in the whole recording, and yet autograd made nodes of
@@ -55,7 +55,7 @@ class GradInInference(Rule):
     steps_share: float = threshold(0.9, "of the steps make nodes: a single layer that is switched on is no oversight")
     nodes: float = threshold(3, "a step: fewer are not a model")
     beside_share: float = threshold(0.05, "of the cell, or of the recorded time, beside training: less does not matter")
-    half_share: float = threshold(0.30, "of the cell, beside training: then the cost of recording is worth a change")
+    medium_share: float = threshold(0.30, "of the cell, beside training: then the cost of recording is worth a change")
     memory_share: float = threshold(0.6, "of the device at the peak: then the kept activations matter")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -110,7 +110,7 @@ class GradInInference(Rule):
         if not found.count or share < self.beside_share:
             return None
         # on a device the host's time matters only where the device waits for it
-        slows = share >= self.half_share and results.get(DeviceActivity).recorded is None
+        slows = share >= self.medium_share and results.get(DeviceActivity).recorded is None
         peak, full = self._memory(results)
         places = results.get(Evaluations).places if beside is Phase.EVALUATION else ()
         nodes, who = units.plural(found.nodes, "node"), (beside.value.capitalize() if beside else "A forward pass")
