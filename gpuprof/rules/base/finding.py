@@ -31,6 +31,7 @@ class Saving:
     Saving.
     `calibrated`: of that span as it would be without the recording, which slows the host. `spread`: by how much what
     the change leaves may take less or more time, of itself; it widens the shares, not the times, which are of this run.
+    `ceiling_share`: what the cause takes of the same whole, 0..1, where iterations without the recording measured it.
     `within`: the union of the time that the saving is a part of, where the rule knows it. `of_cell`: the times and
     shares are of the whole cell instead, by what was sampled of it.
     """
@@ -43,6 +44,7 @@ class Saving:
     basis: str
     calibrated: bool = False
     spread: float = 0.0
+    ceiling_share: float = 1.0
     within: Intervals | None = field(default=None, repr=False, compare=False)
     of_cell: bool = False
 
@@ -60,8 +62,8 @@ class Saving:
 
     @property
     def most_share(self) -> float:
-        """The high end as a share, 0..1, of a run whose rest is shorter by `spread`."""
-        return _share(self._of_this_run(self.high_ns), 1 - self.spread)
+        """The high end as a share, 0..1, of a run whose rest is shorter by `spread`; never more than the cause."""
+        return min(_share(self._of_this_run(self.high_ns), 1 - self.spread), self.ceiling_share)
 
     def _of_this_run(self, ns: float) -> float:
         return self.share * ns / self.central_ns if self.central_ns else 0.0

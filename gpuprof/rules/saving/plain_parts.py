@@ -20,6 +20,14 @@ from gpuprof.model.intervals import Intervals
 _MOSTLY = 0.8
 
 
+@dataclass(frozen=True)
+class PlainPart:
+    """One part of the step: by what its recorded time is to be multiplied, and its share of the span, 0..1."""
+
+    factor: float
+    share: float
+
+
 @dataclass(frozen=True, eq=False)
 class PlainParts:
     """`wait`, `optimizer`, `rest`: by what recorded time of that part, inside the steps, is to be multiplied.
@@ -56,13 +64,13 @@ class PlainParts:
         span_ns = outside_ns + iteration.mean_ns * steps.count
         return cls(iteration, *factors, max(span_ns, 1.0), found.error or iteration.error, (waits, optimizer))
 
-    def factor_of(self, within: Intervals) -> float | None:
-        """The factor of the wait or the optimizer, where most of the union `within` lies in it; else None."""
+    def part_of(self, within: Intervals) -> PlainPart | None:
+        """The wait or the optimizer, where most of the union `within` lies in it; else None."""
         if not within.total_ns:
             return None
         for part, factor in zip(self.parts, (self.wait, self.optimizer), strict=True):
             if intervals.intersect(part, within).total_ns >= _MOSTLY * within.total_ns:
-                return factor
+                return PlainPart(factor, min(part.total_ns * factor / self.span_ns, 1.0))
         return None
 
 

@@ -22,7 +22,7 @@ from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Saving
-from gpuprof.rules.saving.plain_parts import PlainParts
+from gpuprof.rules.saving.plain_parts import PlainPart, PlainParts
 
 # What recording adds to an operator, of what was tried out on that machine: less where much else runs between them, up
 # to twice as much where caches are cold or cores shared.
@@ -91,9 +91,9 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     named = Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T) if ranges_ns else intervals.EMPTY
     parts_known = PlainParts.of(results)
     if parts_known is not None:
-        factor = parts_known.factor_of(intervals.union(saving.within or named))
-        if factor is not None:
-            return _of_a_part(saving, parts_known, factor)
+        part = parts_known.part_of(intervals.union(saving.within or named))
+        if part is not None:
+            return _of_a_part(saving, parts_known, part)
     cost, own_ns = RecordingCost.of(results), _timing(results)
     of_number, of_time = _parts(results, intervals.union(saving.within or named), in_steps=cost.measured)
     if of_number is None or of_time is None:
@@ -129,14 +129,14 @@ def _words(results: Results, cost: RecordingCost) -> str:
     return ASSUMED if tried is None else TRIED.format(units.duration(tried))
 
 
-def _of_a_part(saving: Saving, plain: PlainParts, factor: float) -> Saving:
+def _of_a_part(saving: Saving, plain: PlainParts, part: PlainPart) -> Saving:
     """A saving of the wait for data, or of the optimizer, by what that part takes in iterations without the recording.
 
-    Low and high are two standard errors further out.
+    Low and high are two standard errors further out; none is more than the part.
     """
-    off = 2 * plain.error
+    off, most_ns = 2 * plain.error, part.share * plain.span_ns
     low_ns, central_ns, high_ns = (
-        min(ns * factor * (1 + sign * off), plain.span_ns)
+        min(ns * part.factor * (1 + sign * off), most_ns)
         for ns, sign in ((saving.low_ns, -1), (saving.central_ns, 0), (saving.high_ns, 1))
     )
     return replace(
@@ -147,6 +147,7 @@ def _of_a_part(saving: Saving, plain: PlainParts, factor: float) -> Saving:
         share=central_ns / plain.span_ns,
         basis=f"{saving.basis}; {MEASURED}",
         calibrated=True,
+        ceiling_share=part.share,
     )
 
 

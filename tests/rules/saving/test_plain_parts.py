@@ -15,7 +15,7 @@ from gpuprof.model.schema import ITERATIONS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Saving
-from gpuprof.rules.saving.plain_parts import PlainParts
+from gpuprof.rules.saving.plain_parts import PlainPart, PlainParts
 from gpuprof.rules.saving.without_profiling import MEASURED, without_recording
 from tests.support.trace_builder import TraceBuilder
 
@@ -74,13 +74,14 @@ def test_a_part_is_known_by_where_the_time_lies() -> None:
     parts = PlainParts.of(results)
     assert parts is not None
     phases = results.get(Phases)
-    assert parts.factor_of(phases.input) == parts.wait
-    assert parts.factor_of(phases.optimizer) == parts.optimizer
+    assert parts.part_of(phases.input) == PlainPart(parts.wait, pytest.approx(20 / 112))
+    assert parts.part_of(phases.optimizer) == PlainPart(parts.optimizer, pytest.approx(50 / 112))
     for whole_ms, expected in ((1.9, parts.wait), (2.1, None)):  # 8 ms of wait, and so much of what follows
         within = Intervals(np.array([0]), np.array([int((8 + whole_ms) * MS)]))
-        assert parts.factor_of(within) == expected
-    assert parts.factor_of(Intervals(np.array([8 * MS]), np.array([12 * MS]))) is None
-    assert parts.factor_of(Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))) is None
+        found = parts.part_of(within)
+        assert (found.factor if found else None) == expected
+    assert parts.part_of(Intervals(np.array([8 * MS]), np.array([12 * MS]))) is None
+    assert parts.part_of(Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))) is None
 
 
 @pytest.mark.parametrize(("part", "recorded_ms", "plain_ms"), [("input", 80, 20), ("optimizer", 80, 50)])
@@ -97,4 +98,7 @@ def test_a_saving_never_exceeds_what_the_part_takes_without_the_recording(
     assert plain.central_ns == pytest.approx(plain_ms * MS)
     assert plain.share == pytest.approx(plain_ms / 112) == pytest.approx(plain.most_share)
     assert plain.least_share == pytest.approx(plain_ms / 224)
+    varying = replace(plain, spread=0.3)
+    assert varying.most_share == plain.ceiling_share == pytest.approx(plain_ms / 112)
+    assert varying.least_share < plain.least_share
     assert plain.calibrated and plain.basis == f"all of it; {MEASURED}"
