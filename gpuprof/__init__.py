@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gpuprof.profiling import SavedRun, history, last, profile
+    from gpuprof.report.answer import Answer
     from gpuprof.report.verdict import Verdict
     from gpuprof.rules.base.finding import Abstention, Finding, Saving
     from gpuprof.run import Run
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Abstention",
+    "Answer",
     "Finding",
     "GpuprofError",
     "Measurement",
@@ -40,6 +42,7 @@ __all__ = [
 
 _LAZY = {
     "Abstention": "gpuprof.rules.base.finding",
+    "Answer": "gpuprof.report.answer",
     "Finding": "gpuprof.rules.base.finding",
     "Measurement": "gpuprof.verification",
     "Run": "gpuprof.run",

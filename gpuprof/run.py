@@ -18,10 +18,12 @@ from gpuprof.model.kinds import VOCABULARIES
 from gpuprof.model.measured import Measured, read_measured, write_measured
 from gpuprof.model.trace import Trace
 from gpuprof.report import Comparison, Report, Summary
+from gpuprof.report.answer import Answer, answer
 from gpuprof.report.contract import to_dict
 from gpuprof.report.summary import read_summary, write_summary
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.views.text import render_text
+from gpuprof.whatif.questions import Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,6 +181,29 @@ class Run:
             )
         earlier = read_summary(Path(other)) or Run.load(other).summary
         return Comparison(before=earlier, after=self.summary)
+
+    def whatif(
+        self,
+        *,
+        kernel_time: Mapping[str, float] | None = None,
+        without_lines: Sequence[int] = (),
+        pinned_copies: bool = False,
+        no_waits: bool = False,
+        data_ready: bool = False,
+        link_speedup: float = 1.0,
+    ) -> Answer:
+        """What this run would take with some of it faster, or gone; all that is given is simulated together.
+
+        `kernel_time`: by name pattern (`"*gemm*"`) the factor on the time of kernels (of operators where no device was
+        recorded), 0.5 for twice as fast. `without_lines`: lines of the cell, 1-based, with all that they call and
+        launch. `pinned_copies`: copies to the device from pinned memory, which the host does not wait for. `no_waits`:
+        the host never waits for the device. `data_ready`: every batch is there when it is asked for. `link_speedup`:
+        collectives are that many times as fast. UsageError, with one line, for what this run cannot be asked.
+        """
+        asked = Question(
+            dict(kernel_time or {}), tuple(without_lines), pinned_copies, no_waits, data_ready, link_speedup
+        )
+        return answer(self.report_data.results, asked)
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:

@@ -82,6 +82,7 @@ def test_the_classes_that_users_meet_are_at_the_top():
     assert all(type(finding) is gpuprof.Finding for finding in run.findings)
     assert {type(finding.saving) for finding in run.findings if finding.saving} == {gpuprof.Saving}
     assert {type(each) for each in run.abstained} <= {gpuprof.Abstention}
+    assert type(run.whatif(kernel_time={"*": 0.5})) is gpuprof.Answer
     assert typing.get_type_hints(gpuprof.verify)["return"] is gpuprof.Measurement
 
 

@@ -40,6 +40,13 @@ def faster(folder: Path) -> str:
     return f"{comparison.sentence()} {len(gpuprof.history(folder))} saved runs"
 
 
+def asked(run: gpuprof.Run) -> str:
+    answer = run.whatif(kernel_time={"*gemm*": 0.5}, without_lines=[12], data_ready=True, link_speedup=2)
+    assert_type(answer, gpuprof.Answer)
+    assert_type(answer.central_share, float | None)
+    return str(answer)
+
+
 def measured() -> gpuprof.Measurement:
     try:
         measured_change = gpuprof.verify(lambda: sum(range(1000)), lambda: 499_500, guard="exact", pairs=3)

@@ -30,6 +30,7 @@ from gpuprof.analyses.basics.result import Array, Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
+from gpuprof.analyses.transfers.pinned_bandwidth import pinned_bytes_per_s
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, HostMemory
@@ -78,7 +79,7 @@ class PageableH2dCopy(Rule):
     ) -> Finding:
         total_ns, total_bytes = int(copies["duration_ns"].sum()), int(np.maximum(copies["bytes"], 0).sum())
         bandwidth = total_bytes / total_ns * units.NS_PER_S if total_ns else None
-        reference = _reference(results)
+        reference = pinned_bytes_per_s(results)
         faster = total_ns - total_bytes / reference * units.NS_PER_S if reference else 0.0
         share = scope.share(cost.total_ns)
         against = f", where {units.rate(reference)} is possible" if reference else ""
@@ -162,13 +163,3 @@ def _lines(results: Results, copies: Table) -> tuple[int, ...]:
 def _issued(copies: Table) -> Array:
     """The calls that issued these copies, where they are known."""
     return copies["call"][copies["call"] >= 0]
-
-
-def _reference(results: Results) -> float | None:
-    """Bandwidth that pinned copies of this run reach, else what the device's link is known to give."""
-    copies = results.get(Copies).of_direction(CopyKind.H2D)
-    pinned = copies.take((copies["host_memory"] == HostMemory.PINNED) & (copies["bytes"] >= 1 << 20))
-    if len(pinned):
-        return float(np.nanmedian(pinned["bandwidth_bytes_per_s"]))
-    primary = results.get(DeviceActivity).primary
-    return results.device(primary.id).link_bytes_per_s if primary else None
