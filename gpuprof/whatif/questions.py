@@ -100,7 +100,7 @@ def _parts(results: Results, asked: Question) -> Iterator[Part]:
 def _kernel_time(results: Results, pattern: str, factor: float) -> Part:
     if not factor >= 0:
         raise UsageError(f"whatif: kernel_time of {pattern!r} is {factor}; expected a factor of 0 or more")
-    trace, words = results.trace, f"{pattern} in {units.percent(factor)} of its time"
+    trace, words = results.trace, f"named {pattern} in {units.percent(factor)} of their time"
     hit = np.array([fnmatchcase(name, pattern) for name in trace.names], bool)
     if results.get(DeviceActivity).recorded:
         kernels = np.flatnonzero(trace.device_events["kind"] == DeviceEventKind.KERNEL)
@@ -108,13 +108,13 @@ def _kernel_time(results: Results, pattern: str, factor: float) -> Part:
         _some(
             len(rows), f"no kernel of this run is named {pattern!r}", _longest(trace, trace.device_events.take(kernels))
         )
-        return Part(words, _always(operations_scaled(rows, factor)))
+        return Part(f"kernels {words}", _always(operations_scaled(rows, factor)))
     operators = trace.operators
     mine = np.flatnonzero(operators["thread"] == trace.main_thread)
     rows, top = mine[hit[operators["name"][mine]]], mine[operators["parent"][mine] < 0]
     _some(len(rows), f"no operator of this run is named {pattern!r}", _longest(trace, operators.take(top)))
     inside = intervals.union(intervals.of(operators.take(rows)))
-    return Part(words, _always(host_time_scaled(inside, factor)), inside, factor)
+    return Part(f"operators {words}", _always(host_time_scaled(inside, factor)), inside, factor)
 
 
 def _without_lines(results: Results, lines: tuple[int, ...]) -> Part:

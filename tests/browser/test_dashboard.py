@@ -217,6 +217,16 @@ def test_the_previous_run_is_compared_and_another_can_be_picked(lab, width, them
     panel.get_by_text("the code is the same").wait_for()
 
 
+@pytest.mark.parametrize(("width", "theme"), [(1100, "Light"), (700, "Dark")])
+def test_a_question_of_ones_own_is_answered(lab, width, theme):
+    panel = lab.tab(1, "What if")
+    panel.locator("input[type=text]").first.fill("aten::*")
+    panel.locator("button", has_text="Ask").click()
+    panel.get_by_text("in 50 % of their time").first.wait_for()
+    _look(lab, width, theme)
+    lab.picture(f"what-if-{theme.lower()}-{width}", lab.cell(1).locator(DASHBOARD))
+
+
 def _pick(picker, words: str) -> None:
     labels = picker.locator("option").all_inner_texts()
     picker.select_option(index=next(i for i, label in enumerate(labels) if words in label))

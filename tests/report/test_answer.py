@@ -49,7 +49,7 @@ def test_parts_are_simulated_together_not_added() -> None:
     both = asked(program, no_waits=True, kernel_time={"k": 0.0})
     assert both.central_share is not None
     assert both.central_share < sum(each.central_share or 0 for each in alone) - 0.3
-    assert both.question == "k in 0 % of its time, without waits of the host for the device"
+    assert both.question == "kernels named k in 0 % of their time, without waits of the host for the device"
 
 
 def test_a_loss_is_said_as_one() -> None:

@@ -23,8 +23,8 @@ def test_each_part_has_its_words() -> None:
     asked = Question(kernel_time={"k*": 0.5, "k": 2.0}, no_waits=True)
     words = [part.words for part in parts_of(Results(run(STEP * 10)), asked)]
     assert words == [
-        "k* in 50 % of its time",
-        "k in 200 % of its time",
+        "kernels named k* in 50 % of their time",
+        "kernels named k in 200 % of their time",
         "without waits of the host for the device",
     ]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 
 from gpuprof.views.dashboard import fragments, tabs
+from gpuprof.views.dashboard.ask import Ask
 from gpuprof.views.dashboard.compare import Compare
 from gpuprof.views.dashboard.export import export
 from gpuprof.views.live.place import NO_WIDGETS
@@ -83,6 +84,7 @@ class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
             ("Timeline", partial(self._build_timeline, report)),
             (f"Findings ({found})" if found else "Findings", partial(tabs.findings, report, self.show)),
             *((section.title, partial(tabs.section, report, section)) for section in sections_of(report)),
+            ("What if", partial(Ask, report)),
             ("Compare", partial(self._build_compare, report)),
         ]
 

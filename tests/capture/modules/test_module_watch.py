@@ -295,16 +295,21 @@ def test_functional_calls_and_data_parallel_modules_work_as_they_did(watch: Modu
     given = {name: torch.zeros_like(each) for name, each in net.named_parameters()}
     torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
     try:
-        parallel = torch.nn.parallel.DistributedDataParallel(net)
-        watch.begin()
-        assert torch.func.functional_call(net, given, (torch.ones(1, 4),)).sum() == 0
-        parallel(torch.ones(1, 4)).sum().backward()
-        found = called(watch)
+        found = _called_in_parallel(watch, net, given)
+        gc.collect()  # a reducer that outlives its group joins the group's threads while it holds the interpreter
     finally:
         torch.distributed.destroy_process_group()
     assert found[0] == ("DistributedDataParallel.module",) and found[7] == ("DistributedDataParallel",)
     assert found[8:10] == [("DistributedDataParallel.module",), ("DistributedDataParallel.module.layers.0",)]
     assert all(each.grad is not None for each in net.parameters())
+
+
+def _called_in_parallel(watch: ModuleWatch, net: Net, given: dict[str, torch.Tensor]) -> list[tuple[str, ...]]:
+    parallel = torch.nn.parallel.DistributedDataParallel(net)
+    watch.begin()
+    assert torch.func.functional_call(net, given, (torch.ones(1, 4),)).sum() == 0
+    parallel(torch.ones(1, 4)).sum().backward()
+    return called(watch)
 
 
 def test_a_recomputed_forward_pass_is_marked_again(watch: ModuleWatch) -> None:

@@ -48,7 +48,7 @@ def test_every_tab_can_be_opened(make):
     dashboard = Dashboard(with_findings(make()))
     titles = list(dashboard.tab.titles)
     assert titles[:2] == ["Timeline", "Findings (2)"]
-    assert {"Transfers", "Memory", "Environment", "Compare"} <= set(titles)
+    assert {"Transfers", "Memory", "Environment", "What if", "Compare"} <= set(titles)
     for title in titles:
         page = opened(dashboard, title)
         assert "could not be built" not in html(page), title
