@@ -84,6 +84,11 @@ class Showing:
         if run.unsaved is not None and self._choice not in ("auto", "report"):
             notice(run.unsaved)
 
+    def again(self) -> None:
+        """Show the whole report anew, in its place: more was measured since. Elsewhere each line was said already."""
+        if self._place is not None:
+            _attempt("no formatted report", self._publish_bundle)
+
     def _publish_widget(self) -> None:
         _attempt("no dashboard", lambda: _publish_widget(self._run, self._live))
 

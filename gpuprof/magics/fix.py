@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,22 @@ if TYPE_CHECKING:
 def put_changed_cell(shell: Any, line: str) -> None:
     """Put the last run's cell with the change of the finding that `line` numbers below the calling one.
 
-    A line says so where that finding has no change to make. UsageError where there is no such finding.
+    Without a number it is the change, or several together, that was measured to be fastest. A line says so where that
+    finding has no change to make. UsageError where there is no such finding.
     """
     from gpuprof.profiling import last
 
     try:
         run = last()
-        number = finding_number(run, line.strip(), "%gpufix")
-        changed = _changed_cell(run, number)
+        best = _best_measured(run) if not line.strip() else ()
+        numbers = best or (finding_number(run, line.strip(), "%gpufix"),)
+        changed = _changed_cell(run, numbers)
     except GpuprofError as error:
         raise MagicUsageError(str(error)) from None
-    name = f"finding {number} ({run.findings[number - 1].rule})"
+    first = run.findings[numbers[0] - 1]
+    name = f"finding {numbers[0]} ({first.rule})" if len(numbers) == 1 else f"findings {' + '.join(map(str, numbers))}"
     if changed is None:
-        notice(f"{name} has no change to make for you; its advice: {run.findings[number - 1].change}")
+        notice(f"{name} has no change to make for you; its advice: {first.change}")
         return
     if (script := script_of(run)) is not None:
         notice(f"{name} changes {script}, which is no cell; apply the diff of the report there")
@@ -62,11 +66,11 @@ def script_of(run: Run) -> Path | None:
     return path if path.is_file() else None
 
 
-def _changed_cell(run: Run, number: int) -> str | None:
-    """The changed cell as it was typed, with `--compare last` on its magic line."""
+def _changed_cell(run: Run, numbers: Sequence[int]) -> str | None:
+    """The changed cell as it was typed, with `--compare last` on its magic line and without `--try`."""
     from gpuprof.code_edits.syntax.diff import compared_with_last
 
-    after = changed_source(run, number)
+    after = combined_source(run, numbers)
     return None if after is None else compared_with_last(after).rstrip("\n")
 
 
@@ -76,3 +80,24 @@ def changed_source(run: Run, number: int) -> str | None:
 
     diff, cell = run.findings[number - 1].diff, run.trace.context.cell
     return None if diff is None or cell is None else changed(as_typed(cell.source), diff)
+
+
+def combined_source(run: Run, numbers: Sequence[int]) -> str | None:
+    """The cell as typed with the changes of these findings; None where one has none, or two touch the same lines."""
+    from gpuprof.code_edits.syntax.diff import as_typed
+    from gpuprof.code_edits.syntax.merged import merged
+
+    cell = run.trace.context.cell
+    sources = [changed_source(run, number) for number in numbers]
+    known = [source for source in sources if source is not None]
+    return None if cell is None or len(known) < len(numbers) else merged(as_typed(cell.source), known)
+
+
+def _best_measured(run: Run) -> tuple[int, ...]:
+    """The findings whose changes, made together, were measured to be fastest; empty where none was faster."""
+    faster = [each for each in run.measured if each.measurement.get("outcome") == "faster"]
+    right = [each for each in faster if (each.measurement.get("guard") or {}).get("status") != "failed"]
+    if not right:
+        return ()
+    best = max(right, key=lambda each: each.measurement.get("ratio") or 0.0)
+    return best.together or (best.number,)

@@ -51,6 +51,13 @@ _ARGUMENTS = (
         "name or id, `last`, or a path",
     ),
     argument("--no-compare", action="store_true", help="do not compare with the cell's previous run"),
+    argument(
+        "--try",
+        dest="try_changes",
+        action="store_true",
+        help="then measure the changes of the best findings, alone and together; %%gpufix inserts the best of them",
+    ),
+    argument("--try-seconds", type=float, default=60.0, metavar="S", help="--try takes about S seconds (default 60)"),
     argument("--report", type=_unquoted, metavar="FILE.html", help="also write the one-file HTML report"),
     argument(
         "--display",
@@ -89,6 +96,7 @@ class CellOptions:
     display: str = "auto"
     quiet: bool = False
     into: str | None = None
+    try_seconds: float | None = None
 
 
 def parse(line: str) -> CellOptions:
@@ -106,6 +114,7 @@ def parse(line: str) -> CellOptions:
         display=given.display,
         quiet=given.quiet,
         into=_variable(given.into),
+        try_seconds=_seconds(given.try_seconds) if given.try_changes else None,
     )
 
 
@@ -138,6 +147,12 @@ def _report(text: str | None) -> Path | None:
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError(f"--report {text}: expected a file in a folder that exists; name another file")
     return path
+
+
+def _seconds(given: float) -> float:
+    if not 0 < given < float("inf"):
+        raise UsageError(f"--try-seconds {given:g}: expected a number of seconds above 0")
+    return given
 
 
 def _variable(text: str | None) -> str | None:

@@ -103,6 +103,7 @@ class ProfiledCell:
                 self._finish_saving(run)
                 showing.rest()
                 run._keep_summary()
+                self._try(run, showing)
         except KeyboardInterrupt:
             notice(f"the report was interrupted; {self._whereabouts()}")
             return False
@@ -115,6 +116,17 @@ class ProfiledCell:
             self._finish_saving(run)
             give_back_free_memory()
         return not interrupt.arrived
+
+    def _try(self, run: Run, showing: Showing) -> None:
+        """Measure the best changes where the user asked for it, and show the report with what was measured."""
+        if self._options.try_seconds is None:
+            return
+        from gpuprof.magics.try_best import try_best
+
+        if run.report_data.gate.cannot_judge:
+            notice("--try: nothing measured, since this recording cannot be judged")
+        elif try_best(self._shell, run, self._options.try_seconds):
+            showing.again()
 
     def _read(self) -> Run:
         from gpuprof.profiling import remember

@@ -77,7 +77,7 @@ def try_change(shell: Any, line: str) -> None:
     except VerificationError as error:
         notice(f"not measured: {error}")
         return
-    _keep(run, number, measurement)
+    keep(run, (number,), measurement)
     _show(measurement)
 
 
@@ -97,16 +97,16 @@ def _sources(shell: Any, run: Run, number: int) -> tuple[str, str] | None:
     cell = run.trace.context.cell
     if after is None or cell is None:
         return None
-    before, changed = (shell.transform_cell(_commented(source)) for source in (cell.source, after))
-    return before, changed
+    return as_plain_python(shell, cell.source), as_plain_python(shell, after)
 
 
-def _commented(source: str) -> str:
+def as_plain_python(shell: Any, source: str) -> str:
+    """A cell as typed, its magic lines as comments or calls."""
     from gpuprof.magics.transformer import comment_out, find_magic_line
 
     lines = source.splitlines(keepends=True)
     magic = find_magic_line(lines)
-    return source if magic is None else "".join(comment_out(lines, magic))
+    return str(shell.transform_cell(source if magic is None else "".join(comment_out(lines, magic))))
 
 
 def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given: Namespace) -> Measurement:
@@ -125,11 +125,11 @@ def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given:
         budget_s=given.budget,
         most_pairs=given.pairs,
         allow_effects=given.allow_effects,
-        predicted=_predicted(finding.saving),
+        predicted=predicted(finding.saving),
     )
 
 
-def _predicted(saving: Saving | None) -> tuple[float, float, float] | None:
+def predicted(saving: Saving | None) -> tuple[float, float, float] | None:
     """The saving as ratios of times: 1 ÷ (1 − share), of the low, central and high end."""
     if saving is None:
         return None
@@ -138,12 +138,17 @@ def _predicted(saving: Saving | None) -> tuple[float, float, float] | None:
     return low, central, high
 
 
-def _keep(run: Run, number: int, measurement: Measurement) -> None:
+def keep(run: Run, numbers: tuple[int, ...], measurement: Measurement) -> None:
+    """Keep what was measured of these findings together with the run; a line says where it cannot be saved."""
     from gpuprof.model.measured import Measured
 
-    rule = run.findings[number - 1].rule
     made = Measured(
-        number=number, rule=rule, text=str(measurement), measurement=measurement.to_dict(), created_ns=time.time_ns()
+        number=numbers[0],
+        rule=" + ".join(run.findings[number - 1].rule for number in numbers),
+        text=str(measurement),
+        measurement=measurement.to_dict(),
+        created_ns=time.time_ns(),
+        together=numbers if len(numbers) > 1 else (),
     )
     if (problem := run._add_measured(made)) is not None:
         notice(problem)

@@ -13,13 +13,17 @@ MEASURED = "measured.json"
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """One `%gputry`: the finding by its number (from 1) and rule, the measurement in one line and as an object."""
+    """One measured change: the finding by its number (from 1) and rule, the measurement in one line and as an object.
+
+    `together`: the numbers of several findings whose changes were measured as one; `rule` then joins theirs by " + ".
+    """
 
     number: int
     rule: str
     text: str
     measurement: dict[str, Any] = msgspec.field(name="verdict")  # the name that saved runs have
     created_ns: int
+    together: tuple[int, ...] = ()
 
 
 def read_measured(folder: Path) -> tuple[Measured, ...]:

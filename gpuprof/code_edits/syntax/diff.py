@@ -9,6 +9,7 @@ CONTEXT_LINES = 3
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 _MAGIC_LINE = re.compile(r"# (%%gpuprofile\b.*)")
 _COMPARE = re.compile(r"""\s*--compare(?:\s+|=)(?:'[^']*'|"[^"]*"|\S+)""")
+_TRY = re.compile(r"\s*--try(?:-seconds(?:\s+|=)\S+)?(?=\s|$)")
 
 
 def unified_diff(before: str, after: str) -> str:
@@ -48,11 +49,11 @@ def as_typed(source: str) -> str:
 
 
 def compared_with_last(source: str) -> str:
-    """A cell as typed, with `--compare last` on its magic line; unchanged where it has none."""
+    """A cell as typed, with `--compare last` on its magic line and without `--try`; unchanged where it has none."""
     lines = source.split("\n")
     at = next((row for row, line in enumerate(lines) if line.startswith("%%gpuprofile")), None)
     if at is not None:
-        lines[at] = f"{_COMPARE.sub('', lines[at]).rstrip()} --compare last"
+        lines[at] = f"{_TRY.sub('', _COMPARE.sub('', lines[at])).rstrip()} --compare last"
     return "\n".join(lines)
 
 

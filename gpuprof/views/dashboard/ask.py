@@ -31,7 +31,9 @@ class Ask(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self._answers: list[Mapping[str, str]] = []
         device = bool(report.results.get(DeviceActivity).recorded)
         self.kernels = ipywidgets.Text(
-            description="kernels named" if device else "operators named", placeholder="*gemm*", style=_WIDE
+            description="kernels named" if device else "operators named",
+            placeholder="*gemm*" if device else "aten::*mm",
+            style=_WIDE,
         )
         self.times = ipywidgets.BoundedFloatText(
             value=2.0, min=0.01, max=1000.0, step=0.5, description="times as fast", style=_WIDE

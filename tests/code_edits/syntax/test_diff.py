@@ -48,6 +48,8 @@ def test_the_magic_line_as_it_was_typed(recorded: str, typed: str) -> None:
         ("%%gpuprofile --name 'my run' --steps 3 ", "%%gpuprofile --name 'my run' --steps 3 --compare last"),
         ("%%gpuprofile --compare 'my run' --quiet", "%%gpuprofile --quiet --compare last"),
         ("%%gpuprofile --compare=first", "%%gpuprofile --compare last"),
+        ("%%gpuprofile --try --try-seconds 30 --steps 3", "%%gpuprofile --steps 3 --compare last"),
+        ("%%gpuprofile --name --trying", "%%gpuprofile --name --trying --compare last"),
         ("x = 1", "x = 1"),
     ],
 )
