@@ -78,10 +78,10 @@ def _known(trace: Trace, results: Results) -> tuple[Intervals, Array]:
     starts = np.maximum(events["time_ns"], within.starts[0])
     ends = np.minimum(places.end_ns, within.ends[-1])
     mine = (places.thread == places.main_thread) & (events["line"] > 0) & (ends > starts)
-    rows, nodes, turn = [], [], Counter[tuple[int, ...]]()
+    rows, nodes, turn = [], [], Counter[tuple[int, int]]()
     at = np.flatnonzero(mine)
-    for row, *place in zip(*(each.tolist() for each in (at, events["source_file"][at], events["line"][at])), strict=True):
-        key = tuple(place)
+    places_of = zip(events["source_file"][at].tolist(), events["line"][at].tolist(), strict=True)
+    for row, key in zip(at.tolist(), places_of, strict=True):
         if key in stacks:
             choice, share = stacks[key]
             turn[key] += 1
@@ -90,7 +90,7 @@ def _known(trace: Trace, results: Results) -> tuple[Intervals, Array]:
     return Intervals(starts[rows] - ahead_ns, ends[rows] - ahead_ns), np.array(nodes, np.int64)
 
 
-def _stacks_by_line(trace: Trace, results: Results) -> dict[tuple[int, ...], tuple[list[int], list[float]]]:
+def _stacks_by_line(trace: Trace, results: Results) -> dict[tuple[int, int], tuple[list[int], list[float]]]:
     """By row of the followed files and line: the stacks that were looked at in it, and their shares, added up."""
     followed, stacks, lines = trace.context.lines, trace.context.stacks, results.get(StackLines)
     if followed is None or stacks is None:
