@@ -169,17 +169,19 @@ def kernel(*, attended: bool) -> Iterator[Kernel]:
             os.chdir(before)
 
 
-def large_cells(given: argparse.Namespace) -> None:
-    """One kernel: its first report and later ones of a cell of so many operators."""
+def large_cells(given: argparse.Namespace, *, whole: bool) -> None:
+    """One kernel: its first report and later ones of a cell of so many operators, `whole`: all of them recorded."""
     steps = given.operators // OPERATORS_PER_STEP
-    code = f"%%gpuprofile --steps {steps * 2}\n{CELL.format(steps=steps, batch=SMALL_BATCH)}"
+    options = f" --steps {steps * 2}" if whole else ""
+    code = f"%%gpuprofile{options}\n{CELL.format(steps=steps, batch=SMALL_BATCH)}"
+    print(f"{steps * OPERATORS_PER_STEP:,} operators, {'all recorded' if whole else 'default options'}")
     with kernel(attended=not given.unattended) as made:
         time.sleep(given.pause)
         for number in range(1 + given.later):
             ran = made.run(code)
             count, events, stop_ns = made.facts()
             print(
-                f"{'later' if number else 'first'}: {count:,} operators, {events:,} events; cell's end to verdict "
+                f"{'later' if number else 'first'}: {count:,} recorded, {events:,} events; cell's end to verdict "
                 f"{ran.verdict_s:.2f} s (processor {ran.processor_s[0]:.2f}), to the last output {ran.last_s:.2f} s "
                 f"({ran.processor_s[-1]:.2f}), to idle {ran.idle_s:.2f} s; "
                 f"stop and save {stop_ns / 1000 / events:.1f} µs per event",
@@ -220,7 +222,8 @@ def main() -> None:
     parser.add_argument("--unattended", action="store_true")
     given = parser.parse_args()
     for _ in range(given.kernels):
-        large_cells(given)
+        large_cells(given, whole=False)
+        large_cells(given, whole=True)
     if given.rounds:
         short_cells(given)
     print(f"load average {statistics.mean(os.getloadavg()[:2]):.1f}")

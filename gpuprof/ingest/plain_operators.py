@@ -135,10 +135,11 @@ def split(text: bytes) -> tuple[bytes, PlainOperators | None]:
         return text, None
     begins, ends = heads[good], reader.at[good]
     columns = (column[good] for column in (*fields, external_id, sequence, forward_thread))
-    behind = text.count(_CATEGORY, int(ends[-1]))
-    if text.count(_CATEGORY) != len(found) + behind or behind > 1:
+    others, end = _without(text, begins, ends), int(ends[-1])
+    behind = text.count(_CATEGORY, end)
+    if others.count(_CATEGORY) != behind or behind > 1:
         return text, None  # some are written otherwise: their order would be lost
-    return _without(text, begins, ends), PlainOperators(found, int(ends[-1]), *columns)
+    return others, PlainOperators(found, end, *columns)
 
 
 def _heads(text: bytes) -> tuple[Array, Array]:

@@ -33,7 +33,7 @@ _ARGUMENTS = (
         "--steps",
         type=int,
         metavar="N",
-        help="record the kernels of N steps, then only sample (default 20; of very short steps, a second of them)",
+        help="record the kernels of N steps, then only sample (default 20; of very short steps, up to a second)",
     ),
     argument("--skip", type=int, metavar="N", help="count the first N steps as warm-up (default 2)"),
     argument("--max-seconds", type=float, metavar="S", help="record kernels for at most S seconds (default 60)"),

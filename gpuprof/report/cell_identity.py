@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 from typing import TypeVar
@@ -31,7 +32,7 @@ def previous_among(runs: Iterable[Saved], cell: Cell, before_ns: int) -> Saved |
     for saved in sorted(earlier, key=lambda run: run.created_ns or 0, reverse=True):
         if saved.cell is None:
             continue
-        alike = _likeness(cell, saved.cell)
+        alike = _likeness(_code(cell), _code(saved.cell))
         if cell.cell_id is not None and cell.cell_id == saved.cell.cell_id and alike >= _REWRITTEN:
             return saved
         if alike >= _ALIKE and _matched(_code(cell), _code(saved.cell)) >= _MATCHED_LINES:
@@ -39,15 +40,18 @@ def previous_among(runs: Iterable[Saved], cell: Cell, before_ns: int) -> Saved |
     return copies[0] if copies else None
 
 
-def _likeness(one: Cell, other: Cell) -> float:
-    """0..1: how much of the code the two cells share, the magic line and blank lines apart."""
-    ours, theirs = _code(one), _code(other)
+@functools.lru_cache(256)  # a cell is run again and again, and each takes a millisecond
+def _likeness(ours: tuple[str, ...], theirs: tuple[str, ...]) -> float:
+    """0..1: how much of the code two cells share."""
+    if ours == theirs:
+        return 1.0
     if min(len(ours), len(theirs)) < _COMPARED_BY_LINE:
         return SequenceMatcher(None, "\n".join(ours), "\n".join(theirs), autojunk=False).ratio()
     return SequenceMatcher(None, ours, theirs, autojunk=False).ratio()
 
 
-def _matched(ours: list[str], theirs: list[str]) -> float:
+@functools.lru_cache(256)
+def _matched(ours: tuple[str, ...], theirs: tuple[str, ...]) -> float:
     """0..1: how many of their lines the other cell has too, or changed a little; 1 where lines were compared."""
     if min(len(ours), len(theirs)) >= _COMPARED_BY_LINE:
         return 1.0
@@ -56,6 +60,7 @@ def _matched(ours: list[str], theirs: list[str]) -> float:
     return found / ((len(ours) + len(theirs)) or 1)
 
 
-def _code(cell: Cell) -> list[str]:
+def _code(cell: Cell) -> tuple[str, ...]:
+    """The lines, the magic line and blank ones apart."""
     lines = (line.strip() for line in cell.source.splitlines())
-    return [line for line in lines if line and not line.startswith(_MAGIC_LINE)]
+    return tuple(line for line in lines if line and not line.startswith(_MAGIC_LINE))

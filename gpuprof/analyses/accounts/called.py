@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gpuprof.model.context import SampledStacks
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -14,7 +16,9 @@ _WRAPPERS = ("wrapper", "decorate_context", "inner", "wrapped")
 def called(trace: Trace, stacks: SampledStacks, node: Array, spent: Array, own: Array) -> tuple[str, float]:
     """The library's function that took most of the line's time: from the first one down, past wrappers, as long as one
     function holds half of the time; and its share of that time, 0..1. Empty for the line's own code."""
-    paths = [_path_below(trace, int(leaf), int(own[leaf])) for leaf in node]
+    leaves, of_leaf = np.unique(node, return_inverse=True)
+    distinct = [_path_below(trace, leaf, int(own[leaf])) for leaf in leaves.tolist()]
+    paths = [distinct[row] for row in of_leaf.reshape(-1).tolist()]
     chosen, level, whole, share = -1, 0, float(spent.sum()), 0.0
     while level == 0 or _is_wrapper(stacks.functions[chosen % _FUNCTIONS]):
         held = dict[int, float]()

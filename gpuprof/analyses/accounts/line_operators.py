@@ -30,11 +30,13 @@ class LineOperators(Result):
         rows = np.flatnonzero((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
         at = places.at(operators["thread"][rows], operators["start_ns"][rows])
         rows, at = rows[at >= 0], at[at >= 0]
-        keys = np.stack((places.events["source_file"][at], places.events["line"][at]), axis=1)
-        lines, group = np.unique(keys, axis=0, return_inverse=True)
+        sources, lines = (places.events[each][at].astype(np.int64) for each in ("source_file", "line"))
+        most = int(lines.max(initial=0)) + 1
+        keys, group = np.unique(sources * most + lines, return_inverse=True)
         group = group.reshape(-1)
         found = {}
-        for row, (file, line) in enumerate(lines.tolist()):
+        for row, key in enumerate(keys.tolist()):
+            file, line = divmod(key, most)
             name = _most(operators["name"][rows[group == row]], operators["duration_ns"][rows[group == row]])
             if name is not None and 0 <= file < len(followed.files):
                 found[followed.files[file].filename, line] = trace.names[name]

@@ -33,8 +33,8 @@ def learned_events(trace: Trace, lines: StackLines, ahead_ns: int) -> Table:
     starts = operators["start_ns"][rows]
     ends = starts + operators["duration_ns"][rows]
     seen = _seen(trace, lines, starts, ends, ahead_ns)
-    places = _learned(operators["name"][rows], seen)
-    return _as_events(int(tids[trace.main_thread]), starts - ahead_ns, ends - ahead_ns, places)
+    distinct, number = _learned(operators["name"][rows], seen)
+    return _as_events(int(tids[trace.main_thread]), starts - ahead_ns, ends - ahead_ns, distinct, number)
 
 
 def _seen(trace: Trace, lines: StackLines, starts: Array, ends: Array, ahead_ns: int) -> list[tuple[int, _Place]]:
@@ -51,19 +51,23 @@ def _seen(trace: Trace, lines: StackLines, starts: Array, ends: Array, ahead_ns:
     return found
 
 
-def _learned(names: Array, seen: list[tuple[int, _Place]]) -> list[_Place | None]:
-    """The place of each operator; None where nobody looked at it or its like, or the looks disagree."""
-    places: list[_Place | None] = [None] * len(names)
+def _learned(names: Array, seen: list[tuple[int, _Place]]) -> tuple[list[_Place], Array]:
+    """The places, and which of them is that of each operator; -1 where nobody looked at it or its like, or the looks
+    disagree."""
+    places = list(dict.fromkeys(place for _, place in seen))
+    number_of = {place: number for number, place in enumerate(places)}
+    found = np.full(len(names), -1)
     for reach in _NEIGHBORS:
         alike = _alike(names, reach)
         votes: dict[int, Counter[_Place]] = defaultdict(Counter)
         for position, place in seen:
             votes[int(alike[position])][place] += 1
-        known = {kind: agreed for kind, count in votes.items() if (agreed := _agreed(count)) is not None}
-        for position, kind in enumerate(alike.tolist()):
-            if places[position] is None and kind in known:
-                places[position] = known[kind]
-    return places
+        of_kind = np.full(int(alike.max(initial=-1)) + 1, -1)
+        for kind, count in votes.items():
+            if (agreed := _agreed(count)) is not None:
+                of_kind[kind] = number_of[agreed]
+        found = np.where(found < 0, of_kind[alike], found)
+    return places, found
 
 
 def _alike(names: Array, reach: int) -> Array:
@@ -82,16 +86,13 @@ def _agreed(votes: Counter[_Place]) -> _Place | None:
     return place if most >= _AGREE * votes.total() else None
 
 
-def _as_events(tid: int, starts: Array, ends: Array, places: list[_Place | None]) -> Table:
+def _as_events(tid: int, starts: Array, ends: Array, places: list[_Place], number: Array) -> Table:
     """Operators in a row on one line are one stay there, with the time between them."""
-    events: list[tuple[int, int, int, int, bool]] = []
-    for position, place in enumerate(places):
-        before = places[position - 1] if position else None
-        if place is not None and place != before:
-            events.append((starts[position], *place, True))
-        after = places[position + 1] if position + 1 < len(places) else None
-        if place is not None and place != after:
-            events.append((ends[position], -1, -1, -1, False))
-    columns = np.array(events, np.int64).reshape(-1, 5).T
+    changes = np.diff(number, prepend=-1, append=-1) != 0
+    first, last = np.flatnonzero(changes[:-1] & (number >= 0)), np.flatnonzero(changes[1:] & (number >= 0))
+    # each stay begins and ends before the next one
+    columns = np.full((5, 2 * len(first)), -1, np.int64)
+    columns[:, ::2] = starts[first], *np.array(places, np.int64).reshape(-1, 3)[number[first]].T, np.ones(len(first))
+    columns[0, 1::2], columns[4, 1::2] = ends[last], 0
     named = dict(zip(("time_ns", "source_file", "line", "cell_line", "begins"), columns, strict=True))
-    return Table(LINE_EVENTS, {**named, "tid": np.full(len(events), tid)})
+    return Table(LINE_EVENTS, {**named, "tid": np.full(columns.shape[1], tid)})

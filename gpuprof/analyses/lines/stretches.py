@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from typing import Self
@@ -78,17 +79,18 @@ def _known(trace: Trace, results: Results) -> tuple[Intervals, Array]:
     ends = np.minimum(places.end_ns, within.ends[-1])
     mine = (places.thread == places.main_thread) & (events["line"] > 0) & (ends > starts)
     rows, nodes, turn = [], [], Counter[tuple[int, int]]()
-    for row in np.flatnonzero(mine).tolist():
-        key = int(events["source_file"][row]), int(events["line"][row])
+    at = np.flatnonzero(mine)
+    places_of = zip(events["source_file"][at].tolist(), events["line"][at].tolist(), strict=True)
+    for row, key in zip(at.tolist(), places_of, strict=True):
         if key in stacks:
             choice, share = stacks[key]
             turn[key] += 1
             rows.append(row)
-            nodes.append(choice[int(np.searchsorted(share, turn[key] * _GOLDEN % 1.0, side="right"))])
+            nodes.append(choice[bisect_right(share, turn[key] * _GOLDEN % 1.0)])
     return Intervals(starts[rows] - ahead_ns, ends[rows] - ahead_ns), np.array(nodes, np.int64)
 
 
-def _stacks_by_line(trace: Trace, results: Results) -> dict[tuple[int, int], tuple[list[int], Array]]:
+def _stacks_by_line(trace: Trace, results: Results) -> dict[tuple[int, int], tuple[list[int], list[float]]]:
     """By row of the followed files and line: the stacks that were looked at in it, and their shares, added up."""
     followed, stacks, lines = trace.context.lines, trace.context.stacks, results.get(StackLines)
     if followed is None or stacks is None:
@@ -100,4 +102,4 @@ def _stacks_by_line(trace: Trace, results: Results) -> dict[tuple[int, int], tup
         if node >= 0 and lines.source_file[node] >= 0:
             row = row_of.get(own[lines.source_file[node]], -1)
             seen.setdefault((row, int(lines.line[node])), Counter())[node] += 1
-    return {key: (list(each), np.cumsum(list(each.values())) / each.total()) for key, each in seen.items()}
+    return {key: (list(each), (np.cumsum(list(each.values())) / each.total()).tolist()) for key, each in seen.items()}

@@ -84,10 +84,13 @@ def numbered(values: Array) -> Array:
     """
     count, values = len(values), np.asarray(values, np.float64)
     begins = [0]
-    for at in range(_AROUND, count - _AROUND + 1):
-        before, after = np.median(values[at - _AROUND : at]), np.median(values[at : at + _AROUND])
-        if after < _RESET * before and values[at] < _RESET * values[at - 1] and at - begins[-1] >= _AROUND:
-            begins.append(at)
+    if count >= 2 * _AROUND:
+        middle = np.median(np.lib.stride_tricks.sliding_window_view(values, _AROUND), axis=1)
+        falls = middle[_AROUND:] < _RESET * middle[:-_AROUND]
+        falls &= values[_AROUND : count - _AROUND + 1] < _RESET * values[_AROUND - 1 : count - _AROUND]
+        for at in (np.flatnonzero(falls) + _AROUND).tolist():
+            if at - begins[-1] >= _AROUND:
+                begins.append(at)
     lengths = np.diff([*begins, count])
     if len(lengths) > 1 and np.median(lengths) < FEWEST_VALUES:
         return np.arange(count)
@@ -120,9 +123,15 @@ def _explained(values: Array) -> tuple[float, float]:
 def _thinned(place: Array, values: Array) -> tuple[Array, Array]:
     if len(values) <= _MOST_VALUES:
         return place, values
-    parts = (np.array_split(each, _MOST_VALUES) for each in (place, values))
-    places, medians = (np.array([np.median(part) for part in each]) for each in parts)
-    return places, medians
+    return _medians(place), _medians(values)
+
+
+def _medians(values: Array) -> Array:
+    """Of the parts that `np.array_split` makes."""
+    size, longer = divmod(len(values), _MOST_VALUES)
+    edge = longer * (size + 1)
+    parts = values[:edge].reshape(longer, size + 1), values[edge:].reshape(_MOST_VALUES - longer, size)
+    return np.concatenate([np.median(part, axis=1) for part in parts])
 
 
 def _slopes(place: Array, values: Array) -> tuple[float, float, float]:

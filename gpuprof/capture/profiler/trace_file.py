@@ -21,6 +21,7 @@ from gpuprof.model.recording import KINETO
 
 _CHUNK_BYTES = 4 * 1024**2
 _PACK_LEVEL = 1
+_MARGIN = 64  # bytes: all but a damaged file has something else than white space in the last ones
 # Kineto up to torch 2.13 writes names as they are: a quote or backslash in a range or file name breaks the JSON.
 # A name has a line to itself (2.13), or stands between category and pid (older).
 _ANY_ODD = (  # apart, each with its literal beginning: an alternation is four times slower
@@ -232,7 +233,7 @@ class _TraceFacts:
             self._counted[b"cpu_op"] = 1
         if b'"gpuprof.clock"' in chunk:
             self._marks.extend(_nanoseconds(mark) for mark in _CLOCK_MARK.findall(chunk))
-        self._last = chunk.rstrip()[-1:] or self._last
+        self._last = (chunk[-_MARGIN:].rstrip() or chunk.rstrip())[-1:] or self._last
 
     def of(self, path: Path, packing: Packing | None = None) -> SavedTrace:
         return SavedTrace(

@@ -6,6 +6,7 @@ most 730,000 events a second were measured.
 
 from __future__ import annotations
 
+import statistics
 import time
 
 from gpuprof.capture.base.options import CaptureOptions
@@ -45,7 +46,7 @@ class EventLimit:
         self._jumped_bytes = 0
         self._began_ns = self._last_ns = time.monotonic_ns() if now_ns is None else now_ns
         self._last_end: int | None = None
-        self._first_end = 0
+        self._grown: list[int] = []
         self._two_ends, self._step_bytes = False, 0
         most = min(MOST_EVENTS, MOST_BYTES // self._cost.ended_bytes, MOST_STOP_NS // self._cost.stop_ns)
         if free_bytes:
@@ -59,12 +60,17 @@ class EventLimit:
 
     @property
     def events_of_steps(self) -> int:
-        """The estimate of how many events came between the first and the last end of a step that was looked at."""
-        return 0 if self._last_end is None else max(0, self._last_end - self._first_end) // self._cost.heap_bytes
+        """The estimate of how many events came between the first and the last end of a step that was looked at.
+
+        By the median from one look to the next: the cell may free at once what it, or an earlier one, had made.
+        """
+        usual = statistics.median(self._grown) if self._grown else 0
+        return int(max(0, usual) * len(self._grown)) // self._cost.heap_bytes
 
     def step_ended(self, heap_bytes: int, now_ns: int | None = None) -> None:
         """A step has ended, with so much heap in use now (`time.monotonic_ns`)."""
         if self._last_end is not None:
+            self._grown.append(heap_bytes - self._last_end)
             longest = self._step_bytes if self._two_ends else 0
             self._step_bytes = max(longest, heap_bytes - self._last_end)
             self._jumped_bytes, self._two_ends, self._last_end = 0, True, heap_bytes
@@ -72,7 +78,7 @@ class EventLimit:
         self._step_bytes = max(0, heap_bytes - self._base_bytes)
         # a first step also makes gradients and the optimizer's state: at most half of the limit is put down to it
         self._base_bytes = heap_bytes - min(self._step_bytes, self.most_events * self._cost.heap_bytes // 2)
-        self._jumped_bytes, self._last_end, self._first_end = 0, heap_bytes, heap_bytes
+        self._jumped_bytes, self._last_end = 0, heap_bytes
         self._began_ns = time.monotonic_ns() if now_ns is None else now_ns
 
     def passed(self, heap_bytes: int, now_ns: int | None = None) -> bool:

@@ -34,6 +34,8 @@ _FEWEST_STEPS = 4
 # so many steps are enough where they hold so many events: each costs 10 µs or more to record, to save and to read
 _SOME_STEPS = 8
 _MANY_EVENTS = 60_000
+# steps so short that more than the usual number is recorded
+_EVENTS_OF_SHORT_STEPS = 25_000
 _STEP_CODE = "profile_hook_step.<locals>.wrapper"
 
 
@@ -213,7 +215,9 @@ class RecordingWindow:
         return time.monotonic_ns() - self._steady_since_ns >= self._options.least_seconds * NS_PER_S
 
     def _much_is_recorded(self, steps: int) -> bool:
-        return steps >= self._options.steps_to_skip + _SOME_STEPS and self._events() >= _MANY_EVENTS
+        if steps < self._options.steps_to_skip + _SOME_STEPS:
+            return False
+        return self._events() >= (_MANY_EVENTS if steps < self._target else _EVENTS_OF_SHORT_STEPS)
 
     def _pass_ends_soon(self, steps: int) -> bool:
         """Whether two thirds of the loader's pass are recorded: a third, perhaps the whole rest of the cell, runs as it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import site
 import sysconfig
 from collections.abc import Iterable
@@ -88,9 +89,10 @@ def _described(filename: str, cell_filename: str) -> SampledFile:
     return SampledFile(filename=filename, kind="module")
 
 
-def _library_folders() -> list[str]:
+@functools.cache
+def _library_folders() -> tuple[str, ...]:
     """Longest first: site-packages lie inside the standard library's folder."""
     paths = sysconfig.get_paths()
     folders = {paths[each] for each in ("purelib", "platlib", "stdlib", "platstdlib", "scripts")}
     folders |= {str(Path(paths["stdlib"]).resolve()), *site.getsitepackages(), site.getusersitepackages()}
-    return sorted(folders, key=len, reverse=True)
+    return tuple(sorted(folders, key=len, reverse=True))

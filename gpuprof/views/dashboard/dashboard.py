@@ -43,7 +43,9 @@ class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
         self._compare: Compare | None = None
         titles, builders = zip(*self._contents(report), strict=True)
         self._builders: dict[int, Build] = dict(enumerate(builders))
-        pages = [ipywidgets.VBox([ipywidgets.HTML(BUILDING)]) for _ in titles]
+        # one for all tabs: each widget takes the front end three messages
+        self._building = ipywidgets.HTML(BUILDING)
+        pages = [ipywidgets.VBox([self._building]) for _ in titles]
         self.tab = ipywidgets.Tab(children=pages, titles=titles, selected_index=0)
         self.head = HtmlWidget(fragments.head(report, exports=render_page is not None), self._asked)
         super().__init__([self.head, self.tab])
@@ -76,6 +78,7 @@ class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
         """Close the box and let go of the run; what is in it is closed by who closes it all."""
         self._report = self._timeline = self._compare = None
         self._builders = {}
+        close_all(self._building)
         super().close()
 
     def _contents(self, report: Report) -> list[tuple[str, Build]]:
@@ -107,7 +110,8 @@ class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
         page = self.tab.children[index]
         before, page.children = page.children, (content,)
         for each in before:
-            close_all(each)
+            if each is not self._building:
+                close_all(each)
 
     def _build_timeline(self, report: Report) -> ipywidgets.Widget:
         if not report.trace.span_ns:

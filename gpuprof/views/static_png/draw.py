@@ -88,7 +88,7 @@ class _Picture:
 
         used = Bbox([[0, (self.height - self.top - MARGIN / 2) / DPI], [WIDTH / DPI, self.height / DPI]])
         drawn, small = io.BytesIO(), io.BytesIO()
-        self.figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=used)
+        self.figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=used, pil_kwargs={"compress_level": 0})
         # a palette makes it a third as large, and notebooks keep every picture
         with opened(drawn) as picture:
             flattened(picture.convert("RGB")).save(small, "png", optimize=True)
@@ -169,6 +169,8 @@ def _name_steps(axes: Axes, steps: Table, lefts: Array, rooms: Array) -> None:
     if np.median(rooms) < SIZE:
         return
     for form in ("step {number} · {took}", "step {number}", "{number}"):
+        if 2 * int((rooms >= _width(axes, form.format(number="", took=""))).sum()) < len(rooms):
+            continue  # each text costs a millisecond
         facts = zip(steps["number"], steps["duration_ns"], lefts, strict=True)
         texts = [
             axes.text(
@@ -183,6 +185,13 @@ def _name_steps(axes: Axes, steps: Table, lefts: Array, rooms: Array) -> None:
                 text.remove()
         if enough:
             return
+
+
+def _width(axes: Axes, words: str) -> float:
+    text = axes.text(0, 0, words, size=SIZE - 1)
+    width = float(text.get_window_extent().width)
+    text.remove()
+    return width
 
 
 def _draw_memory(axes: Axes, use: MemoryUse, trace: Trace) -> None:

@@ -110,5 +110,19 @@ def test_events_of_steps_leave_out_what_the_first_step_keeps() -> None:
     for step in range(11):
         made.step_ended(1200 * MIB + 208 * 5_000 * step, (step + 1) * SECOND)
     assert made.events_of_steps == 50_000
-    made.step_ended(1100 * MIB, 12 * SECOND)
+
+
+def test_events_of_steps_are_seen_where_something_large_is_freed_or_kept() -> None:
+    """GIVEN 5,000 events per step, and between two of them what an earlier cell had made goes, or a cache fills."""
+    for jump in (-300 * MIB, 300 * MIB):
+        made = limit()
+        for step in range(11):
+            made.step_ended(1200 * MIB + 208 * 5_000 * step + (jump if step > 4 else 0), (step + 1) * SECOND)
+        assert made.events_of_steps == 50_000
+
+
+def test_a_heap_that_only_shrinks_shows_no_events() -> None:
+    made = limit()
+    for step in range(5):
+        made.step_ended(1200 * MIB - MIB * step, (step + 1) * SECOND)
     assert made.events_of_steps == 0

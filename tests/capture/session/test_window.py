@@ -49,11 +49,11 @@ def test_by_default_goes_on_until_a_second_of_steps(new_session: NewSession) -> 
     assert 1e9 < window.end_ns - window.start_ns < 1.6e9
 
 
-def busy(steps: int) -> None:
-    """About 10,000 events per step."""
+def busy(steps: int, operators: int = 2_000) -> None:
+    """About 5 events per operator."""
     optimizer, x = torch.optim.SGD(model().parameters(), lr=0.01), torch.zeros(4)
     for _ in range(steps):
-        for _ in range(2_000):
+        for _ in range(operators):
             x + 1
         optimizer.step()
 
@@ -62,6 +62,11 @@ def test_eight_steps_of_many_events_are_enough(new_session: NewSession) -> None:
     _, window = profiled(new_session(), lambda: busy(30))
     # the heap is read 50 times a second at most: a busy machine makes some more steps until then
     assert window.ended_by == "steps" and 10 <= window.steps_recorded <= 20
+
+
+def test_of_short_steps_more_than_twenty_but_not_a_second(new_session: NewSession) -> None:
+    _, window = profiled(new_session(), lambda: busy(600, operators=100))
+    assert window.ended_by == "steps" and 22 <= window.steps_recorded < 300
 
 
 def test_steps_that_were_asked_for_are_recorded_whatever_they_hold(new_session: NewSession) -> None:
