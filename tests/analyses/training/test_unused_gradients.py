@@ -40,7 +40,7 @@ def test_several_passes_of_a_step_are_counted_each() -> None:
     assert (found.passes, found.filled, found.beyond.total_ns) == (8, 3, 0)
 
 
-def distilled(*, teacher_ends_us: int | None, filled: int) -> Trace:
+def distilled(*, teacher_ends_us: int | None, filled: int, each_us: int = 10) -> Trace:
     """Two passes of a teacher of three weights, then two of a student of two, which fill as many gradients."""
     builder, known = TraceBuilder(), teacher_ends_us
     teacher = Optimizer(
@@ -52,7 +52,7 @@ def distilled(*, teacher_ends_us: int | None, filled: int) -> Trace:
         builder.step(at, 1000).operator("aten::linear", at, 10, sequence=number)
         builder.operator(NODE, at + 50, 10, sequence=number)
         for place in range(3 if number < 2 else filled):
-            builder.operator("torch::autograd::AccumulateGrad", at + 60 + 10 * place, 10)
+            builder.operator("torch::autograd::AccumulateGrad", at + 60 + each_us * place, each_us)
     return builder.operator("aten::empty", 3999, 1).build()
 
 
