@@ -59,6 +59,25 @@ def test_no_recording_of_others_has_it(any_shared_trace: Trace) -> None:
     assert not isinstance(answer, Finding) or "Every step" in answer.title
 
 
+def episodes(*, seen: bool) -> Trace:
+    """As `evaluated`, with a backward pass from line 9 at the end of the cell; `seen`: it ran in the recording, too."""
+    backward = ("/lib/torch/_tensor.py", "Tensor.backward", 3)
+    builder = beside()
+    for at in range(0, 3000, 1000):
+        builder.stack(at, 500, line(4), line(8, "validate")).stack(at + 500, 400, line(3))
+        builder.stack(at + 900, 100, line(9 if seen else 3), backward)
+    builder.stack(3_000, 6_900, line(4), line(8, "validate")).stack(9_900, 100, line(9), backward)
+    return cell(builder, ends_ms=(0, 1, 2, 3, 4, 5, 6, 7, 7.9), source=SOURCE)
+
+
+def test_a_graph_that_a_later_backward_pass_may_need_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpuprof.capture.stacks import folding
+
+    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+    assert found(episodes(seen=True)) is not None
+    assert found(episodes(seen=False)) is None
+
+
 def generation(ended_by: str | None) -> Trace:
     """Twenty tokens whose operators make nodes, without a DataLoader or an optimizer."""
     builder, number = TraceBuilder(), 0
