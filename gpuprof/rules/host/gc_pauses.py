@@ -25,7 +25,6 @@ from gpuprof import units
 from gpuprof.analyses.basics.gc_pauses import CollectorPauses
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
@@ -63,7 +62,7 @@ class GcPauses(Rule):
             )
         lost_ns = found.pauses.total_ns if found.idle_ns is None else found.idle_ns
         share = scope.share(lost_ns)
-        if not results.get(Repeats).count or share < self.pause_share or found.count < self.collections:
+        if not scope.steps or share < self.pause_share or found.count < self.collections:
             return None
         idle = "" if found.idle_ns is None else f"; the device was idle in {units.duration(found.idle_ns)} of it"
         finding = Finding(
