@@ -53,6 +53,9 @@ def _located(cells: list[str], recipe: Recipe, told: Mapping[str, Any]) -> str:
         cell = None if spot["profiled"] else spot["cell"]
         if (cell, spot["line"]) in wanted or (None, spot["cell_line"]) in wanted:
             return f"hot spot {number}, its line"
+        caller = spot.get("called_from")
+        if caller and ((None if caller["profiled"] else caller["cell"]), caller["line"]) in wanted:
+            return f"hot spot {number}, where it was called"
         if any(names_call(spot["what"], call) for call in recipe.fix_calls):
             return f"hot spot {number}, its call"
     for each in told["findings"]:

@@ -26,6 +26,8 @@ Columns = dict[str, Array]
 _VALUED = SLICES | DENSE_BACKWARDS | WITH_NUMBERS
 _INT32_MAX = np.iinfo(np.int32).max
 _NOTHING = [-1, 1, 1]
+# warps on a multiprocessor: one is 1.6 % of 64, and half of a percent is rounded up
+_SURELY_SEEN = 1.0
 _DEVICE_KIND: dict[str | None, DeviceEventKind] = {
     category: kind
     for categories, kind in (
@@ -138,7 +140,7 @@ class ColumnMaker:
             "collective": is_kernel & (self._is_collective(name) | named),
             "blocks": products([a.grid or _NOTHING for a in args]),
             "block_threads": np.minimum(products([a.block or _NOTHING for a in args]), _INT32_MAX),
-            "occupancy_percent": floats([a.occupancy for a in args]),
+            "occupancy_percent": _occupancy(args),
         }
 
     def collectives(self, events: Sequence[Event]) -> Columns:
@@ -265,3 +267,10 @@ def _or_lane(values: Sequence[Any], lanes: Sequence[Any]) -> Array:
     for row in np.flatnonzero(found < 0).tolist():
         found[row] = whole(values[row] if isinstance(values[row], str) else lanes[row])
     return found
+
+
+def _occupancy(args: Sequence[Args]) -> Array:
+    """In percent. The profiler gives 0 both for what rounds to it and where it cannot work it out, as for kernels with
+    much shared memory: with a fair number of warps on each multiprocessor it is not known."""
+    percent, warps = floats([a.occupancy for a in args]), floats([a.warps for a in args])
+    return np.where((percent == 0) & (warps >= _SURELY_SEEN), np.float32(np.nan), percent)

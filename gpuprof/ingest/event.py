@@ -32,6 +32,7 @@ class Args(msgspec.Struct, gc=False):
     grid: Any = None
     block: Any = None
     occupancy: Any = msgspec.field(default=None, name="est. achieved occupancy %")
+    warps: Any = msgspec.field(default=None, name="warps per SM")
     collective: Any = msgspec.field(default=None, name="Collective name")
     group: Any = msgspec.field(default=None, name="Process Group Name")
     group_description: Any = msgspec.field(default=None, name="Process Group Description")

@@ -95,7 +95,8 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
-    """One torch.optim optimizer that the run stepped."""
+    """One torch.optim optimizer that the run stepped. `last_step_ns`: when its last step of the cell ended, Unix time;
+    None where that was not recorded."""
 
     name: str
     parameters: int
@@ -106,6 +107,7 @@ class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
     device: str | None = None
     line: int | None = None
     steps: int = 0
+    last_step_ns: int | None = None
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):

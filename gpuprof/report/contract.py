@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuprof.analyses.accounts.cell_memory import CellMemory, MemoryAt
 from gpuprof.analyses.accounts.cell_phases import CellPhases
-from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spot import CalledFrom, HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
@@ -168,9 +168,21 @@ def _hot_spot(spot: HotSpot) -> dict[str, Any]:
         "file": None if spot.is_cell or spot.execution_count is not None else spot.source_file,
         "line": spot.line,
         "cell_line": spot.cell_line,
+        "called_from": _called_from(spot.called_from),
         "function": spot.function,
         "what": spot.what,
         "what_share": spot.what_share,
+    }
+
+
+def _called_from(at: CalledFrom | None) -> dict[str, Any] | None:
+    if at is None:
+        return None
+    return {
+        "profiled": at.is_cell,
+        "cell": at.execution_count,
+        "file": None if at.is_cell or at.execution_count is not None else at.source_file,
+        "line": at.line,
     }
 
 

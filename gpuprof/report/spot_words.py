@@ -16,15 +16,26 @@ OWN_CODE = "its own code"
 
 
 def place(spot: HotSpot | MemoryAt) -> str:
-    """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, or a line of a module; empty where unknown."""
+    """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, or a line of a module; empty where unknown.
+
+    A model's line is called from the line that calls the model; any other, from a line of the cell.
+    """
     if spot.source_file is None:
         return ""
-    where = "the cell" if spot.is_cell else f"In [{spot.execution_count}]"
-    if not spot.is_cell and spot.execution_count is None:
-        where = PurePath(spot.source_file).name
     line = "" if spot.line is None else f"line {spot.line} of "
+    own = f"{line}{_source(spot.source_file, spot.is_cell, spot.execution_count)}"
+    caller = spot.called_from if isinstance(spot, HotSpot) else None
+    if caller is not None:
+        named = _source(caller.source_file, caller.is_cell, caller.execution_count)
+        return f"{own} (called from line {caller.line} of {named})"
     called = "" if spot.is_cell or spot.cell_line is None else f" (called from line {spot.cell_line} of the cell)"
-    return f"{line}{where}{called}"
+    return f"{own}{called}"
+
+
+def _source(source_file: str, is_cell: bool, execution_count: int | None) -> str:
+    if is_cell:
+        return "the cell"
+    return f"In [{execution_count}]" if execution_count is not None else PurePath(source_file).name
 
 
 def what(spot: HotSpot) -> str:

@@ -75,7 +75,8 @@ def _notes(trace: Trace, launches: Launches, said: Validity) -> list[str]:
     context, source = trace.context, trace.source
     notes = list(source.notes)
     if context.window and source.kernels_saved:
-        notes.append(_window_note(context.window, trace.span_ns))
+        from_ends = len(trace.steps) if trace.steps_from == "Optimizer" else 0
+        notes.append(_window_note(context.window, trace.span_ns, from_ends))
     if trace.device_recorded is None and source.kind != "snapshot" and not said.cannot_judge:
         notes.append("No device was recorded: times are the host's.")
     share = launches.launches_with_kernel_share
@@ -134,7 +135,7 @@ def _host_note(replay: Replay) -> str:
     )
 
 
-def _window_note(window: Window, span_ns: int) -> str:
+def _window_note(window: Window, span_ns: int, from_ends: int) -> str:
     whole = units.duration(window.cell_end_ns - window.cell_start_ns)
     if window.ended_by in ("cell", "error") and not window.started_late:
         steps = f", {units.plural(window.steps_recorded, 'step')}" if window.steps_recorded else ""
@@ -148,8 +149,11 @@ def _window_note(window: Window, span_ns: int) -> str:
     if window.steps_seen:
         first, count = window.first_step + 1, window.steps_recorded
         last = first + count - 1
-        which = "" if count < 1 else f" (step {first})" if count == 1 else f" (steps {first} to {last})"
-        steps = f", {count} of {units.plural(window.steps_seen, 'step')}{which}"
+        # a step of the report goes from one end to the next: of the first one the beginning may not be known
+        whole_ones = f", {from_ends} of them whole" if 0 < from_ends < count else ""
+        which = "" if count < 1 else f" (step {first})" if count == 1 else f" (steps {first} to {last}{whole_ones})"
+        of = " of the optimizer that steps most" if from_ends > count else ""
+        steps = f", {count} of {units.plural(window.steps_seen, 'step')}{of}{which}"
     recorded = units.duration(window.end_ns - window.start_ns)
     ended = _ENDED.get(window.ended_by, f"until {window.ended_by}")
     return f"Recorded {recorded} of the cell's {whole}{steps}, {ended}."

@@ -14,6 +14,7 @@ from gpuprof.code_edits.data.joined_tensors import join_after_loop
 from gpuprof.code_edits.data.loaders import copy_without_blocking, pin_batches, set_loader
 from gpuprof.code_edits.loops.evaluation import add_inference_mode
 from gpuprof.code_edits.loops.kept_losses import detach_kept
+from gpuprof.code_edits.loops.kept_results import keep_without_graph
 from gpuprof.code_edits.loops.optimizers import drop_zeroing_in_place, set_optimizer
 from gpuprof.code_edits.loops.reads import defer_reads
 from gpuprof.code_edits.loops.switches import leave_anomaly_mode, try_out_convolutions
@@ -29,6 +30,7 @@ from tests.code_edits.data.test_joined_tensors import GROWN
 from tests.code_edits.executed import TRAINING, assert_rest_is_kept, line_of, removed_and_added
 from tests.code_edits.loops import test_evaluation
 from tests.code_edits.loops.test_kept_losses import KEPT
+from tests.code_edits.loops.test_kept_results import COLLECTED
 from tests.code_edits.loops.test_switches import ANOMALY
 from tests.code_edits.models import test_attention, test_biases, test_checkpoints, test_modules
 
@@ -49,6 +51,7 @@ EDITS: dict[str, tuple[str, Edit]] = {
     "lay_out_channels_last": (test_modules.IMAGES, lay_out_channels_last),
     "checkpoint_blocks": (test_checkpoints.REPEATED, checkpoint_blocks),
     "detach_kept": (KEPT, lambda s: detach_kept(s, [line_of(s, "total += loss"), line_of(s, "losses.append")])),
+    "keep_without_graph": (COLLECTED, lambda s: keep_without_graph(s, "held", {"net"})),
     "join_after_loop": (
         GROWN,
         lambda s: join_after_loop(s, [line_of(s, "# all of them"), line_of(s, "# theirs")]),

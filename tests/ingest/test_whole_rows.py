@@ -130,6 +130,11 @@ FULL = [
         },
     ),
     (
+        event("kernel", "tiny", device=0, stream=7, **{"est. achieved occupancy %": 0, "warps per SM": 0.3}),
+        "device_events",
+        {"device": 0, "stream": 7, "occupancy_percent": 0.0},
+    ),
+    (
         event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", device=0, stream=7, bytes=512),
         "device_events",
         {"device": 0, "stream": 7, "bytes": 512, "copy": CopyKind.H2D, "host_memory": HostMemory.PAGEABLE},
@@ -185,3 +190,11 @@ def test_times_are_rounded_to_the_nanosecond(
     assert (trace.operators["start_ns"].tolist(), trace.operators["duration_ns"].tolist()) == (
         [start_ns], [duration_ns],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("warps", "known"), [(2.37, False), (1.0, False), (0.3, True), (None, True)])
+def test_no_occupancy_in_spite_of_many_warps_is_not_known(tmp_path: Path, warps: float | None, known: bool) -> None:
+    given = {"est. achieved occupancy %": 0, **({} if warps is None else {"warps per SM": warps})}
+    trace = loaded(tmp_path, event("kernel", "cutlass", device=0, stream=7, **given))
+    (percent,) = trace.device_events["occupancy_percent"].tolist()
+    assert percent == 0 if known else percent != percent

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gpuprof.model.context import CellOutcome, Cost, RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
@@ -124,3 +126,22 @@ def test_says_whose_savings_they_are_where_the_slowdown_is_known():
     assert any("of the run without the recording" in note and "counts 0.6" in note for note in notes)
     notes = Report.of(trace).trust.notes
     assert any(note.startswith("Recording slows the host") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        (4, "4 of 300 steps (steps 1 to 4, 3 of them whole)"),
+        (8, "4 of 300 steps of the optimizer that steps most (steps 1 to 4)"),
+    ],
+)
+def test_how_many_of_the_recorded_steps_are_counted(ends: int, words: str) -> None:
+    """The report counts from the end of one step to that of the next, and of several optimizers those of each."""
+    builder = TraceBuilder()
+    for number in range(ends):
+        builder.optimizer_step("SGD", 100 * number, 20)
+    window = Window(cell_end_ns=10**10, end_ns=10**9, steps_seen=300, steps_recorded=4, ended_by="steps")
+    for number in range(ends - 1):
+        builder.step(100 * number + 20, 100)
+    trace = replace(builder.build(), context=RunContext(window=window), steps_from="Optimizer")
+    assert words in " ".join(Report.of(trace).trust.notes)

@@ -11,13 +11,25 @@ LEAST_SHARE = 0.03
 
 
 @dataclass(frozen=True)
+class CalledFrom:
+    """The line of the user's code that called the model: `source_file` as it was sampled; `is_cell`: the profiled cell;
+    `execution_count` of its cell, None for a module."""
+
+    source_file: str
+    is_cell: bool
+    execution_count: int | None
+    line: int
+
+
+@dataclass(frozen=True)
 class HotSpot:
     """`ns` and `share` (0..1) of the whole cell where it was sampled, else of the recorded span.
 
     `source_file`: the name of the file as it was sampled, None where no line is known; `is_cell`: it is the profiled
     cell. `cell_line`: the line of the profiled cell that led there. `function` of the user's own. `what` ran at the
     leaf: a library's function, or an operator; `what_share` of the spot's time, 0..1, None where that is not known.
-    `error`: the standard error of the share, where it was sampled.
+    `error`: the standard error of the share, where it was sampled. `called_from`: where the line belongs to a model,
+    the line that called the model, for most of the spot's time.
     """
 
     ns: int
@@ -32,3 +44,4 @@ class HotSpot:
     function: str | None = None
     error: float | None = None
     what_share: float | None = None
+    called_from: CalledFrom | None = None

@@ -8,9 +8,10 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.called import called
-from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, HotSpot
+from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, CalledFrom, HotSpot
 from gpuprof.analyses.accounts.line_operators import LineOperators
-from gpuprof.analyses.accounts.phase import PHASES
+from gpuprof.analyses.accounts.node_facts import NodeFacts
+from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.recorded_spots import recorded_spots
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
@@ -21,6 +22,8 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 _OWN = ("cell", "notebook", "module")
+# training and these run the same lines of a model, and what makes one of them cheaper does not make the other so
+_BESIDE_TRAINING = (Phase.EVALUATION, Phase.GENERATION)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
     node, lasted = stretches.node, stretches.duration_ns
     at = np.append(own, -1)[node]  # -1, the last: no code of the user
     known = at >= 0
-    distinct, group = np.unique(places[at[known]], axis=0, return_inverse=True)
+    apart = np.where(np.isin(phase, [PHASES.index(each) for each in _BESIDE_TRAINING]), phase, -1)
+    keys = np.column_stack((places[at[known]], apart[known]))
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
     group = group.reshape(-1)
     spent = np.bincount(group, weights=lasted[known], minlength=len(distinct))
     exact = np.bincount(group, weights=(lasted * stretches.exact)[known], minlength=len(distinct))
@@ -61,7 +66,7 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
         if share < LEAST_SHARE:
             break
         rows = np.flatnonzero(known)[group == row]
-        file, line, function = (int(each) for each in distinct[row])
+        file, line, function, _ = (int(each) for each in distinct[row])
         described = stacks.files[file]
         what, what_share = called(trace, stacks, node[rows], lasted[rows], own)
         found.append(
@@ -78,6 +83,7 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
                 cell_line=_cell_line(results, node[rows], lasted[rows]),
                 function=stacks.functions[function] or None,
                 error=float(errors[row]),
+                called_from=_called_from(trace, results, stacks, (file, line), (node[rows], lasted[rows])),
             )
         )
     return tuple(found)
@@ -101,6 +107,25 @@ def _heaviest(values: Array, weights: Array) -> int:
 def _cell_line(results: Results, node: Array, spent: Array) -> int | None:
     lines = results.get(StackLines).cell_line[node]
     return int(_heaviest(lines[lines > 0], spent[lines > 0])) if (lines > 0).any() else None
+
+
+def _called_from(
+    trace: Trace, results: Results, stacks: SampledStacks, place: tuple[int, int], seen: tuple[Array, Array]
+) -> CalledFrom | None:
+    """Of the lines that called the model, that with most of the time; None where it is the place itself.
+
+    `place`: file and line of the spot; `seen`: its nodes and the time in each.
+    """
+    caller = results.get(NodeFacts).caller[seen[0]]
+    if not (caller >= 0).any():
+        return None
+    row = _heaviest(caller[caller >= 0], seen[1][caller >= 0])
+    file, line = int(trace.stack_nodes["sampled_file"][row]), int(trace.stack_nodes["line"][row])
+    if line <= 0 or (file, line) == place:
+        return None
+    described = stacks.files[file]
+    count = _count(trace, described.kind, described.execution_count)
+    return CalledFrom(described.filename, described.kind == "cell", count, line)
 
 
 def _count(trace: Trace, kind: str, execution_count: int | None) -> int | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,8 +16,6 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
-_GOLDEN = 0.6180339887498949
-
 
 @dataclass(frozen=True, eq=False)
 class Stretches(Result):
@@ -27,7 +23,8 @@ class Stretches(Result):
     user), `exact`. They add up to `total_ns`; empty where no stack was sampled.
 
     While kernels were recorded the line of most operators is known exactly: such a stretch stands in place of what was
-    sampled there, with the stacks that were looked at in its line, in their proportion.
+    sampled there, with that of the stacks looked at in its line which was seen nearest in time: a line of a model's is
+    run by an evaluation now and by training then.
     """
 
     start_ns: Array
@@ -71,35 +68,41 @@ class Stretches(Result):
 def _known(trace: Trace, results: Results) -> tuple[Intervals, Array]:
     """The stays of the main thread in a known line, in Unix time, each with the row of a stack seen in that line."""
     places, ahead_ns = results.get(LinePlaces), trace.context.sampling.get("clock_offset_ns") or 0
-    stacks = _stacks_by_line(trace, results)
-    if places.how is None or not stacks or not len(places.within.starts):
+    looks = _looks_by_line(trace, results, ahead_ns)
+    if places.how is None or not looks or not len(places.within.starts):
         return intervals.EMPTY, np.zeros(0, np.int64)
     events, within = places.events, places.within
     starts = np.maximum(events["time_ns"], within.starts[0])
     ends = np.minimum(places.end_ns, within.ends[-1])
     mine = (places.thread == places.main_thread) & (events["line"] > 0) & (ends > starts)
-    rows, nodes, turn = [], [], Counter[tuple[int, int]]()
-    at = np.flatnonzero(mine)
-    places_of = zip(events["source_file"][at].tolist(), events["line"][at].tolist(), strict=True)
-    for row, key in zip(at.tolist(), places_of, strict=True):
-        if key in stacks:
-            choice, share = stacks[key]
-            turn[key] += 1
-            rows.append(row)
-            nodes.append(choice[bisect_right(share, turn[key] * _GOLDEN % 1.0)])
-    return Intervals(starts[rows] - ahead_ns, ends[rows] - ahead_ns), np.array(nodes, np.int64)
+    files, lines, nodes = events["source_file"], events["line"], np.full(len(starts), -1, np.int64)
+    for (file, line), (times, seen) in looks.items():
+        rows = np.flatnonzero(mine & (files == file) & (lines == line))
+        nodes[rows] = seen[_nearest(times, starts[rows], ends[rows])]
+    rows = np.flatnonzero(nodes >= 0)
+    return Intervals(starts[rows] - ahead_ns, ends[rows] - ahead_ns), nodes[rows]
 
 
-def _stacks_by_line(trace: Trace, results: Results) -> dict[tuple[int, int], tuple[list[int], list[float]]]:
-    """By row of the followed files and line: the stacks that were looked at in it, and their shares, added up."""
+def _nearest(times: Array, starts: Array, ends: Array) -> Array:
+    """For each stay the index of the nearest of `times` (in order): one within it, where there is one."""
+    after = np.minimum(np.searchsorted(times, starts), len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    nearer: Array = np.where(np.maximum(times[after] - ends, 0) <= starts - times[before], after, before)
+    return np.where(times[after] < starts, after, nearer)
+
+
+def _looks_by_line(trace: Trace, results: Results, ahead_ns: int) -> dict[tuple[int, int], tuple[Array, Array]]:
+    """By row of the followed files and line: when stacks were looked at in it, in order, and their nodes."""
     followed, stacks, lines = trace.context.lines, trace.context.stacks, results.get(StackLines)
     if followed is None or stacks is None:
         return {}
     own = [each.filename for each in stacks.files if each.kind in ("cell", "notebook")]
     row_of = {each.filename: row for row, each in enumerate(followed.files)}
-    seen: dict[tuple[int, int], Counter[int]] = {}
-    for node in trace.stack_instants["node"].tolist():
+    seen: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    times = trace.stack_instants["time_ns"] + ahead_ns
+    for time, node in sorted(zip(times.tolist(), trace.stack_instants["node"].tolist(), strict=True)):
         if node >= 0 and lines.source_file[node] >= 0:
             row = row_of.get(own[lines.source_file[node]], -1)
-            seen.setdefault((row, int(lines.line[node])), Counter())[node] += 1
-    return {key: (list(each), (np.cumsum(list(each.values())) / each.total()).tolist()) for key, each in seen.items()}
+            seen.setdefault((row, int(lines.line[node])), []).append((time, node))
+    found = {key: np.array(each, np.int64) for key, each in seen.items()}
+    return {key: (each[:, 0], each[:, 1]) for key, each in found.items()}

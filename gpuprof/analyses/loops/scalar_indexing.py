@@ -11,6 +11,7 @@ from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import inputs_of
 from gpuprof.analyses.loops.loop_operators import loop_operators
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -36,7 +37,8 @@ class Accesses:
     """Runs of accesses to single numbers, in order; arrays of shape `(runs,)`.
 
     `within`: from the first operator of the run's first access to the end of its last one. `operators_ns` is the time
-    of it inside operators, `number` and `writes` count the accesses and those that write, `step` is their step.
+    of it inside operators, `number` and `writes` count the accesses and those that write, `step` is their step
+    or iteration (see Repeats).
     `behind`: the union of what `backward()` does for them, outside of them.
     """
 
@@ -48,7 +50,7 @@ class Accesses:
     behind: Intervals = intervals.EMPTY
 
     def per_step(self, steps: int) -> Array:
-        """Accesses in each step, int64 of shape `(steps,)`."""
+        """Accesses in each step or iteration, int64 of shape `(steps,)`."""
         inside = self.step >= 0
         return np.bincount(self.step[inside], weights=self.number[inside], minlength=steps).astype(np.int64)
 
@@ -113,7 +115,7 @@ class _Sequence:
             starts,
             starts + operators["duration_ns"][rows],
             section,
-            operators["step"][rows],
+            results.get(Repeats).number(trace, operators)[rows],
             name,
             trace.names,
             operators["input_dims"][rows] >= 0,

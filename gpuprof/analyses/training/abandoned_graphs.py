@@ -8,6 +8,8 @@ from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.accounts.hot_spots import own_frames
+from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.autograd_nodes import backward_mask, matching
@@ -25,6 +27,7 @@ _OF_A_MODEL = re.compile(
     r"|embedding|embedding_bag)$"
 )
 _FEWEST_NODES = 3
+_BACKWARD = PHASES.index(Phase.BACKWARD)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,9 @@ class AbandonedGraphs(Result):
     them; `model_share`: of the time of such operators that no gradient came of, graphs or not, 0..1. `phase`: which
     most of it belongs to by the sampled stacks, None where none were. What is made after the last node that ran, or in
     a last step that may not be whole, is left out, unless the cell ended in the recording: its backward pass may have
-    come later. `known` False where no node can be joined to the forward pass: all of it is empty then.
+    come later. `known` False where no node can be joined to the forward pass, or where after the recording
+    a backward pass runs from a line that was in none during it (an actor's, at the end of an episode): all of it is
+    empty then.
     """
 
     known: bool
@@ -53,7 +58,7 @@ class AbandonedGraphs(Result):
         maker = makers(trace)
         joined = np.flatnonzero(maker >= 0)
         joined = joined[operators["thread"][maker[joined]] == trace.main_thread]
-        if not len(joined):
+        if not len(joined) or _goes_back_elsewhere(trace, results):
             return cls(False, 0, 0, intervals.EMPTY, 0.0, None)
         inside = intervals.contains(intervals.union(intervals.of(operators.take(node))), operators["start_ns"])
         forward = (operators["thread"] == trace.main_thread) & ~inside
@@ -81,6 +86,23 @@ class AbandonedGraphs(Result):
         made_ns = intervals.union(intervals.of(operators.take(rows[of_model[rows]]))).total_ns
         share = made_ns / (made_ns + off.total_ns) if made_ns else 0.0
         return cls(True, len(chosen), made, within, share, _phase(trace, results, within))
+
+
+def _goes_back_elsewhere(trace: Trace, results: Results) -> bool:
+    """Whether stacks show a backward pass after the recording from a line of which they show none in it."""
+    stacks, samples = trace.context.stacks, trace.stack_samples
+    if stacks is None or not len(samples):
+        return False
+    facts, (places, own) = results.get(NodeFacts), own_frames(trace, stacks)
+    ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
+    found = dict[bool, set[tuple[int, ...]]]({True: set(), False: set()})
+    looked = trace.stack_instants
+    times = np.concatenate((samples["start_ns"], looked["time_ns"])) + ahead_ns
+    nodes = np.concatenate((samples["node"], looked["node"]))
+    for time, node in zip(times.tolist(), nodes.tolist(), strict=True):
+        if node >= 0 and own[node] >= 0 and facts.said[node] == _BACKWARD:
+            found[time > trace.span_end_ns].add(tuple(places[own[node]].tolist()))
+    return not found[True] <= found[False]
 
 
 def _until(trace: Trace, ran: Array) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.phases import OPTIMIZER, backward_mask
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
@@ -20,9 +21,10 @@ class GradientRecording(Result):
     where gradients are enabled, and the number grows only where a node is made. (torch: `at::sequence_number`.)
 
     `nodes`: made on the main thread in the recording, at least (the last one cannot be told); `nodes_per_step` the
-    median over the steps, `steps_with` the number of steps that made any; None without steps. `ran`: nodes did, on any
-    thread; `backward`: nodes ran, or an optimizer stepped. `making`: the main thread in the first operator that carries
-    each number; a union. None of it is known (`recorded` False) where the recording holds no operator.
+    median over the steps (or iterations, see Repeats), `steps_with` the number of those that made any; None without.
+    `ran`: nodes did, on any thread; `backward`: nodes ran, or an optimizer stepped. `making`: the main thread in the
+    first operator that carries each number; a union. None of it is known (`recorded` False) where the recording holds
+    no operator.
     """
 
     recorded: bool
@@ -36,11 +38,12 @@ class GradientRecording(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the operators' sequence numbers, autograd's nodes and the optimizers' ranges."""
-        operators, steps = trace.operators, len(trace.steps)
+        operators, repeats = trace.operators, results.get(Repeats)
+        steps = repeats.count
         node = backward_mask(trace)
         forward = (operators["thread"] == trace.main_thread) & ~node & (operators["sequence"] >= 0)
         numbers, first = np.unique(operators["sequence"][forward], return_index=True)
-        step = operators["step"][forward][first]
+        step = repeats.number(trace, operators)[forward][first]
         # the number grows by one a node: what the operators carry is a part of what was counted
         made = np.diff(numbers)
         same_step = (step[1:] == step[:-1]) & (step[1:] >= 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -23,10 +23,14 @@ _DISTRIBUTED = ("c10d::", "nccl:", "gloo:")
 class UnusedGradients(Result):
     """The backward passes inside the steady steps (see StepTime).
 
-    `passes`: how many; `filled`: how many gradients one fills (median), `trained`: how many weights all optimizers
-    have that stepped in the run; both None where unknown. `beyond`: in passes that fill more, the union of host time,
+    `passes`: how many; `filled`: how many gradients one fills (median), `trained`: how many weights the optimizers have
+    that still step after it; both None where unknown. An optimizer that has made its last step (of a teacher, before
+    its student learns) uses no gradient any more. Where passes differ in that, those alike that fill most beyond what
+    is trained. `beyond`: in passes that fill more, the union of host time,
     on autograd's thread, from the last gradient that could be an optimizer's to the end of the pass: gradients come in
-    the order from the loss back to the input, and what is trained alone is mostly the part nearest to the loss.
+    the order from the loss back to the input, and what is trained alone is mostly the part nearest to the loss. Where
+    an optimizer has ended (`ended`), whose gradients may come first as well: from the beginning to the last that could
+    be its own, if that is less. `most_ns`: the more of both.
     `distributed`: operators of torch.distributed ran, and an optimizer may hold a part of the weights only (ZeRO).
     """
 
@@ -35,11 +39,12 @@ class UnusedGradients(Result):
     trained: int | None
     beyond: Intervals
     distributed: bool
+    ended: bool
+    most_ns: int
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From autograd's nodes and the optimizers that capture saw."""
-        trained = sum(each.parameters for each in trace.context.optimizers) or None
         operators, nodes = trace.operators, backward_mask(trace)
         distributed = bool(trace.name_mask(operators, *_DISTRIBUTED).any())
         begins, ends = _passes(trace, nodes)
@@ -47,15 +52,59 @@ class UnusedGradients(Result):
         within = intervals.union(intervals.of(trace.steps.take(steady)))
         filling = operators.take(np.flatnonzero(trace.name_mask(operators, _ACCUMULATE)))
         done = np.sort(filling["start_ns"] + filling["duration_ns"])
-        chosen = np.flatnonzero(intervals.contains(within, begins))
-        first, last = np.searchsorted(done, begins[chosen]), np.searchsorted(done, ends[chosen], side="right")
-        if not len(chosen) or trained is None:
-            filled = float(np.median(last - first)) if len(chosen) else None
-            return cls(len(chosen), filled, trained, intervals.EMPTY, distributed)
-        more = last - first > trained
-        since = done[np.minimum(first[more] + trained - 1, max(len(done) - 1, 0))]
-        beyond = intervals.union(Intervals(since, ends[chosen][more]))
-        return cls(len(chosen), float(np.median(last - first)), trained, beyond, distributed)
+        chosen = intervals.contains(within, begins)
+        begins, ends = begins[chosen], ends[chosen]
+        first, last = np.searchsorted(done, begins), np.searchsorted(done, ends, side="right")
+        every = sum(each.parameters for each in trace.context.optimizers) or None
+        if not len(begins) or every is None:
+            filled = float(np.median(last - first)) if len(begins) else None
+            return cls(len(begins), filled, every, intervals.EMPTY, distributed, False, 0)
+        found = []
+        trained = _trained(trace, begins)
+        for number in np.unique(trained).tolist():
+            mine = trained == number
+            passes = _Passes(begins[mine], ends[mine], first[mine], last[mine])
+            ends_of_pass = passes.beyond(done, number)
+            found.append((passes, number, ends_of_pass if number < every else ends_of_pass[:1]))
+        passes, number, parts = max(found, key=lambda each: (min(p.total_ns for p in each[2]), len(each[0].begins)))
+        beyond = min(parts, key=lambda each: each.total_ns)
+        filled, most_ns = float(np.median(passes.filled)), max(each.total_ns for each in parts)
+        return cls(len(passes.begins), filled, number, beyond, distributed, number < every, most_ns)
+
+
+class _Passes(NamedTuple):
+    """Backward passes, arrays of shape `(count,)`: when each begins and ends, and the places of its first gradient and
+    of the one behind its last."""
+
+    begins: Array
+    ends: Array
+    first: Array
+    last: Array
+
+    @property
+    def filled(self) -> Array:
+        """How many gradients each fills."""
+        return self.last - self.first
+
+    def beyond(self, done: Array, trained: int) -> tuple[Intervals, Intervals]:
+        """Where they fill more than are `trained`, if what is trained comes first in each, and if it comes last.
+        `done`: when each gradient was filled."""
+        more = self.filled > trained
+        begins, ends, first, last = (each[more] for each in self)
+        most = max(len(done) - 1, 0)
+        late = Intervals(done[np.minimum(first + max(trained, 1) - 1, most)], ends)
+        early = Intervals(begins, done[np.minimum(last - trained - 1, most)])
+        return intervals.union(late), intervals.union(early)
+
+
+def _trained(trace: Trace, begins: Array) -> Array:
+    """For each pass the number of weights of the optimizers that have not made their last step before it."""
+    ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
+    number = np.zeros(len(begins), np.int64)
+    for each in trace.context.optimizers:
+        still = True if each.last_step_ns is None else begins <= each.last_step_ns + ahead_ns
+        number += np.where(still, each.parameters, 0)
+    return number
 
 
 def _passes(trace: Trace, nodes: Array) -> tuple[Array, Array]:

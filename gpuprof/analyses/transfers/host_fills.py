@@ -12,6 +12,7 @@ from gpuprof.analyses.basics.graph_joins import at_top
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import inputs_of
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -30,9 +31,9 @@ class HostFills(Result):
 
     `copies`: rows of `Copies.table` where the recorded shapes say that both are about as large a tensor, int64;
     `names`: of the filling operators, in the same order. `unsure`: rows where no shapes were recorded. What a
-    DataLoader does inside its `__next__` is left out. `steps_with`: steps with a sure one, of `steps`. `cost` and
-    `unsure_cost`: from the begin of the filling to the end of the `.to` and of the copy, as far as the first device
-    computes nothing; unions.
+    DataLoader does inside its `__next__` is left out. `steps_with`: steps (or iterations, see Repeats) with a sure
+    one, of `steps`. `cost` and `unsure_cost`: from the begin of the filling to the end of the `.to` and of the
+    copy, as far as the first device computes nothing; unions.
     """
 
     copies: Array
@@ -52,7 +53,7 @@ class HostFills(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From neighbours among the outermost operators."""
         copies, operators = results.get(Copies).table, trace.operators
-        device = results.get(DeviceActivity).primary
+        device, repeats = results.get(DeviceActivity).primary, results.get(Repeats)
         to_device = np.flatnonzero((copies["direction"] == CopyKind.H2D) & (copies["operator"] >= 0))
         top = np.flatnonzero((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
         place = {row: number for number, row in enumerate(top.tolist())}
@@ -77,8 +78,8 @@ class HostFills(Result):
             copies=chosen,
             names=tuple(spans[row][2] for row in sure),
             unsure=np.array(unsure, np.int64),
-            steps=len(trace.steps),
-            steps_with=len(set(copies["step"][chosen].tolist()) - {-1}),
+            steps=repeats.count,
+            steps_with=len(set(repeats.number(trace, copies)[chosen].tolist()) - {-1}),
             cost=intervals.subtract(_union([spans[row] for row in sure]), busy),
             unsure_cost=intervals.subtract(_union([spans[row] for row in unsure]), busy),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.host_marks import outermost
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -25,11 +25,11 @@ MANY_PER_STEP = 16
 
 @dataclass(frozen=True, eq=False)
 class SmallCopies(Result):
-    """Copies to the device of less than SMALL_BYTES, issued in the steps; nothing without steps.
+    """Copies to the device of less than SMALL_BYTES, issued in the steps or iterations (see Repeats); nothing without.
 
-    `chosen`: mask over `Copies.table`. `count`, `bytes`: of these. `per_step`: mean over the steps, None without
-    steps. `host`: the union of the host's time in the outermost operators around them (in the copying calls where
-    there is none); `idle`: the part of it in which the first device had nothing to do. Both within the steps.
+    `chosen`: mask over `Copies.table`. `count`, `bytes`: of these. `per_step`: mean over these, None without.
+    `host`: the union of the host's time in the outermost operators around them (in the copying calls where
+    there is none); `idle`: the part of it in which the first device had nothing to do. Both within them.
     """
 
     chosen: Array
@@ -47,18 +47,18 @@ class SmallCopies(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the copies and the operators around their calls."""
-        copies, steps = results.get(Copies).table, results.get(StepTime)
+        copies, repeats = results.get(Copies).table, results.get(Repeats)
         small = (copies["bytes"] >= 0) & (copies["bytes"] < SMALL_BYTES)
-        chosen = small & (copies["direction"] == CopyKind.H2D) & (copies["step"] >= 0)
+        chosen = small & (copies["direction"] == CopyKind.H2D) & (repeats.number(trace, copies) >= 0)
         device = results.get(DeviceActivity).primary
         host = intervals.intersect(
-            time_around(trace, np.unique(copies["call"][chosen & (copies["call"] >= 0)])), steps.window
+            time_around(trace, np.unique(copies["call"][chosen & (copies["call"] >= 0)])), repeats.within
         )
         return cls(
             chosen=chosen,
             count=int(chosen.sum()),
             bytes=int(copies["bytes"][chosen].sum()),
-            per_step=float(chosen.sum()) / steps.count if steps.count else None,
+            per_step=float(chosen.sum()) / repeats.count if repeats.count else None,
             host=host,
             idle=host if device is None else intervals.subtract(host, device.busy),
         )

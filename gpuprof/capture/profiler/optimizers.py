@@ -23,15 +23,17 @@ class _WatchedOptimizer:
     def __init__(self, optimizer: Any, filename: str | None):
         self.reference = weakref.ref(optimizer)
         self.steps = 0
+        self.last_step_ns = 0
         self.facts = _facts(optimizer, calling_line(filename))
 
     def grown(self) -> dict[str, int]:
-        """What may have changed since the first step: how often it stepped, and groups that came later."""
+        """What may have changed since the first step: how often and when last it stepped, groups that came later."""
         optimizer = self.reference()
         now = [] if optimizer is None else _parameters(optimizer)
         parameters = max(self.facts.parameters, len(now))
         elements = max(self.facts.elements, sum(parameter.numel() for parameter in now))
-        return {"steps": self.steps, "parameters": parameters, "elements": elements}
+        stepped = {"steps": self.steps, "last_step_ns": self.last_step_ns}
+        return {**stepped, "parameters": parameters, "elements": elements}
 
 
 class OptimizerWatch:
@@ -98,6 +100,7 @@ class OptimizerWatch:
             watched = self._find(optimizer)
             if watched is not None:
                 watched.steps += 1
+                watched.last_step_ns = time.time_ns()
                 self._on_step(optimizer, watched.steps)
         except Exception:  # noqa: BLE001  - inside the user's step(): whatever fails here is ours, and must not end it
             self.remove()

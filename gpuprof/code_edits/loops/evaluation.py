@@ -30,13 +30,13 @@ def add_inference_mode(source: str, line: int, known: Collection[str] = ()) -> s
         return None
     loop = loops[-1]
     block = block_of(tree, loop)
-    if block is None or _has_mode(tree, loop) or _may_train(tree, loop, known) or leaks(tree, loop, with_graph=True):
+    if block is None or has_mode(tree, loop) or may_train(tree, loop, known) or leaks(tree, loop, with_graph=True):
         return None
     mode = "no_grad" if leaks(tree, loop) else "inference_mode"
     return tree.changed(in_with(block, loop, loop, f"torch.{mode}()"))
 
 
-def _may_train(tree: CellTree, loop: cst.For, models: Collection[str]) -> bool:
+def may_train(tree: CellTree, loop: cst.For, models: Collection[str]) -> bool:
     """By a word of training, or by calling a function that could: only models, losses and built-ins cannot."""
     if any(attribute.attr.value in _TRAINS for attribute in tree.all(m.Attribute(), loop)):
         return True
@@ -52,7 +52,7 @@ def _is_made_by_torch(tree: CellTree, name: cst.Name) -> bool:
     )
 
 
-def _has_mode(tree: CellTree, loop: cst.For) -> bool:
+def has_mode(tree: CellTree, loop: cst.For | cst.While) -> bool:
     """On the loop, in it, or around it; a decorator counts."""
     managers = [item for each in tree.around(loop) if isinstance(each, cst.With) for item in each.items]
     decorators = [one for each in tree.around(loop) if isinstance(each, cst.FunctionDef) for one in each.decorators]

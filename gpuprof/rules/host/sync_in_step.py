@@ -33,6 +33,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
@@ -108,8 +109,9 @@ class SyncInStep(Rule):
         names = Counter(_names(results, waits))
         number = names.total()
         common = ", ".join(f"{name} ({units.count(times)}×)" for name, times in names.most_common(3))
-        rate = number / scope.steps if scope.steps else None
-        often = f" ({rate:.3g} a step)" if rate is not None else ""
+        repeats = results.get(Repeats)
+        rate = number / repeats.count if repeats.count else None
+        often = f" ({rate:.3g} {repeats.each})" if rate is not None else ""
         found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -121,7 +123,7 @@ class SyncInStep(Rule):
             ),
             evidence={
                 "waits": number,
-                **({"waits_per_step": round(rate, 2)} if rate is not None else {}),
+                **({f"waits_per_{repeats.noun}": round(rate, 2)} if rate is not None else {}),
                 "host_blocked_ms": units.milliseconds(blocked),
                 "idle_ms": units.milliseconds(lost_ns),
                 "idle_share": round(share, 4),

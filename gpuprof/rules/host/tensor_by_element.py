@@ -26,8 +26,8 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.loops.scalar_indexing import Accesses, ScalarIndexing
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -68,10 +68,11 @@ class TensorByElement(Rule):
         return None
 
     def _costs(self, results: Results, runs: Accesses) -> bool:
-        scope, steady = Scope.of(results), results.get(StepTime).steady
-        if not scope.steps or not steady.any():
+        scope, repeats = Scope.of(results), results.get(Repeats)
+        steady = repeats.steady
+        if not steady.any():
             return False  # printing a tensor reads it as well
-        habit = float((runs.per_step(scope.steps)[steady] >= self.accesses).mean())
+        habit = float((runs.per_step(repeats.count)[steady] >= self.accesses).mean())
         inside = _inside(results, runs)[0]
         return (
             habit > self.steps_share
@@ -81,7 +82,8 @@ class TensorByElement(Rule):
 
     def _finding(self, results: Results, runs: Accesses) -> Finding:
         scope, (inside, behind_ns) = Scope.of(results), _inside(results, runs)
-        share, rate = scope.share(inside.total_ns), float(np.median(runs.per_step(scope.steps)))
+        share, repeats = scope.share(inside.total_ns), results.get(Repeats)
+        rate = float(np.median(runs.per_step(repeats.count)))
         writes, number = int(runs.writes.sum()), int(runs.number.sum())
         done = "written" if writes == number else "written and read" if writes else "read"
         its = f", {units.duration(behind_ns)} of it in what backward does for them" if behind_ns else ""
@@ -90,12 +92,12 @@ class TensorByElement(Rule):
             severity=graded(share, self.high_share),
             title=f"Tensors are {done} one number at a time for {units.percent(share)} of {scope.words}",
             explanation=(
-                f"{units.count(round(rate))} numbers a step are {done} by Python one after the other, "
+                f"{units.count(round(rate))} numbers {repeats.each} are {done} by Python one after the other, "
                 f"{units.plural(number, 'access', 'accesses')} in all, each through slices of its own: "
                 f"{units.duration(inside.total_ns)}{its}."
             ),
             evidence={
-                "accesses_per_step": round(rate, 1),
+                f"accesses_per_{repeats.noun}": round(rate, 1),
                 "writes": writes,
                 "reads": number - writes,
                 "access_ms": units.milliseconds(inside.total_ns),

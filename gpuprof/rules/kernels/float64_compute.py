@@ -35,6 +35,7 @@ from gpuprof.analyses.kernels.float64_kernels import Float64Kernels
 from gpuprof.analyses.kernels.float64_operators import Float64Operators
 from gpuprof.analyses.lines.float64_lines import Float64Lines
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
@@ -90,7 +91,7 @@ class Float64Compute(Rule):
 
     def _on_cpu(self, results: Results) -> Finding | Abstention | None:
         found, scope = results.get(Float64Operators), Scope.of(results)
-        if not scope.steps or found.solvers:
+        if not results.get(Repeats).count or found.solvers:
             return None
         if not found.types:
             working = intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns

@@ -26,7 +26,9 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.memory.device_memory import trains
 
 _NOTEBOOKS = ("ipykernel", "IPython")
@@ -37,6 +39,7 @@ _MOST_NAMES = 3
 class MemoryKeptByHooksOrGraphs(Rule):
     """See the module."""
 
+    guard = Guard.EXACT
     whole_cell = True
 
     tensors: float = threshold(6, "fewer do not show that each iteration leaves one")
@@ -61,13 +64,13 @@ class MemoryKeptByHooksOrGraphs(Rule):
                 "This recording does not hold it; profile the cell again with `%%gpuprofile`.",
             )
         steps = max((optimizer.steps for optimizer in context.optimizers), default=0) if trains(results) else 0
-        answers = [self._device(each, steps) for each in found.devices]
+        answers = [self._device(results, each, steps) for each in found.devices]
         findings = [each for each in answers if isinstance(each, Finding)]
         if findings:
             return max(findings, key=lambda each: float(each.evidence["kept_bytes"]))
         return next((each for each in answers if each is not None), None)
 
-    def _device(self, memory: DeviceKept, steps: int) -> Finding | Abstention | None:
+    def _device(self, results: Results, memory: DeviceKept, steps: int) -> Finding | Abstention | None:
         kept = [each for each in memory.kept if self._counted(each, steps)]
         total = sum(self._counted(each, steps) for each in kept)
         if not total:
@@ -88,7 +91,8 @@ class MemoryKeptByHooksOrGraphs(Rule):
         if left is not None and left > self.iterations_until_full:
             return None
         high = left is not None and left <= self.high_iterations and steps > 0
-        return self._finding(memory, kept, total, left, Severity.HIGH if high else Severity.MEDIUM)
+        severity = Severity.HIGH if high else Severity.MEDIUM
+        return self._finding(memory, kept, total, left, severity, _diff(results, kept))
 
     def _counted(self, each: KeptTensors, steps: int) -> int:
         """The bytes that need not be there; 0 where it is not shown that each iteration leaves some."""
@@ -98,7 +102,13 @@ class MemoryKeptByHooksOrGraphs(Rule):
         return each.graph_bytes if many and each.filled else 0
 
     def _finding(
-        self, memory: DeviceKept, kept: list[KeptTensors], total: int, left: int | None, severity: Severity
+        self,
+        memory: DeviceKept,
+        kept: list[KeptTensors],
+        total: int,
+        left: int | None,
+        severity: Severity,
+        diff: str | None,
     ) -> Finding:
         first, grown = kept[0], memory.grown_bytes or 0
         explained = min(total / grown, 1.0) if grown else 1.0
@@ -123,7 +133,22 @@ class MemoryKeptByHooksOrGraphs(Rule):
             },
             where=Where(lines=first.lines),
             change=_change(first),
+            diff=diff,
         )
+
+
+def _diff(results: Results, kept: list[KeptTensors]) -> str | None:
+    """Of the name that keeps most, where all that it holds are tensors with a graph."""
+    first = kept[0]
+    if first.hook or first.kind != "global" or first.tensors != first.graphs:
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.code_edits.loops.kept_results import keep_without_graph
+
+        return keep_without_graph(source, first.name, known_models(results))
+
+    return cell_diff(results, edit)
 
 
 def _iterations_left(memory: DeviceKept, first: KeptTensors, counted: int) -> int | None:

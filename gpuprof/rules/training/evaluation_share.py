@@ -41,7 +41,10 @@ class EvaluationShare(Rule):
     not_for = frozenset(KindOfRun) - {KindOfRun.TRAINING}
 
     cell_share: float = threshold(0.30, "of the cell: less is what watching a model costs")
-    half_share: float = threshold(0.50, "of the cell: then evaluation takes more time than training")
+    each_step_share: float = threshold(0.20, "of the cell, with an evaluation after every step: nobody reads so many")
+    half_share: float = threshold(
+        0.50, "of the cell, less the standard error: then evaluation surely takes more time than training"
+    )
     training_share: float = threshold(0.10, "of the cell: a cell with less training is there to evaluate")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -55,11 +58,13 @@ class EvaluationShare(Rule):
                 "the phases of the whole cell",
                 "They come from samples of its stack. `gpuprof doctor` tells why none were taken.",
             )
-        if found.share < self.cell_share or found.training_share < self.training_share or found.count < _FEWEST:
+        # a share at the threshold is as likely above it as below: it need only be known to be there at all
+        least = max(self.each_step_share if _each_step(found) else self.cell_share, _ERRORS * found.error)
+        if found.share < least or found.training_share < self.training_share or found.count < _FEWEST:
             return None
         return Finding(
             rule=self.name,
-            severity=Severity.MEDIUM if found.share >= self.half_share else Severity.LOW,
+            severity=Severity.MEDIUM if found.share - found.error >= self.half_share else Severity.LOW,
             title=f"Evaluation takes {units.percent(found.share)} of the cell",
             explanation=(
                 f"{_evaluations(found)} {units.duration(found.ns)}; training takes "
@@ -78,6 +83,11 @@ class EvaluationShare(Rule):
             "something. In between, use part of the data, in larger batches, under `torch.inference_mode()`.",
             saving=_saving(results, found),
         )
+
+
+def _each_step(found: Evaluations) -> bool:
+    """Also where some passed unseen: those that were seen are then further apart than they are."""
+    return found.steps_between is not None and found.steps_between <= 1
 
 
 def _evaluations(found: Evaluations) -> str:

@@ -1,10 +1,10 @@
 """Code that only runs forward records an autograd graph that nothing uses.
 
 What it finds
-    At least three steps, no backward pass and no optimizer step in the whole recording, and yet autograd made nodes of
-    its graph in nearly every step. Or, in a cell that trains, forward passes of a model (an evaluation, generated
-    samples, a teacher whose result is detached) whose nodes no backward pass ran through, though later ones came: 5% of
-    the time or more.
+    At least three steps or iterations, no backward pass and no optimizer step in the whole recording, and yet autograd
+    made nodes of its graph in nearly every one. Or, in a cell that trains, forward passes of a model (an evaluation,
+    generated samples, a teacher whose result is detached) whose nodes no backward pass ran through, though later ones
+    came: 5% of the time or more.
 
 Why it costs
     Each operator makes a node and keeps its inputs for a backward pass that never comes: some µs of host time an
@@ -31,6 +31,7 @@ from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
 from gpuprof.analyses.training.abandoned_graphs import AbandonedGraphs
 from gpuprof.analyses.training.gradient_recording import GradientRecording
@@ -38,7 +39,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
-from gpuprof.rules.saving.scope import Scope, worst
+from gpuprof.rules.saving.scope import worst
 from gpuprof.rules.training.evaluation_places import in_other_cell, lines_of_cell
 
 _BESIDE = (Phase.EVALUATION, Phase.GENERATION, Phase.INFERENCE)
@@ -60,33 +61,35 @@ class GradInInference(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge whether the graph was of use."""
-        found, scope = results.get(GradientRecording), Scope.of(results)
+        found, repeats = results.get(GradientRecording), results.get(Repeats)
         window = results.context.window
         if found.backward:
             return self._beside_training(results)
         if not found.recorded:
             return Abstention(self.name, "the host’s operators", "Record the CPU activity together with CUDA’s.")
-        if scope.steps < self.steps or (window is not None and window.ended_by == "error"):
+        if repeats.count < self.steps or (window is not None and window.ended_by == "error"):
             return None
-        if (found.steps_with or 0) < self.steps_share * scope.steps or (found.nodes_per_step or 0) < self.nodes:
+        if (found.steps_with or 0) < self.steps_share * repeats.count or (found.nodes_per_step or 0) < self.nodes:
             return None
-        return self._finding(results, scope, found)
+        if repeats.iterations is not None and not _none_follows(results):
+            return None
+        return self._finding(results, repeats, found)
 
-    def _finding(self, results: Results, scope: Scope, found: GradientRecording) -> Finding:
+    def _finding(self, results: Results, repeats: Repeats, found: GradientRecording) -> Finding:
         peak, full = self._memory(results)
-        nodes = round(found.nodes_per_step or 0)
+        nodes, noun = round(found.nodes_per_step or 0), repeats.noun
         return Finding(
             rule=self.name,
             severity=Severity.MEDIUM if full else Severity.LOW,
-            title="Every step records a graph for gradients, and no backward pass follows",
+            title=f"Every {noun} records a graph for gradients, and no backward pass follows",
             explanation=(
-                f"Autograd made about {units.plural(nodes, 'node')} in each of {units.plural(scope.steps, 'step')}, "
+                f"Autograd made about {units.plural(nodes, 'node')} in each of {units.plural(repeats.count, noun)}, "
                 "and nothing went back through them: host time for each operator, and memory for the activations they "
                 "keep."
             ),
             evidence={
-                "graph_nodes_per_step": nodes,
-                "steps": scope.steps,
+                f"graph_nodes_per_{noun}": nodes,
+                f"{noun}s": repeats.count,
                 **({"peak_allocated_bytes": peak} if peak else {}),
             },
             change="Put `with torch.inference_mode():` around the loop, or `torch.no_grad()` where the results take "
@@ -138,6 +141,15 @@ class GradInInference(Rule):
                 ranges_ns=worst(found.within),
             ),
         )
+
+
+def _none_follows(results: Results) -> bool:
+    """Whether no backward pass came after the recorded iterations: a loop over the parts of a sequence has one at its
+    end. A step has its own, or none."""
+    window, phases = results.context.window, results.get(CellPhases)
+    if window is not None and window.ended_by == "cell":
+        return True
+    return phases.sampled and not phases.share(Phase.BACKWARD, Phase.OPTIMIZER)
 
 
 def _diff(results: Results) -> str | None:

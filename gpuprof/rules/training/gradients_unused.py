@@ -1,9 +1,9 @@
 """The backward pass fills gradients that no optimizer uses.
 
 What it finds
-    Backward passes that fill gradients of more weights than all the optimizers together have that stepped in the run,
-    and go on for a noticeable part of the step after as many gradients as are trained: mostly a backbone that was meant
-    to be frozen, of which only the head was given to the optimizer.
+    Backward passes that fill gradients of more weights than all the optimizers together have that step in the cell from
+    then on, and go on for a noticeable part of the step after as many gradients as are trained: mostly a backbone that
+    was meant to be frozen, of which only the head was given to the optimizer, or a teacher that was trained before.
 
 Why it costs
     Autograd computes what asks for a gradient (`requires_grad`), whoever uses it. For layers that are not trained that
@@ -29,13 +29,14 @@ from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.analyses.training.unused_gradients import UnusedGradients
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.gradients import backward_ended
 
+_OF_ENDED = "estimate: without these gradients, which are the first or the last of each pass"
 _BASIS = "upper bound: backward ends at the weights that are trained, if they are the ones nearest to the loss"
 
 
@@ -68,6 +69,8 @@ class GradientsUnused(Rule):
         if scope.share(beyond.total_ns) < self.beyond_share or found.distributed:
             return None
         finding = self._finding(results, found, beyond, round(unused))
+        if found.ended:
+            return finding
         return retimed(results, finding, backward_ended(results, beyond), f"re-timed; {_BASIS}")
 
     def _finding(self, results: Results, found: UnusedGradients, beyond: Intervals, unused: int) -> Finding:
@@ -77,11 +80,7 @@ class GradientsUnused(Rule):
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Backward fills {units.plural(unused, 'gradient')} that no optimizer uses",
-            explanation=(
-                f"A backward pass fills {found.filled:.0f} gradients, the optimizers have {found.trained} weights. "
-                f"What comes after the first {found.trained} takes {units.duration(beyond.total_ns)}, "
-                f"{units.percent(share)} of {scope.words}."
-            ),
+            explanation=_words(found, beyond, scope),
             evidence={
                 "gradients_filled": known(found.filled),
                 "weights_trained": known(found.trained),
@@ -92,5 +91,25 @@ class GradientsUnused(Rule):
             where=Where(lines=results.get(LinePlaces).cell_lines(beyond), ranges_ns=worst(beyond)),
             change="Call `.requires_grad_(False)` on the part that is not trained, before the loop, or run it under "
             "`torch.no_grad()`; where its inputs stay the same from epoch to epoch, compute its outputs once.",
-            saving=scope.saving(0, beyond.total_ns, beyond.total_ns, _BASIS, part_of=beyond),
+            saving=_saving(found, beyond, scope),
         )
+
+
+def _words(found: UnusedGradients, beyond: Intervals, scope: Scope) -> str:
+    takes = f"{units.duration(beyond.total_ns)}, {units.percent(scope.share(beyond.total_ns))} of {scope.words}"
+    if found.ended:
+        return (
+            f"A backward pass fills {found.filled:.0f} gradients, the optimizers that still step have {found.trained} "
+            f"weights: another one has made its last step before. Its gradients take at least {takes}."
+        )
+    return (
+        f"A backward pass fills {found.filled:.0f} gradients, the optimizers have {found.trained} weights. "
+        f"What comes after the first {found.trained} takes {takes}."
+    )
+
+
+def _saving(found: UnusedGradients, beyond: Intervals, scope: Scope) -> Saving:
+    least_ns = beyond.total_ns
+    if not found.ended:
+        return scope.saving(0, least_ns, least_ns, _BASIS, part_of=beyond)
+    return scope.saving(least_ns, (least_ns + found.most_ns) / 2, found.most_ns, _OF_ENDED)

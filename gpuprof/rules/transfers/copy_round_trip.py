@@ -24,6 +24,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_round_trips import CopyRoundTrips
 from gpuprof.model import intervals
@@ -57,8 +58,9 @@ class CopyRoundTrip(Rule):
             severity=graded(share, self.high_share),
             title=f"Tensors go to the host and back, for {units.percent(share)} of {scope.words}",
             explanation=(
-                f"In {trips.steps_with} of {units.plural(trips.steps, 'step')} a tensor leaves the device and one of "
-                f"the same size comes back ({units.plural(number, 'time')}, {units.size(each)} on average). From the "
+                f"In {trips.steps_with} of {units.plural(trips.steps, results.get(Repeats).noun)} a tensor leaves the "
+                f"device and one of the same size comes back ({units.plural(number, 'time')}, {units.size(each)} on "
+                "average). From the "
                 f"begin of the one copy to the end of the other the device computed nothing for "
                 f"{units.duration(cost.total_ns)}, {units.duration(copying)} of it copying."
             ),

@@ -25,6 +25,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.transfers.small_copies import SMALL_BYTES, SmallCopies
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -46,7 +47,7 @@ class SmallH2dCopies(Rule):
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the small copies."""
-        scope, small = Scope.of(results), results.get(SmallCopies)
+        scope, small, repeats = Scope.of(results), results.get(SmallCopies), results.get(Repeats)
         if results.get(DeviceActivity).primary is None:
             return without_device(self.name, results, "the copies to the device")
         share = scope.share(small.idle.total_ns)
@@ -58,14 +59,14 @@ class SmallH2dCopies(Rule):
             severity=graded(share, self.high_share),
             title=f"Many small copies to the device take {units.percent(share)} of {scope.words}",
             explanation=(
-                f"Each step makes {small.per_step or 0:.3g} copies to the device of less than "
-                f"{units.size(SMALL_BYTES)}, {units.size(small.bytes)} over all steps. The host spent "
+                f"Each {repeats.noun} makes {small.per_step or 0:.3g} copies to the device of less than "
+                f"{units.size(SMALL_BYTES)}, {units.size(small.bytes)} over all {repeats.noun}s. The host spent "
                 f"{units.duration(small.host.total_ns)} on them ({units.duration(each)} each), and the device was idle "
                 f"in {units.duration(small.idle.total_ns)} of it."
             ),
             evidence={
                 "copies": small.count,
-                "copies_per_step": round(small.per_step or 0.0, 2),
+                f"copies_per_{repeats.noun}": round(small.per_step or 0.0, 2),
                 "bytes": small.bytes,
                 "host_ms": units.milliseconds(small.host.total_ns),
                 "idle_ms": units.milliseconds(small.idle.total_ns),
@@ -74,12 +75,13 @@ class SmallH2dCopies(Rule):
             where=Where(lines=results.get(LinePlaces).cell_lines(small.host), ranges_ns=worst(small.idle)),
             during=small.idle,
             change="Put the values together on the host (`torch.stack`, `torch.cat`, or one `torch.tensor` of all of "
-            "them), copy once a step, and take the tensor apart on the device; copy what does not change only once.",
+            f"them), copy once {repeats.each}, and take the tensor apart on the device; copy what does not change only "
+            "once.",
             saving=scope.saving(
                 small.idle.total_ns * 0.5,
                 small.idle.total_ns * (1 - 1 / max(small.per_step or 1.0, 1.0)),
                 small.idle.total_ns,
-                "upper bound: one copy a step instead, with the device idle no longer",
+                f"upper bound: one copy {repeats.each} instead, with the device idle no longer",
             ),
         )
         return retimed(results, found, copied_together(results), _BASIS, assumed=_ASSUMED)

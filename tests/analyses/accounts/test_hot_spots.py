@@ -50,6 +50,26 @@ def test_one_line_is_one_spot_whatever_it_calls() -> None:
     assert spot.share == 1.0 and spot.phase is Phase.BACKWARD and spot.what == "torch._tensor.Tensor.backward"
 
 
+def test_a_line_of_the_model_counts_for_training_and_for_an_evaluation_by_itself() -> None:
+    # GIVEN a line of a model that training and a function that validates both run, called from line 3 of the cell
+    train, validate = line(54, "train"), line(82, "validate")
+    builder = TraceBuilder().stack(30_000, 60_000, line(3), train, CALL, NET)
+    builder.stack(130_000, 40_000, line(3), validate, CALL, NET)
+    first, second = Results(cell(builder, ends_ms=(*ENDS, 180.0))).get(HotSpots).spots
+    assert (first.phase, first.share, place(first)) == (
+        Phase.FORWARD, 0.6, "line 4 of net.py (called from line 54 of the cell)"
+    )  # fmt: skip
+    assert (second.phase, second.share, place(second)) == (
+        Phase.EVALUATION, 0.4, "line 4 of net.py (called from line 82 of the cell)"
+    )  # fmt: skip
+    assert first.called_from is not None and first.called_from.line == 54 and first.cell_line in (3, 54)
+
+
+def test_a_line_that_called_the_model_itself_names_no_caller() -> None:
+    (spot,) = spots(TraceBuilder().stack(30_000, 90_000, line(5), CALL))
+    assert spot.line == 5 and spot.called_from is None
+
+
 def test_an_import_is_called_so() -> None:
     assert spots(TraceBuilder().stack(1_000, 10_000, line(1), IMPORT))[0].what == "import"
 

@@ -57,6 +57,16 @@ def test_a_line_is_shared_out_among_the_stacks_that_were_seen_in_it() -> None:
     assert found.duration_ns[in_net].sum() / 540_000 == pytest.approx(5 / 8, abs=0.1)
 
 
+def test_a_stay_has_the_stack_that_was_looked_at_nearest_in_time() -> None:
+    # GIVEN looks at line 5 that saw the model in the third and the eighth iteration alone
+    trace = learned(looped().look(255, A, NET).look(735, A, NET).stack(0, 1_000, B))
+    found = Results(trace).get(Stretches)
+    in_net = trace.stack_nodes["line"][found.node] == 4
+    begins = sorted((found.start_ns[in_net] // 1_000).tolist())
+    # THEN the stays nearer to them than to the looks at 230 and 530 µs, which saw the line itself
+    assert begins == [300, 700, 800, 900]
+
+
 def test_a_cell_that_began_before_the_first_sample_is_whole() -> None:
     assert by_line(learned(looped().stack(500, 500, B))) == {5: 540_000, 6: 270_000 + 80_000}
 

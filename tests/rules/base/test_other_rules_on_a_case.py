@@ -80,7 +80,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fp32_matmul": (("grad_in_inference",), ()),
     "fragmented_memory": (("grad_in_inference",), ("memory_near_limit",)),
     "gc_pauses": (("cpu_build_or_cpu_tensors",), ()),
-    "growing_iterations": (("cold_start_dominates",), ("float64_compute",)),
+    "growing_iterations": (("cold_start_dominates",), ()),
     "gradients_unused": ((*TRAINED,), ("host_cpu_bound",)),
     "gradients_zeroed_in_place": ((*TRAINED, "python_loop_over_weights",), ()),
     "host_filled_then_copied": (("widened_before_copy",), ()),
@@ -112,9 +112,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),
     "tensor_by_element": ((*SHAPES,), ()),
-    "tensor_grown_by_cat": (
-        ("cold_start_dominates", "growing_iterations", "cpu_build_or_cpu_tensors",), ("float64_compute",)
-    ),
+    "tensor_grown_by_cat": (("cold_start_dominates", "growing_iterations", "cpu_build_or_cpu_tensors",), ()),
     "tensors_held_by_notebook": (("grad_in_inference",), (*PEAK,)),
     "thermal_throttle": (("grad_in_inference",), ("clocks_held_down", "device_errors", "power_capped",)),
     "unaligned_gemm_shape": ((), ("fp32_matmul",)),

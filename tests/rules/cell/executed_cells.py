@@ -12,6 +12,7 @@ from tests.code_edits.data.test_joined_tensors import GROWN
 from tests.code_edits.executed import TRAINING, line_of
 from tests.code_edits.loops.test_evaluation import CELL as EVALUATION
 from tests.code_edits.loops.test_kept_losses import KEPT
+from tests.code_edits.loops.test_kept_results import COLLECTED
 from tests.code_edits.loops.test_switches import ANOMALY
 from tests.code_edits.models.test_attention import ATTENTION
 from tests.code_edits.models.test_biases import NORMED
@@ -35,6 +36,7 @@ class ExecutedCell:
     instead: tuple[tuple[str, str], ...] = ()
 
 
+KEPT_RESULTS = COLLECTED.replace("held", "outputs")
 LOOP = line_of(TRAINING, "for x, y in loader")
 LOADER = Loader(workers=0, line=LOOP, samples=64, batches=4, pin_memory=False)
 PINNED = Loader(workers=0, line=LOOP, samples=64, batches=4, pin_memory=True)
@@ -110,6 +112,7 @@ EXECUTED = {
         DROPPING, SUMS, {"environment": LINUX}, AMPERE, within=1e-5, instead=COMPILED
     ),
     "memory_grows_per_step": ExecutedCell(KEPT, SUMS),
+    "memory_kept_by_hooks_or_graphs": ExecutedCell(KEPT_RESULTS, ("shown",)),
     "memory_near_limit": ExecutedCell(
         "import torch\n" + TRAINING,
         ("losses",),

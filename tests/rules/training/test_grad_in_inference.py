@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
 from tests.analyses.accounts.cells import cell, line
 from tests.rules.cases.training.evaluation_share import SOURCE
 from tests.rules.cases.training.grad_in_inference import beside
+from tests.support.trace_builder import TraceBuilder
 
 
 def found(trace: Trace) -> Finding | None:
@@ -55,3 +57,46 @@ def test_on_a_device_the_hosts_time_is_no_measure() -> None:
 def test_no_recording_of_others_has_it(any_shared_trace: Trace) -> None:
     answer = rule("grad_in_inference").check(Results(any_shared_trace))
     assert not isinstance(answer, Finding) or "Every step" in answer.title
+
+
+def episodes(*, seen: bool) -> Trace:
+    """As `evaluated`, with a backward pass from line 9 at the end of the cell; `seen`: it ran in the recording, too."""
+    backward = ("/lib/torch/_tensor.py", "Tensor.backward", 3)
+    builder = beside()
+    for at in range(0, 3000, 1000):
+        builder.stack(at, 500, line(4), line(8, "validate")).stack(at + 500, 400, line(3))
+        builder.stack(at + 900, 100, line(9 if seen else 3), backward)
+    builder.stack(3_000, 6_900, line(4), line(8, "validate")).stack(9_900, 100, line(9), backward)
+    return cell(builder, ends_ms=(0, 1, 2, 3, 4, 5, 6, 7, 7.9), source=SOURCE)
+
+
+def test_a_graph_that_a_later_backward_pass_may_need_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpuprof.capture.stacks import folding
+
+    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+    assert found(episodes(seen=True)) is not None
+    assert found(episodes(seen=False)) is None
+
+
+def generation(ended_by: str | None) -> Trace:
+    """Twenty tokens whose operators make nodes, without a DataLoader or an optimizer."""
+    builder, number = TraceBuilder(), 0
+    for token in range(20):
+        for place, name in enumerate(("aten::embedding", "aten::linear", "aten::gelu", "aten::linear", "aten::argmax")):
+            builder.operator(name, 100 * token + 15 * place, 10, sequence=number)
+            number += 1
+    if ended_by is None:
+        return builder.build()
+    return builder.context(window=Window(start_ns=0, end_ns=2_000_000, ended_by=ended_by)).build()
+
+
+def test_iterations_without_steps_are_judged_where_nothing_can_follow() -> None:
+    answer = found(generation("cell"))
+    assert answer is not None
+    assert answer.title == "Every iteration records a graph for gradients, and no backward pass follows"
+    assert answer.evidence["graph_nodes_per_iteration"] == 4 and answer.evidence["iterations"] == 20
+
+
+@pytest.mark.parametrize("ended_by", ["events", None])
+def test_a_loop_whose_backward_pass_may_come_after_the_recording_is_not(ended_by: str | None) -> None:
+    assert found(generation(ended_by)) is None

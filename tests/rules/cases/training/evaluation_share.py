@@ -32,13 +32,20 @@ EXPECTED = Expected(
 EPOCHS, STEPS = 10, 4
 
 
-def training(evaluation_ms: float = 30, step_ms: float = 10, *, set_up_ms: float = 0) -> Trace:
+def training(
+    evaluation_ms: float = 30,
+    step_ms: float = 10,
+    *,
+    set_up_ms: float = 0,
+    epochs: int = EPOCHS,
+    steps: int = STEPS,
+) -> Trace:
     builder, at, ends = TraceBuilder(), 0.0, [0.0]
     if set_up_ms:
         builder.stack(0, 1000 * set_up_ms, line(1))
         at, ends = set_up_ms, [set_up_ms]
-    for _ in range(EPOCHS):
-        for _ in range(STEPS):
+    for _ in range(epochs):
+        for _ in range(steps):
             builder.stack(1000 * at, 1000 * step_ms, line(3))
             at += step_ms
             ends.append(at)
