@@ -1,4 +1,4 @@
-"""Does a close look leave weights, random numbers and graphs as they are, wait for nothing, and hash as the host does?"""
+"""Does a close look leave weights, random numbers and graphs as they are, wait for nothing, and hash as the host?"""
 
 from __future__ import annotations
 
