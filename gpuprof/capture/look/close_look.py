@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -93,24 +94,33 @@ class CloseLook:
 
     def start(self) -> bool:
         """Begin; False, with nothing changed, where it must not, and `result` says why."""
+        try:
+            self._skipped = mode_stack.in_the_way()
+            if self._skipped is None:
+                self._set_up()
+        except Exception as error:  # noqa: BLE001  - the cell's own objects are asked, in the middle of the cell
+            self._skipped = f"the look could not begin: {type(error).__name__}"
+            self._end("error")
+        return self._skipped is None
+
+    def _set_up(self) -> None:
         began = time.perf_counter_ns()
-        self._skipped = mode_stack.in_the_way()
-        if self._skipped is not None:
-            return False
         self._log, self._places = OperatorLog(), Places(self._filename)
         self._fingerprints = FingerprintTaker(self._most_bytes, self._left_ns)
         self._values = Values(self._fingerprints, self._log.names.number, self._log.count)
         self._watch = OperatorWatch(self._log, self._values, self._places, self._ident)
-        self._outside = OutsideReads(self._read_outside)
+        self._outside = OutsideReads(self._read_outside, self._replayed)
         self._counts = [0]
         if self._iterations is not None:
             self._watch.iteration = 0
         self._know_buffers()
-        self._outside.install()
+        mode = mode_stack.mode_of(self)
         self._start_ns = time.time_ns()
+        self._outside.install()
         self._set_up_ns = time.perf_counter_ns() - began
-        self._mode = mode_stack.push(self)
-        return True
+        _begun.add(self)
+        self._mode = mode  # before it is on the stack: a Ctrl-C in between must not hide it
+        mode_stack.push(mode)
 
     def stop(self, reason: str = "cell", *, lift: bool = False) -> bool:
         """End, on the thread that started; False where the mode could not be taken off yet: then call again, at a
@@ -197,6 +207,13 @@ class CloseLook:
             self._end("seconds")
         return made
 
+    def leave_child(self) -> None:
+        """This process was forked while the look lasted: it does without, a worker runs long."""
+        if self._start_ns:
+            self._ended_by = self._ended_by or "cell"
+            self._outside.remove()
+            mode_stack.remove(self._mode, lift=True)
+
     def _left_ns(self) -> int:
         return self._most_ns - self.cost_ns
 
@@ -211,7 +228,7 @@ class CloseLook:
 
     def _fail(self, error: Exception) -> None:
         self._end("error")
-        self.failure = error
+        self.failure = error.with_traceback(None)  # whose frames would hold the cell's tensors
 
     failure: Exception | None = None
 
@@ -234,6 +251,12 @@ class CloseLook:
                 self._values.read_outside(tensor, may_write=may_write)
         except Exception as error:  # noqa: BLE001  - in the middle of the user's call
             self._fail(error)
+
+    def _replayed(self) -> None:
+        """The replay of a graph writes what no operator shows."""
+        if self.active:
+            self._watch.compiled += 1
+            self._values.doubt()
 
     def _know_buffers(self) -> None:
         modules = [module for _, module in modules_around(sys._getframe(1), self._namespace)]
@@ -265,6 +288,16 @@ class CloseLook:
                 mark()
         except Exception as error:  # noqa: BLE001  - inside the user's step()
             self._fail(error)
+
+
+def _leave_children() -> None:
+    for look in list(_begun):
+        look.leave_child()
+
+
+_begun: weakref.WeakSet[CloseLook] = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_leave_children)
 
 
 def _gradients_of(optimizer: Any) -> Iterator[Any]:

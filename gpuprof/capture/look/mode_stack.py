@@ -34,13 +34,16 @@ def in_the_way() -> str | None:
     return None
 
 
-def push(look: Any) -> Any:
-    """A mode that hands every operator to `look.dispatched`; it is on the stack."""
+def mode_of(look: Any) -> Any:
+    """A mode that hands every operator to `look.dispatched`, not on the stack yet."""
+    return _look_mode()(look)
+
+
+def push(mode: Any) -> None:
+    """Put it on top of the stack."""
     from torch.utils import _python_dispatch
 
-    mode = _look_mode()(look)
     _python_dispatch._push_mode(mode)
-    return mode
 
 
 def remove(mode: Any, *, lift: bool = False) -> bool:

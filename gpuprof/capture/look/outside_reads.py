@@ -24,35 +24,47 @@ _METHODS = {
 
 
 class OutsideReads:
-    """From `install` to `remove`. `seen(tensor, may_write)` is told of each, before it happens; it must not raise."""
+    """From `install` to `remove`. `seen(tensor, may_write)` is told of each, before it happens, `replayed()` of each
+    replay of a CUDA graph; neither must raise."""
 
-    def __init__(self, seen: Callable[[Any, bool], None]):
-        self._seen = seen
-        self._installed: dict[str, tuple[Any, Any]] = {}
+    def __init__(self, seen: Callable[[Any, bool], None], replayed: Callable[[], None] = lambda: None):
+        self._seen, self._replayed = seen, replayed
+        self._installed: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
         """Wrap the methods."""
         import torch
 
         for name, may_write in _METHODS.items():
-            own = vars(torch.Tensor).get(name)
-            wrapper = self._wrapper(getattr(torch.Tensor, name), may_write)
-            self._installed[name] = (own, wrapper)
-            setattr(torch.Tensor, name, wrapper)
+            self._wrap(torch.Tensor, name, self._wrapper(getattr(torch.Tensor, name), may_write))
+        if torch.cuda.is_initialized():
+            self._wrap(torch.cuda.CUDAGraph, "replay", self._replay(torch.cuda.CUDAGraph.replay))
 
     def remove(self) -> None:
         """Put back what was there; a method that somebody else has wrapped since stays, and calls ours, which is then
         silent."""
-        import torch
-
         while self._installed:
-            name, (own, wrapper) = self._installed.popitem()
-            if vars(torch.Tensor).get(name) is not wrapper:
+            owner, name, own, wrapper = self._installed.pop()
+            if vars(owner).get(name) is not wrapper:
                 continue
             if own is None:
-                delattr(torch.Tensor, name)
+                delattr(owner, name)
             else:
-                setattr(torch.Tensor, name, own)
+                setattr(owner, name, own)
+
+    def _wrap(self, owner: Any, name: str, wrapper: Any) -> None:
+        self._installed.append((owner, name, vars(owner).get(name), wrapper))
+        setattr(owner, name, wrapper)
+
+    def _replay(self, method: Any) -> Any:
+        replayed = self._replayed
+
+        @functools.wraps(method)
+        def replay(self: Any) -> Any:
+            replayed()
+            return method(self)
+
+        return replay
 
     def _wrapper(self, method: Any, may_write: bool) -> Any:
         seen = self._seen

@@ -169,14 +169,7 @@ class Watch:
             look=look,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
-            notes=(
-                *self._notes,
-                *self._signals.notes,
-                *log.notes,
-                *self._lines.notes,
-                *self._stacks.notes,
-                *self._modules.notes,
-            ),
+            notes=self._all_notes(log),
             cost=Cost(
                 start_ns=self._start_cost_ns,
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
@@ -300,6 +293,10 @@ class Watch:
         if reason is not None:
             folder.fail(reason, "the kernel recording was not saved")
         return trace
+
+    def _all_notes(self, log: ReadingLog) -> tuple[str, ...]:
+        watches = (self._signals, log, self._lines, self._stacks, self._modules)
+        return (*self._notes, *(note for each in watches for note in each.notes))
 
     def _note_problems(self, trace: SavedTrace | None) -> None:
         recording = self._window.recording

@@ -340,8 +340,10 @@ def test_a_forked_child_looks_at_nothing() -> None:
         child = os.fork()
         if not child:
             torch.ones(3)
-            os._exit(7 if len(look._log.operators) == 1 else 8)
+            left = len(look._log.operators) == 1 and not stack() and "numpy" not in vars(torch.Tensor)
+            os._exit(7 if left else 8)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        assert stack() == [look._mode] and look.active
 
 
 def test_the_first_operator_imports_nothing_of_the_compiler() -> None:
@@ -373,6 +375,36 @@ def test_compiled_code_is_left_out_and_not_compiled_anew() -> None:
     compiled_frames = torch._dynamo.utils.counters["frames"]["ok"]
     fresh(x)  # compiled while looked at, and not given up
     assert torch._dynamo.utils.counters["frames"]["ok"] == compiled_frames == frames["ok"] + 1
+
+
+def test_the_replay_of_a_graph_may_have_written_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.ones(16)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+    monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", lambda _: x.data.numpy().fill(5.0))
+
+    def code(times: int) -> Found:
+        def run() -> None:
+            x.mul(2)
+            for _ in range(times):
+                torch.cuda.CUDAGraph.replay(None)
+            x.mul(2)
+
+        return look_at(run)
+
+    still = [code(0).read(row)[0] for row in code(0).named("mul")]
+    found = code(1)
+    first, second = (found.read(row)[0] for row in found.named("mul"))
+    assert still[0] == still[1] and first != second
+    assert found.facts.unseen_writes
+
+
+def test_a_look_that_cannot_begin_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    look = CloseLook(__file__)
+    monkeypatch.setattr(look, "_know_buffers", lambda: 1 / 0)
+    assert not look.start()
+    assert stack() == [] and "numpy" not in vars(torch.Tensor)
+    assert "ZeroDivisionError" in str(look.result()[1].skipped)
 
 
 def test_nothing_begins_while_a_graph_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
