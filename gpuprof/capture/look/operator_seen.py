@@ -20,7 +20,7 @@ _TRUSTED = ("aten::", "prims::")
 _MARKS = "profiler::"
 
 
-class Seen(NamedTuple):
+class BegunOperator(NamedTuple):
     """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry)` in
     order; `derived`: what it makes follows from what it reads."""
 
@@ -58,7 +58,9 @@ class OperatorWatch:
         self.cost_ns = 0
         self.compiled = 0
 
-    def before(self, func: Any, types: Any, args: Any, kwargs: dict[str, Any], frame: FrameType) -> Seen | None:
+    def before(
+        self, func: Any, types: Any, args: Any, kwargs: dict[str, Any], frame: FrameType
+    ) -> BegunOperator | None:
         """Note what it reads; None where it is not to be looked at."""
         torch = self._torch
         backward = torch._C._current_graph_task_id() != -1
@@ -85,7 +87,7 @@ class OperatorWatch:
             ]
             return self._noted(facts, given, kwargs, place, backward, plain=not types)
 
-    def after(self, seen: Seen, made: Any, started: int, ended: int) -> None:
+    def after(self, seen: BegunOperator, made: Any, started: int, ended: int) -> None:
         """Note what it made and wrote, and the operator itself. Times are `perf_counter_ns`."""
         torch = self._torch
         with self.lock:
@@ -119,7 +121,7 @@ class OperatorWatch:
 
     def _noted(
         self, facts: OperatorFacts, given: list[Any], kwargs: dict[str, Any], place: int, backward: bool, *, plain: bool
-    ) -> Seen:
+    ) -> BegunOperator:
         changed, random = facts.writes, facts.random
         if random or facts.statistics:
             named = {name: value for (name, _), value in zip(facts.arguments, given, strict=True)}
@@ -145,12 +147,12 @@ class OperatorWatch:
                 reads.append(self._log.seen(tensor, row))
         arguments = self._log.arguments(tuple(frozen(value) for value in given))
         forward = self._forward_place() if backward else -1
-        return Seen(
+        return BegunOperator(
             *(facts, given, kwargs, reads, arguments, self.iteration, place, forward, backward, random),
             *(writes, trusted and not random and -1 not in [read[0] for read in reads]),
         )
 
-    def _row(self, seen: Seen, made: Any, started: int, ended: int, graph: bool) -> tuple[Any, ...]:
+    def _row(self, seen: BegunOperator, made: Any, started: int, ended: int, graph: bool) -> tuple[Any, ...]:
         return (
             *(self._unix_ns(started), ended - started, self._log.names.number(seen.facts.name), seen.iteration),
             *(seen.place, seen.forward_place, seen.backward, graph, seen.random, bool(seen.writes)),
@@ -165,7 +167,7 @@ class OperatorWatch:
         nbytes = self._values.nbytes(known)
         return bool(tensor.numel() * tensor.element_size() >= nbytes)
 
-    def _records(self, seen: Seen) -> bool:
+    def _records(self, seen: BegunOperator) -> bool:
         if not self._torch.is_grad_enabled() or seen.facts.name == "aten::detach":
             return False
         return any(tensor.requires_grad for value in seen.given for tensor in self._tensors(value))
@@ -174,7 +176,7 @@ class OperatorWatch:
         node = self._torch._C._current_autograd_node()
         return -1 if node is None else self._node_places.get(node._sequence_nr(), -1)
 
-    def _flops_of(self, seen: Seen, made: Any) -> float:
+    def _flops_of(self, seen: BegunOperator, made: Any) -> float:
         if seen.facts.flops is None:
             return float("nan")
         key = (seen.facts.name, seen.arguments[0], *(read[3] for read in seen.reads))

@@ -37,7 +37,7 @@ class OutsideReads:
 
         for name, may_write in _METHODS.items():
             self._wrap(torch.Tensor, name, self._wrapper(getattr(torch.Tensor, name), may_write))
-        if torch.cuda.is_initialized():
+        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             self._wrap(torch.cuda.CUDAGraph, "replay", self._replay(torch.cuda.CUDAGraph.replay))
 
     def remove(self) -> None:

@@ -14,7 +14,7 @@ _MOST_FRAMES = 300
 UNKNOWN, COMPILED = -1, -2
 
 
-class _Code(IntEnum):
+class _CodeKind(IntEnum):
     LIBRARY = 0
     USERS = 1
     COMPILED = 2
@@ -25,7 +25,7 @@ class Places:
 
     def __init__(self, cell_filename: str | None):
         self._cell = cell_filename
-        self._kinds: dict[CodeType, _Code] = {}
+        self._kinds: dict[CodeType, _CodeKind] = {}
         self._numbers: dict[tuple[CodeType, int], int] = {}
         self.found: list[LookedPlace] = []
 
@@ -40,9 +40,9 @@ class Places:
             kind = kinds.get(code)
             if kind is None:
                 kind = kinds[code] = self._kind(code.co_filename)
-            if kind is _Code.USERS:
+            if kind is _CodeKind.USERS:
                 return self._number(code, frame.f_lineno)
-            if kind is _Code.COMPILED:
+            if kind is _CodeKind.COMPILED:
                 return COMPILED
             frame = frame.f_back
         return UNKNOWN
@@ -59,12 +59,12 @@ class Places:
             self.found.append(LookedPlace(file, line, code.co_qualname))
         return number
 
-    def _kind(self, filename: str) -> _Code:
+    def _kind(self, filename: str) -> _CodeKind:
         if is_users(filename, self._cell):
-            return _Code.USERS
+            return _CodeKind.USERS
         if _is_compiled(filename):
-            return _Code.COMPILED
-        return _Code.LIBRARY if filename.startswith(OWN_FOLDER) or is_library(filename) else _Code.USERS
+            return _CodeKind.COMPILED
+        return _CodeKind.LIBRARY if filename.startswith(OWN_FOLDER) or is_library(filename) else _CodeKind.USERS
 
 
 def _is_compiled(filename: str) -> bool:
