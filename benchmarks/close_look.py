@@ -1,6 +1,6 @@
 """What a close look costs: a training step and a piece of inference, plain and looked at, in turn in one process.
 
-python benchmarks/close_look.py [FILE.py FAULTY|CURED|GOOD ...]
+python benchmarks/close_look.py [a file with cells, FAULTY|CURED|GOOD ...]
 
 Without arguments, of two small models. With files that hold a cell's code in a variable of that name, of those cells,
 looked at as a whole. Ratios of one run: the machine may be busy, both sides are then.
