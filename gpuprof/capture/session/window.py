@@ -36,6 +36,7 @@ _SOME_STEPS = 8
 _MANY_EVENTS = 60_000
 # steps so short that more than the usual number is recorded
 _EVENTS_OF_SHORT_STEPS = 25_000
+_SECONDS_BEFORE_A_LOOK = 2.0
 _STEP_CODE = "profile_hook_step.<locals>.wrapper"
 
 
@@ -84,6 +85,12 @@ class RecordingWindow:
     def running(self) -> bool:
         """Whether kernels are being recorded now."""
         return self.recording.running
+
+    @property
+    def over_in_the_cell(self) -> bool:
+        """Whether recording has ended while the cell runs on, and no other profiler is in the way."""
+        ended = self.recording.end_ns > 0 and not self.recording.running
+        return ended and not (self._closed or self._busy or self._gave_way)
 
     @property
     def pause_ns(self) -> int:
@@ -144,7 +151,7 @@ class RecordingWindow:
         """From the watching thread, about ten times a second. `over` is the cap that was reached, if one was."""
         if not self.running or self._busy:
             return
-        if over is None and self.recorded_for_ns > self._options.seconds_to_record * NS_PER_S:
+        if over is None and self.recorded_for_ns > self._longest_s * NS_PER_S:
             over = "seconds"
         if over is not None and self._wanted is None:
             self._want(over)
@@ -187,6 +194,14 @@ class RecordingWindow:
     @property
     def _target(self) -> int:
         return self._options.steps_to_skip + self._options.steps_to_record
+
+    @property
+    def _longest_s(self) -> float:
+        """Where a close look was asked for, a cell without steps leaves it time: nothing else ends its recording."""
+        options = self._options
+        if options.close_look and options.max_seconds is None and not self._steps.seen:
+            return _SECONDS_BEFORE_A_LOOK
+        return options.seconds_to_record
 
     @property
     def _waited_ns(self) -> int:

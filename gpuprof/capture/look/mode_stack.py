@@ -1,0 +1,127 @@
+"""Puts the look's dispatch mode at the bottom of torch's stack of modes, and takes it off from wherever it is then.
+
+It is pushed and popped without the flags that `with mode:` sets: those keep torch.compile from compiling, for good.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+from gpuprof.capture.base.compiler_skips import hide_from_compiler
+
+
+def in_the_way() -> str | None:
+    """Why no look can begin here; None where it can."""
+    torch = _torch()
+    if torch._C._len_torch_dispatch_stack():
+        return "a dispatch mode of the cell's is active"
+    if torch._C._current_graph_task_id() != -1:
+        return "a backward pass runs"
+    if torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+        return "a CUDA graph is being captured"
+    if torch.jit.is_tracing() or torch.compiler.is_compiling():
+        return "torch traces the cell's code"
+    maker = _subclass_by_constructor()
+    if maker is not None:
+        return (
+            f"the tensor class {maker} is made by torch's own constructor, which fails where a dispatch mode is active"
+        )
+    mode = torch.utils._python_dispatch.TorchDispatchMode
+    if not hasattr(mode, "supports_higher_order_operators") and _compiler_used():
+        return "torch.compile is used, which this version of torch keeps from working beside a dispatch mode"
+    return None
+
+
+def mode_of(look: Any) -> Any:
+    """A mode that hands every operator to `look.dispatched`, not on the stack yet."""
+    return _look_mode()(look)
+
+
+def push(mode: Any) -> None:
+    """Put it on top of the stack."""
+    from torch.utils import _python_dispatch
+
+    _python_dispatch._push_mode(mode)
+
+
+def remove(mode: Any, *, lift: bool = False) -> bool:
+    """Take it off; False where it is not on top now: torch has set it aside for a while, an operator runs, or the cell
+    has opened a mode of its own meanwhile. `lift` takes it from below such modes, which stay."""
+    import torch
+    from torch.utils import _python_dispatch
+
+    if torch._C._current_graph_task_id() != -1:
+        return False
+    count = torch._C._len_torch_dispatch_stack()
+    stack = [torch._C._get_dispatch_stack_at(each) for each in range(count)]
+    if mode not in stack or not (lift or stack[-1] is mode):
+        return False
+    above = stack[stack.index(mode) + 1 :]
+    for _ in range(len(above) + 1):
+        _python_dispatch._pop_mode()
+    for each in above:
+        _python_dispatch._push_mode(each)
+    return True
+
+
+def _subclass_by_constructor() -> str | None:
+    """A class of tensors, none of torch's, that `torch.Tensor.__new__` may make: beside any dispatch mode it raises."""
+    import torch
+
+    waiting = list(torch.Tensor.__subclasses__())
+    while waiting:
+        each = waiting.pop()
+        below = each.__subclasses__()
+        waiting.extend(below)
+        maker: Any = each.__new__
+        # a base of others is not made itself; a constructor of its own is trusted where it does not call torch's
+        own = "__new__" in getattr(getattr(maker, "__code__", None), "co_names", ())
+        inherited = maker is torch._C.TensorBase.__new__ and not below
+        if (own or inherited) and not str(getattr(maker, "__module__", None) or each.__module__).startswith("torch."):
+            return each.__qualname__
+    return None
+
+
+def _compiler_used() -> bool:
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", {})
+    return bool(counters.get("frames"))
+
+
+def _torch() -> Any:
+    import torch
+
+    return torch
+
+
+@functools.cache
+def _look_mode() -> Any:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class LookMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        """Hands operators on to the look."""
+
+        # otherwise torch refuses such operators where a mode is active
+        supports_higher_order_operators = True
+
+        def __init__(self, look: Any):
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.look = look
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            """What torch.compile does, it does without this mode."""
+            return True
+
+    def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.look.dispatched(func, types, args, kwargs or {})
+
+    # set afterwards: in the class, torch would wrap it in what imports all of torch._dynamo with the first operator
+    LookMode.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
+    from gpuprof.capture.look.close_look import CloseLook
+    from gpuprof.capture.look.operator_seen import OperatorWatch
+    from gpuprof.capture.look.values import Values
+
+    hide_from_compiler(dispatch, CloseLook, OperatorWatch, Values)
+    return LookMode

@@ -1,0 +1,42 @@
+"""A cell that is looked at closely, in a real kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.kernel import LiveKernel
+
+pytestmark = pytest.mark.kernel
+
+TRAIN = """
+torch.manual_seed(7)
+net = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Dropout(0.3), torch.nn.Linear(16, 2))
+optimizer = torch.optim.Adam(net.parameters())
+for step in range(60):
+    optimizer.zero_grad()
+    net(torch.randn(8, 16)).square().mean().backward()
+    optimizer.step()
+state = [float(each.double().sum()) for each in net.parameters()] + [int(torch.get_rng_state().sum())]
+"""
+STACK = "torch._C._len_torch_dispatch_stack()"
+
+
+def test_the_cell_computes_what_it_computes_without(kernel: LiveKernel) -> None:
+    kernel.run("import torch\n" + TRAIN)
+    plain = kernel.value("state")
+    ran = kernel.run(f"%%gpuprofile --close-look --steps 5 --skip 1 --quiet\n{TRAIN}")
+    assert not ran.failed
+    assert kernel.value("state") == plain
+    assert kernel.value(STACK) == "0"
+    assert kernel.value("gpuprof.last().trace.context.look.ended_by") == "'iterations'"
+    # the lines of the cell: forward, backward, optimizer
+    places = "{each.line for each in gpuprof.last().trace.context.look.places if not each.file}"
+    assert kernel.value(f"{places} >= {{7, 8, 9}}") == "True"
+
+
+def test_a_cell_that_raises_while_it_is_looked_at_leaves_nothing_behind(kernel: LiveKernel) -> None:
+    kernel.run("import torch")
+    raising = TRAIN.replace("    optimizer.step()\n", f"    optimizer.step()\n    assert not {STACK}, 'looked at'\n")
+    ran = kernel.run(f"%%gpuprofile --close-look --steps 5 --skip 1 --quiet\n{raising}")
+    assert ran.failed and "looked at" in ran.traceback
+    assert kernel.value(STACK) == "0"
