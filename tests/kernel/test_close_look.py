@@ -40,3 +40,22 @@ def test_a_cell_that_raises_while_it_is_looked_at_leaves_nothing_behind(kernel: 
     ran = kernel.run(f"%%gpuprofile --close-look --steps 5 --skip 1 --quiet\n{raising}")
     assert ran.failed and "looked at" in ran.traceback
     assert kernel.value(STACK) == "0"
+
+
+def test_a_cell_without_steps_that_works_evenly_is_looked_at_too(kernel: LiveKernel) -> None:
+    # GIVEN inference in a loop, for longer than its recording needs
+    ran = kernel.run(
+        "%%gpuprofile --quiet\n"
+        "import time\n"
+        "end = time.monotonic() + 12\n"
+        "w, rows = torch.randn(32, 32), torch.randn(64, 32)\n"
+        "while time.monotonic() < end:\n"
+        "    inverse = torch.linalg.inv(w @ w.T + torch.eye(32))\n"
+        "    out = (rows @ inverse).relu().sum()\n"
+    )
+    assert not ran.failed
+    window = "gpuprof.last().trace.context.window"
+    assert kernel.value(f"{window}.ended_by") == "'even work'"
+    assert kernel.value(f"({window}.end_ns - {window}.start_ns) / 1e9 < 10") == "True"
+    assert kernel.value("gpuprof.last().trace.context.look.skipped") == "None"
+    assert kernel.value("len(gpuprof.last().trace.tables['looked_operators']) > 50") == "True"

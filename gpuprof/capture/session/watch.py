@@ -30,6 +30,7 @@ from gpuprof.capture.profiler.other_profilers import OtherProfilers
 from gpuprof.capture.profiler.other_threads import OtherThreads
 from gpuprof.capture.profiler.trace_file import SavedTrace, Saver, save_trace, save_unpacked
 from gpuprof.capture.session.captured import Captured, Live
+from gpuprof.capture.session.even_work import EvenWork
 from gpuprof.capture.session.limits import EventLimit
 from gpuprof.capture.session.recording_writer import RunFolder
 from gpuprof.capture.session.signals import Signals
@@ -76,6 +77,7 @@ class Watch:
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
+        self._even_work = EvenWork()
         self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
         self._heap_counts = heap_bytes() is not None
         self._host = HostSampler(self._tick)
@@ -253,6 +255,7 @@ class Watch:
             heap = heap_bytes()
             in_use = psutil.Process().memory_info().rss if heap is None else heap
             self._limit.begin(in_use, psutil.virtual_memory().available)
+        self._even_work.begin()
 
     def _tick(self, resident_bytes: int) -> None:
         self._stacks.tick()
@@ -261,7 +264,14 @@ class Watch:
         if not self._window.running:
             return
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
-        self._window.check("bytes" if held is not None and self._limit.passed(held) else None)
+        over = "bytes" if held is not None and self._limit.passed(held) else None
+        self._window.check(over or ("even work" if self._shows_enough() else None))
+
+    def _shows_enough(self) -> bool:
+        """Whether a cell without steps, for which nobody asked for more, has worked evenly for a while."""
+        if self._steps.seen or self._options.max_seconds is not None:
+            return False
+        return self._even_work.note(time.monotonic_ns(), self._limit.events)
 
     def _step_ended(self) -> None:
         if self._window.running and (heap := self._heap_at_steps.bytes_if_due()) is not None:
