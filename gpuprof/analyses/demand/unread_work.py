@@ -1,0 +1,192 @@
+"""Work whose results nobody reads, or hardly anybody: by line, with its time among the operators seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Self
+
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.demand import operator_names as names
+from gpuprof.analyses.demand.flow import Flow, Needed
+from gpuprof.analyses.demand.looked import operators_of, values_of
+from gpuprof.model.look import LookedPlace
+from gpuprof.model.trace import Trace
+
+# "hardly read": from where on computing only what is read is worth thinking about
+_HARDLY = 0.5
+# of the share of its time for nothing in one iteration, that in each other one
+_ALIKE = 0.5
+
+
+class Unread(Enum):
+    """What is not read."""
+
+    RESULTS = "results"
+    PARTS = "parts"
+    GRADIENTS = "gradients"
+
+
+@dataclass(frozen=True, eq=False)
+class UnreadPlace:
+    """Work for nothing at one line.
+
+    `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
+    `taken_at` the line that takes a part of the results; None where not known. `wasted_ns` of `time_ns` of the
+    operators there are for nothing; `backward_ns`: about what its backward pass takes for the parts that nobody reads.
+    `operator` is the one with most of it, `elements_read` of `elements_made` are needed of its results each time.
+    """
+
+    kind: Unread
+    place: LookedPlace | None
+    forward_place: LookedPlace | None
+    taken_at: LookedPlace | None
+    operator: str
+    operators: int
+    elements_read: int
+    elements_made: int
+    wasted_ns: int
+    time_ns: int
+    backward_ns: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class UnreadWork(Result):
+    """`places`: largest first. `time_ns` of all operators seen in `iterations` iterations, `wasted_ns` of them for
+    nothing, whatever the reason. `looked` is False, with `reason` in words, where reads are not known."""
+
+    looked: bool = False
+    reason: str = ""
+    iterations: int = 0
+    time_ns: int = 0
+    wasted_ns: int = 0
+    on_device: bool = False
+    places: tuple[UnreadPlace, ...] = field(default=())
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """Two walks: what is surely not needed, and what may not be, as it is still there at the end."""
+        look = trace.context.look
+        if look is None or look.skipped is not None or not len(trace.tables["looked_operators"]):
+            return cls(reason=(look.skipped or "") if look is not None else "")
+        if look.unseen_writes or look.ended_by == "mode":
+            return cls(reason="code outside of torch’s operators reads or writes tensors")
+        operators, values = operators_of(trace), values_of(trace)
+        sure, possible = Flow(operators, values).needed, Flow(operators, values, kept_needed=False).needed
+        table = trace.tables["looked_operators"]
+        devices = trace.tables["looked_values"]["device"]
+        on_device = any(not trace.names[device].startswith("cpu") for device in set(devices.tolist()) if device >= 0)
+        rows = [
+            _Row(*row)
+            for row in zip(
+                [operator.name for operator in operators],
+                *(table[name].tolist() for name in ("duration_ns", "iteration", "place", "forward_place")),
+                *(table[name].tolist() for name in ("backward", "graph")),
+                sure,
+                possible,
+                strict=True,
+            )
+        ]
+        return cls(
+            looked=True,
+            iterations=look.iterations,
+            time_ns=sum(row.duration_ns for row in rows),
+            wasted_ns=round(sum(row.duration_ns * (1 - row.needed.share) for row in rows)),
+            on_device=on_device,
+            places=_places(rows, look.places),
+        )
+
+
+@dataclass(frozen=True)
+class _Row:
+    name: str
+    duration_ns: int
+    iteration: int
+    place: int
+    forward_place: int
+    backward: bool
+    graph: bool
+    needed: Needed
+    possible: Needed
+
+    @property
+    def kind(self) -> Unread | None:
+        share = self.needed.share
+        if self.backward:
+            half = names.plain(self.name) == "convolution_backward"
+            return Unread.GRADIENTS if not share or (half and share <= _HARDLY) else None
+        return None if share > _HARDLY else Unread.PARTS if share else Unread.RESULTS
+
+    @property
+    def wasted_ns(self) -> float:
+        return self.duration_ns * (1 - self.needed.share)
+
+
+def _places(rows: Sequence[_Row], places: Sequence[LookedPlace]) -> tuple[UnreadPlace, ...]:
+    lines = defaultdict[tuple[int, int, bool], list[_Row]](list)
+    for row in rows:
+        lines[row.place, row.forward_place, row.backward].append(row)
+    found = []
+    for there in lines.values():
+        for kind in Unread:
+            wasted = [row for row in there if row.kind is kind and row.duration_ns]
+            if wasted and _each_time(wasted, there):
+                found.append(_place(kind, wasted, there, rows, places))
+    return tuple(sorted(found, key=lambda place: -place.wasted_ns))
+
+
+def _each_time(wasted: Sequence[_Row], there: Sequence[_Row]) -> bool:
+    """Whether it is so in each iteration in which these operators ran, as far as one can tell."""
+    same = {row.name for row in wasted}
+    by_iteration = defaultdict[int, list[_Row]](list)
+    for row in there:
+        if row.name in same:
+            by_iteration[row.iteration].append(row)
+    surely = [_share(rows, sure=True) for rows in by_iteration.values()]
+    maybe = [_share(rows, sure=False) for rows in by_iteration.values()]
+    return min(maybe) >= _ALIKE * max(surely)
+
+
+def _share(rows: Sequence[_Row], sure: bool) -> float:
+    time_ns = sum(row.duration_ns for row in rows)
+    wasted = sum(row.duration_ns * (1 - (row.needed if sure else row.possible).share) for row in rows)
+    return wasted / time_ns if time_ns else 0.0
+
+
+def _place(
+    kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row], places: Sequence[LookedPlace]
+) -> UnreadPlace:
+    largest = max(wasted, key=lambda row: row.wasted_ns)
+    total = sum(row.wasted_ns for row in wasted)
+    taken_by = largest.needed.taken_by
+    return UnreadPlace(
+        kind,
+        _named(largest.place, places),
+        _named(largest.forward_place, places),
+        _named(rows[taken_by].place, places) if taken_by >= 0 else None,
+        largest.name,
+        len(wasted),
+        largest.needed.elements,
+        largest.needed.made,
+        round(total),
+        sum(row.duration_ns for row in there),
+        round(_backward_ns(wasted, there, rows)) if kind is Unread.PARTS else 0,
+    )
+
+
+def _backward_ns(wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> float:
+    """The gradient of what nobody reads is zero: backward passes compute it all the same, in the same share."""
+    line = wasted[0].place
+    recorded = [row for row in there if row.graph]
+    time_ns = sum(row.duration_ns for row in recorded)
+    if line < 0 or not time_ns:
+        return 0.0
+    share = sum(row.wasted_ns for row in wasted if row.graph) / time_ns
+    back = sum(row.duration_ns for row in rows if row.backward and row.forward_place == line and row.needed.share > 0)
+    return share * back
+
+
+def _named(place: int, places: Sequence[LookedPlace]) -> LookedPlace | None:
+    return places[place] if 0 <= place < len(places) else None
