@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
@@ -25,12 +26,12 @@ class Need:
     axes: tuple[Axis, ...]
     count: int
 
-    @property
+    @cached_property
     def elements(self) -> int:
         """How many elements, at most."""
         return min(self.count, self.boxed)
 
-    @property
+    @cached_property
     def boxed(self) -> int:
         """How many elements the product of the axes has."""
         return prod(size(axis, length) for axis, length in zip(self.axes, self.shape, strict=True))
@@ -41,7 +42,7 @@ class Need:
         total = prod(self.shape)
         return self.elements / total if total else 0.0
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether everything is needed, or may be."""
         return self.count >= prod(self.shape) and all(axis is None for axis in self.axes)
@@ -51,11 +52,13 @@ class Need:
         return self if count >= self.count else Need(self.shape, self.axes, count)
 
 
+@lru_cache(maxsize=4096)
 def everything(shape: tuple[int, ...]) -> Need:
     """All elements."""
     return Need(shape, (None,) * len(shape), prod(shape))
 
 
+@lru_cache(maxsize=4096)
 def nothing(shape: tuple[int, ...]) -> Need:
     """None of them."""
     return Need(shape, (None,) * len(shape), 0)
@@ -64,6 +67,8 @@ def nothing(shape: tuple[int, ...]) -> Need:
 def box(shape: tuple[int, ...], axes: tuple[Axis, ...]) -> Need:
     """The product of the axes."""
     kept = tuple(None if axis is not None and axis.all() else axis for axis in axes)
+    if not any(axis is not None for axis in kept):
+        return everything(shape)
     return Need(shape, kept, prod(size(axis, length) for axis, length in zip(kept, shape, strict=True)))
 
 
@@ -84,11 +89,20 @@ def both(one: Need, other: Need) -> Need:
 
 def in_whole(need: Need, view: Geometry, whole: Geometry) -> Need:
     """What is needed of the whole where that is needed of a view of it."""
-    count = min(need.elements, view.distinct)
-    if not count:
+    if not need.elements:
         return nothing(whole.shape)
     if view == whole:
         return need
+    return _all_in_whole(view, whole) if need.whole else _in_whole(need, view, whole)
+
+
+@lru_cache(maxsize=4096)
+def _all_in_whole(view: Geometry, whole: Geometry) -> Need:
+    return _in_whole(everything(view.shape), view, whole)
+
+
+def _in_whole(need: Need, view: Geometry, whole: Geometry) -> Need:
+    count = min(need.elements, view.distinct)
     order = axis_order(view, whole)
     if order is not None:
         return Need(whole.shape, tuple(need.axes[axis] for axis in order), count)
@@ -133,11 +147,10 @@ def _outer_mask(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> Array:
 def _from_flat(places: Array, last: tuple[Axis, ...], shape: tuple[int, ...]) -> Need:
     """The needed places of the outer axes, flat, and the axes behind them."""
     outer = shape[: len(shape) - len(last)]
-    axes = list[Axis]()
-    for length, along in zip(outer, np.unravel_index(places, outer) if outer else (), strict=True):
-        axis = np.zeros(length, bool)
-        axis[along] = True
-        axes.append(axis)
+    mask = np.zeros(prod(outer), bool)
+    mask[places] = True
+    box_mask = mask.reshape(outer)
+    every = range(len(outer))
+    axes = [box_mask.any(axis=tuple(other for other in every if other != axis)) for axis in every]
     inner = prod(size(axis, length) for axis, length in zip(last, shape[len(outer) :], strict=True))
-    distinct = len(np.unique(places)) if outer else min(len(places), 1)
-    return box(shape, (*axes, *last)).at_most(distinct * inner)
+    return box(shape, (*axes, *last)).at_most(int(np.count_nonzero(mask)) * inner)

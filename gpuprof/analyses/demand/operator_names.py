@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -10,7 +12,7 @@ def _words(text: str) -> frozenset[str]:
 # An element of the result depends on the elements of the arguments at its own place.
 ELEMENTWISE = _words("""
     abs acos acosh add addcdiv addcmul angle asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not
-    bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min clone copysign cos cosh div elu
+    bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min clone copy copysign cos cosh div elu
     eq erf erfc erfinv exp exp2 expm1 floor floor_divide fmax fmin fmod frac ge gelu gelu_backward gt hardsigmoid
     hardswish hardtanh heaviside hypot isfinite isinf isnan le leaky_relu leaky_relu_backward lerp lgamma log log10
     log1p log2 logaddexp logical_and logical_not logical_or logical_xor logit lt masked_fill maximum minimum mish mul
@@ -61,12 +63,13 @@ _ACTS = ("batch_norm", "record_function", "assert", "print", "set_", "resize_")
 # What they make does not depend on what their first argument holds.
 MAKES = _words("""
     empty_like new_empty new_empty_strided zeros_like new_zeros ones_like new_ones full_like new_full rand_like
-    randn_like randint_like copy fill zero
+    randn_like randint_like zero
     """)
-# neither, where they write into it
-DRAWS = _words("normal uniform random exponential bernoulli geometric cauchy log_normal")
+# neither, where they write a number or random ones into it
+_WRITES = _words("fill normal uniform random exponential bernoulli geometric cauchy log_normal")
 
 
+@cache
 def plain(name: str) -> str:
     """`_softmax` of `aten::_softmax.out`, `add` of `aten::add_.Tensor`; a name of another library stays as it is."""
     if not name.startswith("aten::"):
@@ -75,6 +78,14 @@ def plain(name: str) -> str:
     return base[:-1] if base.endswith("_") and not base.endswith("__") else base
 
 
+@cache
 def acts(name: str) -> bool:
     """Whether the operator uses its arguments, whoever reads its results; or may."""
     return not name.startswith("aten::") or (any(part in name for part in _ACTS) and "_backward" not in name)
+
+
+@cache
+def makes(name: str) -> bool:
+    """Whether what it makes does not depend on the content of any argument."""
+    base = plain(name)
+    return base in MAKES or (base in _WRITES and f"{base}_" in name and not name.endswith(".Tensor"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -37,13 +38,15 @@ def needs_of(applied: Applied) -> tuple[Need, ...]:
     """What is needed of each tensor argument, in order."""
     if not applied.needed:
         return tuple(nothing(shape) for shape in applied.reads)
-    plain = names.plain(applied.name)
-    how = _made if plain in names.DRAWS and f"{plain}_" in applied.name else _kind(plain)
+    if names.makes(applied.name):
+        return tuple(nothing(shape) for shape in applied.reads)
+    how = _kind(names.plain(applied.name))
     if how is None:
         return tuple(everything(shape) for shape in applied.reads)
     return tuple(how(applied, position) or everything(shape) for position, shape in enumerate(applied.reads))
 
 
+@cache
 def _kind(name: str) -> Callable[[Applied, int], Need | None] | None:
     for known, how in _KINDS:
         if name in known:
@@ -242,15 +245,8 @@ def _one_line(applied: Applied, position: int) -> Need | None:
     return box(shape, (need.axes[0], None)).at_most(size(need.axes[0], need.shape[0]) * shape[1])
 
 
-def _made(applied: Applied, position: int) -> Need | None:
-    """Nothing of what is only written over; of what is copied into it what is needed at its place."""
-    shape = applied.reads[position]
-    return nothing(shape) if not position else _broadcast(shape, applied.results[0])
-
-
 _Kinds = Sequence[tuple[frozenset[str], Callable[[Applied, int], Need | None]]]
 _KINDS: _Kinds = (
-    (names.MAKES, _made),
     (names.ELEMENTWISE, _elementwise),
     (names.ALONG_AXES, _along_axes),
     (names.OVER_LAST_AXES, _over_last_axes),
