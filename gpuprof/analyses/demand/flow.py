@@ -37,6 +37,7 @@ class Flow:
     ) -> None:
         self._operators, self._values, self._kept_needed = operators, values, kept_needed
         self._forms = _forms(operators, values)
+        self._opaque = _opaque(operators, values)
         self._needs: dict[int, Need] = {}
         self._taken_by: dict[int, int] = {}
         held = {value.storage for value in values if value.kind in _HELD}
@@ -77,7 +78,16 @@ class Flow:
 
     def _of_result(self, taken: Taken) -> Need:
         assert taken.geometry is not None
-        return in_view(self.need_of(taken.value), taken.geometry, self._forms[taken.value])
+        need = self.need_of(taken.value)
+        if self._values[taken.value].storage in self._opaque:
+            return everything(taken.geometry.shape) if need.elements else nothing(taken.geometry.shape)
+        return in_view(need, taken.geometry, self._forms[taken.value])
+
+    def _of_read(self, taken: Taken, need: Need) -> Need:
+        form = self._forms[taken.value]
+        if taken.geometry is None or self._values[taken.value].storage in self._opaque:
+            return everything(form.shape) if need.elements else nothing(form.shape)
+        return in_whole(need, taken.geometry, form)
 
     def _pass_on(self, row: int, operator: LookedOperator, needs: tuple[Need, ...]) -> None:
         shapes = tuple(taken.geometry.shape if taken.geometry else () for taken in operator.reads)
@@ -90,7 +100,7 @@ class Flow:
         wanted = needs_of(Applied(operator.name, shapes, operator.arguments, needs))
         for taken, need in zip(operator.reads, wanted, strict=True):
             if taken.value >= 0 and taken.geometry is not None:
-                self._add(taken.value, in_whole(need, taken.geometry, self._forms[taken.value]), by if partly else row)
+                self._add(taken.value, self._of_read(taken, need), by if partly else row)
 
     def _keep_rest(self, operator: LookedOperator, made: Sequence[Taken]) -> None:
         """What is not written over of a storage comes from the content before."""
@@ -105,10 +115,8 @@ class Flow:
     def _all_of(self, reads: Sequence[Taken]) -> None:
         for taken in reads:
             if taken.value >= 0:
-                form = self._forms[taken.value]
-                whole = everything(form.shape)
-                need = in_whole(everything(taken.geometry.shape), taken.geometry, form) if taken.geometry else whole
-                self._add(taken.value, need, -1)
+                shape = taken.geometry.shape if taken.geometry else self._forms[taken.value].shape
+                self._add(taken.value, self._of_read(taken, everything(shape)), -1)
 
     def _add(self, value: int, need: Need, by: int) -> None:
         if self._values[value].made_by < 0 or not need.elements:
@@ -142,3 +150,15 @@ def _forms(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -
             if taken.geometry.elements == known.elements and taken.geometry.distinct == known.elements:
                 of_storage.setdefault(known.storage, taken.geometry)
     return [of_storage.get(value.storage, contiguous((value.elements,))) for value in values]
+
+
+def _opaque(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
+    """Storages whose views count in elements of another size: which of theirs a view takes is not followed."""
+    found = {value.storage for value in values if value.complex}
+    for operator in operators:
+        if operator.name in _OTHER_TYPE:
+            found |= {values[taken.value].storage for taken in operator.results if taken.value >= 0}
+    return found
+
+
+_OTHER_TYPE = frozenset({"aten::view.dtype", "aten::view_as_real", "aten::view_as_complex"})

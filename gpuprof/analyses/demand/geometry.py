@@ -60,8 +60,7 @@ def aligned(view: Geometry, whole: Geometry) -> Alignment | None:
     outer_view, outer_whole = _outer(view, shared), _outer(whole, shared)
     if max(outer_view.elements, outer_whole.elements) > _MOST_ELEMENTS or 0 in (*view.shape, *whole.shape):
         return None
-    wanted, there = _places(outer_view), _places(outer_whole)
-    order = np.argsort(there, kind="stable")
+    wanted, (there, order) = _places(outer_view), _ordered(outer_whole)
     at = np.minimum(np.searchsorted(there, wanted, sorter=order), len(there) - 1)
     to_whole = order[at]
     if not np.array_equal(there[to_whole], wanted):
@@ -102,6 +101,13 @@ def _shared_axes(view: Geometry, whole: Geometry) -> int:
 def _outer(tensor: Geometry, shared: int) -> Geometry:
     kept = len(tensor.shape) - shared
     return Geometry(tensor.shape[:kept], tensor.strides[:kept], tensor.offset)
+
+
+@lru_cache(maxsize=64)
+def _ordered(tensor: Geometry) -> tuple[Array, Array]:
+    """Its places, and their order."""
+    places = _places(tensor)
+    return places, np.argsort(places, kind="stable")
 
 
 def _places(tensor: Geometry) -> Array:

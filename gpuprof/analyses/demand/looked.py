@@ -26,7 +26,8 @@ class Taken:
 
 @dataclass(frozen=True)
 class LookedValue:
-    """One content of one storage; see `LOOKED_VALUES`. `kept`: it was there at the end."""
+    """One content of one storage; see `LOOKED_VALUES`. `kept`: it was there at the end; `complex`: of complex
+    numbers, which are viewed as real ones, too."""
 
     storage: int
     made_by: int
@@ -34,6 +35,7 @@ class LookedValue:
     elements: int
     kind: ValueKind
     read_outside: bool
+    complex: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,18 @@ def values_of(trace: Trace) -> list[LookedValue]:
     """All of them; what a storage was shown to outside of torch once is read there ever after."""
     table = trace.tables["looked_values"]
     shown = set(table["storage"][table["read_outside"]].tolist())
-    columns = (table[name].tolist() for name in ("storage", "made_by", "gone_at", "elements", "kind"))
+    columns = (table[name].tolist() for name in ("storage", "made_by", "gone_at", "elements", "kind", "dtype"))
     return [
-        LookedValue(storage, made_by, gone_at < 0, elements, ValueKind(kind), storage in shown)
-        for storage, made_by, gone_at, elements, kind in zip(*columns, strict=True)
+        LookedValue(
+            storage,
+            made_by,
+            gone_at < 0,
+            elements,
+            ValueKind(kind),
+            storage in shown,
+            dtype >= 0 and "complex" in trace.names[dtype],
+        )
+        for storage, made_by, gone_at, elements, kind, dtype in zip(*columns, strict=True)
     ]
 
 

@@ -151,6 +151,6 @@ def _from_flat(places: Array, last: tuple[Axis, ...], shape: tuple[int, ...]) ->
     mask[places] = True
     box_mask = mask.reshape(outer)
     every = range(len(outer))
-    axes = [box_mask.any(axis=tuple(other for other in every if other != axis)) for axis in every]
+    axes = [np.asarray(box_mask.any(axis=tuple(other for other in every if other != axis))) for axis in every]
     inner = prod(size(axis, length) for axis, length in zip(last, shape[len(outer) :], strict=True))
     return box(shape, (*axes, *last)).at_most(int(np.count_nonzero(mask)) * inner)

@@ -12,7 +12,6 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.flow import Flow, Needed
 from gpuprof.analyses.demand.looked import operators_of, values_of
-from gpuprof.model.look import LookedPlace
 from gpuprof.model.trace import Trace
 
 # "hardly read": from where on computing only what is read is worth thinking about
@@ -34,15 +33,15 @@ class UnreadPlace:
     """Work for nothing at one line.
 
     `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
-    `taken_at` the line that takes a part of the results; None where not known. `wasted_ns` of `time_ns` of the
+    `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of `time_ns` of the
     operators there are for nothing; `backward_ns`: about what its backward pass takes for the parts that nobody reads.
     `operator` is the one with most of it, `elements_read` of `elements_made` are needed of its results each time.
     """
 
     kind: Unread
-    place: LookedPlace | None
-    forward_place: LookedPlace | None
-    taken_at: LookedPlace | None
+    place: int
+    forward_place: int
+    taken_at: int
     operator: str
     operators: int
     elements_read: int
@@ -50,6 +49,7 @@ class UnreadPlace:
     wasted_ns: int
     time_ns: int
     backward_ns: int = 0
+    wasted_flops: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,7 @@ class UnreadWork(Result):
     iterations: int = 0
     time_ns: int = 0
     wasted_ns: int = 0
+    flops: float = 0.0
     on_device: bool = False
     places: tuple[UnreadPlace, ...] = field(default=())
 
@@ -78,25 +79,25 @@ class UnreadWork(Result):
         table = trace.tables["looked_operators"]
         devices = trace.tables["looked_values"]["device"]
         on_device = any(not trace.names[device].startswith("cpu") for device in set(devices.tolist()) if device >= 0)
+        called_back = set(table["forward_place"][table["backward"]].tolist()) - {-1}
+        columns = [table[name].tolist() for name in _COLUMNS]
+        names_of = [operator.name for operator in operators]
         rows = [
-            _Row(*row)
-            for row in zip(
-                [operator.name for operator in operators],
-                *(table[name].tolist() for name in ("duration_ns", "iteration", "place", "forward_place")),
-                *(table[name].tolist() for name in ("backward", "graph")),
-                sure,
-                possible,
-                strict=True,
-            )
+            _Row(*row, called_back=row[3] in called_back)
+            for row in zip(names_of, *columns, sure, possible, strict=True)
         ]
         return cls(
             looked=True,
             iterations=look.iterations,
             time_ns=sum(row.duration_ns for row in rows),
             wasted_ns=round(sum(row.duration_ns * (1 - row.needed.share) for row in rows)),
+            flops=sum(row.counted for row in rows),
             on_device=on_device,
-            places=_places(rows, look.places),
+            places=_places(rows),
         )
+
+
+_COLUMNS = ("duration_ns", "iteration", "place", "forward_place", "backward", "graph", "flops")
 
 
 @dataclass(frozen=True)
@@ -108,23 +109,33 @@ class _Row:
     forward_place: int
     backward: bool
     graph: bool
+    flops: float
     needed: Needed
     possible: Needed
+    called_back: bool = False
 
     @property
     def kind(self) -> Unread | None:
         share = self.needed.share
+        if self.graph and self.called_back and not share:
+            # a loss that is not printed: its gradients are needed all the same
+            return None
         if self.backward:
             half = names.plain(self.name) == "convolution_backward"
             return Unread.GRADIENTS if not share or (half and share <= _HARDLY) else None
         return None if share > _HARDLY else Unread.PARTS if share else Unread.RESULTS
 
     @property
+    def counted(self) -> float:
+        """Its floating-point operations; 0 where unknown."""
+        return self.flops if self.flops == self.flops else 0.0
+
+    @property
     def wasted_ns(self) -> float:
         return self.duration_ns * (1 - self.needed.share)
 
 
-def _places(rows: Sequence[_Row], places: Sequence[LookedPlace]) -> tuple[UnreadPlace, ...]:
+def _places(rows: Sequence[_Row]) -> tuple[UnreadPlace, ...]:
     lines = defaultdict[tuple[int, int, bool], list[_Row]](list)
     for row in rows:
         lines[row.place, row.forward_place, row.backward].append(row)
@@ -133,7 +144,7 @@ def _places(rows: Sequence[_Row], places: Sequence[LookedPlace]) -> tuple[Unread
         for kind in Unread:
             wasted = [row for row in there if row.kind is kind and row.duration_ns]
             if wasted and _each_time(wasted, there):
-                found.append(_place(kind, wasted, there, rows, places))
+                found.append(_place(kind, wasted, there, rows))
     return tuple(sorted(found, key=lambda place: -place.wasted_ns))
 
 
@@ -155,24 +166,22 @@ def _share(rows: Sequence[_Row], sure: bool) -> float:
     return wasted / time_ns if time_ns else 0.0
 
 
-def _place(
-    kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row], places: Sequence[LookedPlace]
-) -> UnreadPlace:
+def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> UnreadPlace:
     largest = max(wasted, key=lambda row: row.wasted_ns)
-    total = sum(row.wasted_ns for row in wasted)
     taken_by = largest.needed.taken_by
     return UnreadPlace(
         kind,
-        _named(largest.place, places),
-        _named(largest.forward_place, places),
-        _named(rows[taken_by].place, places) if taken_by >= 0 else None,
+        largest.place,
+        largest.forward_place,
+        rows[taken_by].place if taken_by >= 0 else -1,
         largest.name,
         len(wasted),
         largest.needed.elements,
         largest.needed.made,
-        round(total),
+        round(sum(row.wasted_ns for row in wasted)),
         sum(row.duration_ns for row in there),
         round(_backward_ns(wasted, there, rows)) if kind is Unread.PARTS else 0,
+        sum(row.counted * (1 - row.needed.share) for row in wasted),
     )
 
 
@@ -186,7 +195,3 @@ def _backward_ns(wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_
     share = sum(row.wasted_ns for row in wasted if row.graph) / time_ns
     back = sum(row.duration_ns for row in rows if row.backward and row.forward_place == line and row.needed.share > 0)
     return share * back
-
-
-def _named(place: int, places: Sequence[LookedPlace]) -> LookedPlace | None:
-    return places[place] if 0 <= place < len(places) else None
