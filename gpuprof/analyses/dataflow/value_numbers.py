@@ -1,0 +1,164 @@
+"""Which operators did the same as one before them: value numbering over the close look.
+
+Two operators are equal where name, scalars and the content of every tensor that they read are equal. Contents are equal
+where they are one value, where their fingerprints are equal, or where equal operators made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.dataflow.operator_traits import OVERWRITES, SHAPED, UNSET, named
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class ValueNumbers(Result):
+    """`first`: the first operator that did the same, int32 by operator; -1 where there is none before it.
+
+    `comparable`: operators all of whose tensors and whose result can be told, bool by operator; views are not.
+    """
+
+    first: Array
+    comparable: Array
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """From the values in the order in which they were made."""
+        graph = results.get(ValueGraph)
+        numbering = _Numbering(trace, graph)
+        count = len(graph.operators)
+        first, comparable = np.full(count, -1, np.int32), np.zeros(count, bool)
+        for operator in range(count):
+            key = numbering.key(operator)
+            earlier = numbering.earlier(operator, key)
+            numbering.note(operator, key, earlier)
+            first[operator], comparable[operator] = earlier, key is not None and not graph.view[operator]
+        return cls(first, comparable)
+
+
+@dataclass
+class _Known:
+    """What is known of a value's content. `view`: of the tensor that the fingerprint is of; `whole`: that is all."""
+
+    content: Hashable
+    fingerprint: Hashable = None
+    view: int = 0
+
+
+@dataclass
+class _Numbering:
+    """Keys of operators, and what is known of each value so far."""
+
+    trace: Trace
+    graph: ValueGraph
+    known: dict[int, _Known] = field(default_factory=dict)
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    firsts: dict[Hashable, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        operators, values = self.graph.operators, self.graph.values
+        self.name, self.scalars = operators["name"].tolist(), operators["scalars"].tolist()
+        self.random, self.view = operators["random"].tolist(), self.graph.view.tolist()
+        self.writes = operators["writes"].tolist()
+        self.unset = named(self.trace, operators, UNSET).tolist()
+        self.shaped = named(self.trace, operators, SHAPED).tolist()
+        self.overwrites = named(self.trace, operators, OVERWRITES).tolist()
+        self.size, self.storage = values["elements"].tolist(), values["storage"].tolist()
+        self.print, self.type = values["fingerprint"].tolist(), values["dtype"].tolist()
+        self.reads = _rows(self.graph.reads)
+        self.made = _rows(self.graph.results)
+        self.new = self.graph.new.tolist()
+        self.inputs, self.outputs = (
+            (each.rows.tolist(), each.bounds.tolist()) for each in (self.graph.inputs, self.graph.outputs)
+        )
+
+    def key(self, operator: int) -> int | None:
+        """One number for equal operators; None where it cannot be told, or there is nothing to compare."""
+        if self.view[operator] or self.random[operator] or self.unset[operator]:
+            return None
+        written = {self.storage[self.made[row][0]] for row in self._results(operator)}
+        if self.writes[operator] and not written:
+            return None
+        rows, bounds = self.inputs
+        parts: list[Hashable] = [self.name[operator], self.scalars[operator]]
+        for row in rows[bounds[operator] : bounds[operator + 1]]:
+            value, view, shape, elements, position = self.reads[row]
+            if value < 0:
+                return None
+            into = self.storage[value] in written
+            whole = elements == self.size[value]
+            if self.shaped[operator] or (into and position == 0 and whole and self.overwrites[operator]):
+                parts.append((position, "shape", shape, self.type[value]))
+            else:
+                parts.append((position, *self._operand(value, view, shape, elements, into)))
+        return self._number(tuple(parts))
+
+    def _results(self, operator: int) -> list[int]:
+        """Rows of results that hold a content of their own."""
+        rows, bounds = self.outputs
+        return [row for row in rows[bounds[operator] : bounds[operator + 1]] if self.new[row]]
+
+    def _operand(self, value: int, view: int, shape: int, elements: int, into: bool) -> tuple[Hashable, ...]:
+        """The content of a tensor that is read. What is written `into` leaves the rest of its storage as it was, so
+        that all of it counts."""
+        if value not in self.known:
+            self.known[value] = self._leaf(value, view, shape, elements)
+        known = self.known[value]
+        if known.fingerprint is not None and view == known.view and not into:
+            return ("print", known.fingerprint)
+        return ("view", self._number(known.content), view, shape)
+
+    def _leaf(self, value: int, view: int, shape: int, elements: int) -> _Known:
+        """A value that no operator made, as the first that reads it sees it."""
+        found = (self.print[value], self.type[value], shape)
+        if not self.print[value]:
+            return _Known(("value", value))
+        whole = elements == self.size[value]
+        return _Known(("print", found, view) if whole else ("value", value), found, view)
+
+    def earlier(self, operator: int, key: int | None) -> int:
+        """The first operator of that key; -1 where it is this one, or their results are not equal after all."""
+        if key is None:
+            return -1
+        first = self.firsts.setdefault(key, operator)
+        if first == operator:
+            return -1
+        own, others = self._results(operator), self._results(first)
+        if len(own) != len(others):
+            return -1
+        for row, other in zip(own, others, strict=True):
+            prints = self.print[self.made[row][0]], self.print[self.made[other][0]]
+            if all(prints) and prints[0] != prints[1]:
+                return -1
+        return first
+
+    def note(self, operator: int, key: int | None, earlier: int) -> None:
+        """What is now known of its results: the same as of those of its equal, else by their fingerprints."""
+        others = self._results(earlier) if earlier >= 0 else []
+        for number, row in enumerate(self._results(operator)):
+            value, view, shape, elements, _ = self.made[row]
+            found = self._leaf(value, view, shape, elements)
+            if others:
+                other = self.made[others[number]]
+                same = self.known[other[0]]
+                alike = (view, elements) == (other[1], other[3])
+                found = same if alike else _Known(("made", key, number, view), same.fingerprint, view)
+            elif key is not None and found.content == ("value", value) and self.firsts[key] == operator:
+                found.content = ("made", key, number, view)
+            self.known[value] = found
+
+    def _number(self, what: Hashable) -> int:
+        return self.numbers.setdefault(what, len(self.numbers))
+
+
+def _rows(table: object) -> list[tuple[int, int, int, int, int]]:
+    columns = (table[name].tolist() for name in ("value", "view", "shape", "elements", "position"))  # type: ignore[index]
+    return list(zip(*columns, strict=True))
