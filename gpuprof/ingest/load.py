@@ -11,6 +11,7 @@ from typing import Protocol
 from gpuprof.errors import ForeignFileError, TraceError, UnreadableError
 from gpuprof.ingest.assemble import assemble
 from gpuprof.ingest.kineto import CHUNK_BYTES, read_kineto
+from gpuprof.ingest.looked import with_look, without_names
 from gpuprof.ingest.snapshot import is_pickle, load_snapshot
 from gpuprof.ingest.stream import KINETO
 from gpuprof.model.context import RunContext
@@ -142,6 +143,7 @@ def read_trace_file(path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> Trace:
 def _recorded(folder: Path, kineto: Path | None, context: RunContext, samples: Mapping[str, Table]) -> Trace:
     """A Recording whose trace is missing or unreadable still counts: the rest of it is kept, and the reason noted."""
     environment = context.environment
+    look, context = context.look, without_names(context)
     torch = environment.torch or None if environment else None
     devices = environment.devices if environment else ()
     source = Source(path=str(folder), kind="recording", torch=torch)
@@ -152,10 +154,12 @@ def _recorded(folder: Path, kineto: Path | None, context: RunContext, samples: M
         file, problem = None, f"The kernel recording could not be read: {error.problem}."
     if file is None:
         source = dataclasses.replace(source, kernels_saved=False, notes=(problem,))
-        return assemble({**empty_tables(), **samples}, (), source, devices=devices, context=context)
+        tables, names = with_look({**empty_tables(), **samples}, (), look)
+        return assemble(tables, names, source, devices=devices, context=context)
     source = dataclasses.replace(file.source, path=source.path, kind=source.kind, torch=torch or file.source.torch)
-    tables, devices = {**file.tables, **samples}, file.devices or devices
-    return assemble(tables, file.names, source, external_ids=file.external_ids, devices=devices, context=context)
+    tables, names = with_look({**file.tables, **samples}, file.names, look)
+    devices = file.devices or devices
+    return assemble(tables, names, source, external_ids=file.external_ids, devices=devices, context=context)
 
 
 def _trace_files(folder: Path) -> list[Path]:

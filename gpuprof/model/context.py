@@ -11,6 +11,7 @@ import msgspec
 
 from gpuprof.model.device import Device
 from gpuprof.model.loading import Loading
+from gpuprof.model.look import Look
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -380,6 +381,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     lines: FollowedLines | None = None
     stacks: SampledStacks | None = None
     modules: MarkedModules | None = None
+    look: Look | None = None
     outcome: CellOutcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}

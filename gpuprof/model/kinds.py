@@ -63,7 +63,17 @@ class MemoryDevice(IntEnum):
     HIP = 6
 
 
+class ValueKind(IntEnum):
+    """What the content of a storage is to a model or an optimizer of the cell."""
+
+    OTHER = 0
+    PARAMETER = 1
+    BUFFER = 2
+    GRADIENT = 3
+    OPTIMIZER_STATE = 4
+
+
 # by the name that a column gives as its unit
 VOCABULARIES: dict[str, type[IntEnum]] = {
-    each.__name__: each for each in (CallKind, DeviceEventKind, CopyKind, HostMemory, MemoryDevice)
+    each.__name__: each for each in (CallKind, DeviceEventKind, CopyKind, HostMemory, MemoryDevice, ValueKind)
 }

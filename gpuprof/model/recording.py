@@ -9,6 +9,7 @@
       iterations.npz       every iteration of the cell; absent where there were none
       stack_nodes.npz, stack_samples.npz, stack_instants.npz   the sampled stacks; absent where none were
       module_calls.npz     which module of a model ran when; absent where none did
+      looked_operators.npz, looked_values.npz, looked_reads.npz, looked_results.npz   the close look; absent without one
 
 A folder without `kineto.json.gz` is a run whose kernel recording failed; the rest still counts.
 """

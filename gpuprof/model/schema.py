@@ -6,6 +6,7 @@ indices into `Trace.names`. Missing values: -1 for integers, NaN for floats.
 
 from __future__ import annotations
 
+from gpuprof.model.look_schema import LOOKED
 from gpuprof.model.table import Column, TableSchema
 
 _START = Column("start_ns", "int64", "ns", "when it began")
@@ -306,7 +307,7 @@ MODULE_CALLS = TableSchema(
 
 STACKS = (STACK_NODES, STACK_SAMPLES, STACK_INSTANTS)
 # of a Recording, each in a file of its own
-LARGE_TABLES = (LINE_EVENTS, ITERATIONS, *STACKS, MODULE_CALLS)
+LARGE_TABLES = (LINE_EVENTS, ITERATIONS, *STACKS, MODULE_CALLS, *LOOKED)
 
 TABLES: dict[str, TableSchema] = {
     schema.name: schema

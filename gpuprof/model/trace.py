@@ -167,6 +167,26 @@ class Trace:
         return self.tables["module_calls"]
 
     @property
+    def looked_operators(self) -> Table:
+        """The operators of the close look."""
+        return self.tables["looked_operators"]
+
+    @property
+    def looked_values(self) -> Table:
+        """The values, contents of storages, of the close look."""
+        return self.tables["looked_values"]
+
+    @property
+    def looked_reads(self) -> Table:
+        """Which operator of the close look was given which value."""
+        return self.tables["looked_reads"]
+
+    @property
+    def looked_results(self) -> Table:
+        """Which operator of the close look returned which value."""
+        return self.tables["looked_results"]
+
+    @property
     def span_ns(self) -> int:
         """Length of the trace in ns."""
         return self.span_end_ns - self.span_start_ns

@@ -4,16 +4,22 @@ import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from gpuprof.errors import RecordingError, UnreadableError
 from gpuprof.ingest.load import load_captured, load_ranks, load_trace
+from gpuprof.ingest.looked import with_look, without_names
 from gpuprof.model.context import Environment, RunContext, Window
 from gpuprof.model.device import Device
+from gpuprof.model.look import Look, LookedPlace
+from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_VALUES
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.recording import KINETO, write_context, write_table
 from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
+from gpuprof.model.trace import empty_tables
 from gpuprof.report import Report
 from tests.ingest.kineto_text import EVENTS, call, compact, operator, save, span
 from tests.support.shared import shared_file
@@ -149,3 +155,36 @@ def test_an_accelerator_that_is_not_read_is_named(tmp_path: Path) -> None:
     headline = Report.of(with_it).verdict.headline
     assert headline.startswith("This trace has work of an accelerator (mtia) that gpuprof does not read.")
     assert "No GPU" not in headline
+
+
+def test_names_of_the_look_are_numbered_with_those_of_the_trace():
+    tables = empty_tables()
+    tables["looked_operators"] = Table(LOOKED_OPERATORS, {"name": [1, 0, -1, 7]})
+    tables["looked_values"] = Table(LOOKED_VALUES, {"shape": [2], "dtype": [0]})
+    look = Look(names=("aten::mm", "aten::add", "[2, 3]"))
+    renumbered, names = with_look(tables, ("x", "aten::add", "x"), look)
+    assert names == ("x", "aten::add", "x", "aten::mm", "[2, 3]")
+    assert renumbered["looked_operators"]["name"].tolist() == [1, 3, -1, -1]
+    assert renumbered["looked_values"]["shape"].tolist() == [4]
+    assert renumbered["looked_values"]["dtype"].dtype == np.int32
+    assert renumbered["operators"] is tables["operators"]
+
+
+def test_a_run_without_a_look_is_as_it_was():
+    tables = empty_tables()
+    for look in (None, Look(skipped="the cell was too short")):
+        same, names = with_look(tables, ["a"], look)
+        assert same == tables
+        assert names == ("a",)
+
+
+def test_a_trace_keeps_no_names_of_the_look_apart():
+    place = LookedPlace("cell.py", 3, "train")
+    context = RunContext(look=Look(iterations=2, places=(place,), names=("aten::mm",)))
+    assert without_names(context).look == Look(iterations=2, places=(place,))
+    assert without_names(RunContext()) == RunContext()
+
+
+def test_what_the_look_says_of_itself_survives_the_file():
+    look = Look(iterations=2, places=(LookedPlace("cell.py", 3, "train"),), ended_by="bytes")
+    assert msgspec.json.decode(msgspec.json.encode(look), type=Look) == look

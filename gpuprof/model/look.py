@@ -1,0 +1,44 @@
+"""What the close look says of itself: which iterations it saw, how much of them, and what it cost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+
+class LookedPlace(NamedTuple):
+    """A line of the user's code in the tables of the close look. `file` is as Python names it: of a cell the name that
+    its code was compiled under."""
+
+    file: str
+    line: int
+    function: str
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """The close look from `start_ns` to `end_ns` (Unix times); the tables of `look_schema` have what was seen.
+
+    It sees operators of `iterations` iterations with their tensors, on the cell's own thread and those that run its
+    backward passes. Times in there are weights among each other, never the cell's: `cost_ns` is what looking added.
+    `operators_share`: which part of the operators of these iterations was seen, 0..1, and None where that is not
+    known. `ended_by` is `iterations`, `operators`, `seconds`, `bytes`, `cell` (it ended first), or `mode` (a dispatch
+    mode of the user's was in the way).
+    `fingerprinted_share`: of the bytes of all values, those of values with a fingerprint. `places` are the lines.
+    `unseen_writes` counts values that came about, or changed, without an operator: by code in C++ or Triton, a compiled
+    region, the replay of a graph. Where there are some, such code may also have read what seems unread.
+    `skipped` says in a few words why nothing was looked at; None where something was.
+    `names`: in a Recording, what the columns that index names mean; empty in a Trace, which has them among its own.
+    """
+
+    iterations: int = 0
+    start_ns: int = 0
+    end_ns: int = 0
+    operators_share: float | None = None
+    ended_by: str = "cell"
+    cost_ns: int = 0
+    fingerprinted_share: float = 0.0
+    places: tuple[LookedPlace, ...] = ()
+    unseen_writes: int = 0
+    skipped: str | None = None
+    names: tuple[str, ...] = ()
