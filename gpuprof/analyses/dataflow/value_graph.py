@@ -28,8 +28,8 @@ class ValueGraph(Result):
     """`inputs` and `outputs`: rows of `reads` and `results` by operator; `readers`: rows of `reads` by value.
 
     Of reads and results only those whose operator and value exist. `new`: results that the operator made or wrote, bool
-    of shape `(results,)`; the others are arguments, or views of them. `view`: operators that made nothing and wrote
-    nothing, bool of shape `(operators,)`. All empty where nothing was looked at.
+    of shape `(results,)`; the others are arguments, or views of them. By operator, bool: `making` have a new result,
+    `view` only return views and write nothing. All empty where nothing was looked at.
     """
 
     operators: Table
@@ -40,6 +40,7 @@ class ValueGraph(Result):
     outputs: Grouped
     readers: Grouped
     new: Array
+    making: Array
     view: Array
 
     @classmethod
@@ -63,6 +64,7 @@ class ValueGraph(Result):
             outputs=grouped(made["operator"], len(operators)),
             readers=grouped(reads["value"], len(values)),
             new=new,
+            making=making,
             view=given & ~making & ~operators["writes"],
         )
 
@@ -72,3 +74,8 @@ def grouped(group: Array, count: int) -> Grouped:
     rows = np.flatnonzero(group >= 0)
     rows = rows[np.argsort(group[rows], kind="stable")]
     return Grouped(rows, np.concatenate(([0], np.cumsum(np.bincount(group[rows], minlength=count)[:count]))))
+
+
+def any_of(group: Array, chosen: Array, count: int) -> Array:
+    """Bool by group, of `count` groups: whether one of its rows is chosen; rows of a negative group count for none."""
+    return np.bincount(group[chosen & (group >= 0)], minlength=count)[:count] > 0

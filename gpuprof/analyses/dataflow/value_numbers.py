@@ -15,7 +15,7 @@ import numpy as np
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.operator_traits import OVERWRITES, SHAPED, UNSET, named
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.model.table import Array
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 
@@ -45,21 +45,12 @@ class ValueNumbers(Result):
 
 
 @dataclass
-class _Known:
-    """What is known of a value's content. `view`: of the tensor that the fingerprint is of; `whole`: that is all."""
-
-    content: Hashable
-    fingerprint: Hashable = None
-    view: int = 0
-
-
-@dataclass
 class _Numbering:
     """Keys of operators, and what is known of each value so far."""
 
     trace: Trace
     graph: ValueGraph
-    known: dict[int, _Known] = field(default_factory=dict)
+    content: dict[int, int] = field(default_factory=dict)
     numbers: dict[Hashable, int] = field(default_factory=dict)
     firsts: dict[Hashable, int] = field(default_factory=dict)
 
@@ -93,12 +84,12 @@ class _Numbering:
             value, view, shape, elements, position = self.reads[row]
             if value < 0:
                 return None
-            into = self.storage[value] in written
-            whole = elements == self.size[value]
-            if self.shaped[operator] or (into and position == 0 and whole and self.overwrites[operator]):
-                parts.append((position, "shape", shape, self.type[value]))
+            # of a tensor that is written to the rest of its storage counts, too: it is in the result
+            written_over = position == 0 and self.overwrites[operator] and elements == self.size[value]
+            if self.shaped[operator] and not self.writes[operator] or written_over and self.storage[value] in written:
+                parts.append((position, shape, self.type[value]))
             else:
-                parts.append((position, *self._operand(value, view, shape, elements, into)))
+                parts.append((position, self._content(value), view, shape))
         return self._number(tuple(parts))
 
     def _results(self, operator: int) -> list[int]:
@@ -106,23 +97,16 @@ class _Numbering:
         rows, bounds = self.outputs
         return [row for row in rows[bounds[operator] : bounds[operator + 1]] if self.new[row]]
 
-    def _operand(self, value: int, view: int, shape: int, elements: int, into: bool) -> tuple[Hashable, ...]:
-        """The content of a tensor that is read. What is written `into` leaves the rest of its storage as it was, so
-        that all of it counts."""
-        if value not in self.known:
-            self.known[value] = self._leaf(value, view, shape, elements)
-        known = self.known[value]
-        if known.fingerprint is not None and view == known.view and not into:
-            return ("print", known.fingerprint)
-        return ("view", self._number(known.content), view, shape)
+    def _content(self, value: int) -> int:
+        if value not in self.content:
+            self.content[value] = self._leaf(value)
+        return self.content[value]
 
-    def _leaf(self, value: int, view: int, shape: int, elements: int) -> _Known:
-        """A value that no operator made, as the first that reads it sees it."""
-        found = (self.print[value], self.type[value], shape)
-        if not self.print[value]:
-            return _Known(("value", value))
-        whole = elements == self.size[value]
-        return _Known(("print", found, view) if whole else ("value", value), found, view)
+    def _leaf(self, value: int) -> int:
+        """The content of a value that no known operator made."""
+        if self.print[value]:
+            return self._number(("print", self.print[value], self.type[value], self.size[value]))
+        return self._number(("value", value))
 
     def earlier(self, operator: int, key: int | None) -> int:
         """The first operator of that key; -1 where it is this one, or their results are not equal after all."""
@@ -141,24 +125,25 @@ class _Numbering:
         return first
 
     def note(self, operator: int, key: int | None, earlier: int) -> None:
-        """What is now known of its results: the same as of those of its equal, else by their fingerprints."""
+        """What its results hold: the same as those of its equal, else what their fingerprints or the operator say."""
         others = self._results(earlier) if earlier >= 0 else []
         for number, row in enumerate(self._results(operator)):
-            value, view, shape, elements, _ = self.made[row]
-            found = self._leaf(value, view, shape, elements)
-            if others:
-                other = self.made[others[number]]
-                same = self.known[other[0]]
-                alike = (view, elements) == (other[1], other[3])
-                found = same if alike else _Known(("made", key, number, view), same.fingerprint, view)
-            elif key is not None and found.content == ("value", value) and self.firsts[key] == operator:
-                found.content = ("made", key, number, view)
-            self.known[value] = found
+            value, view = self.made[row][:2]
+            if others and self._layout(row) == self._layout(others[number]):
+                self.content[value] = self.content[self.made[others[number]][0]]
+            elif self.print[value] or key is None or self.firsts[key] != operator:
+                self.content[value] = self._leaf(value)
+            else:
+                self.content[value] = self._number(("made", key, number, view))
+
+    def _layout(self, row: int) -> tuple[int, int]:
+        value, view = self.made[row][:2]
+        return view, self.size[value]
 
     def _number(self, what: Hashable) -> int:
         return self.numbers.setdefault(what, len(self.numbers))
 
 
-def _rows(table: object) -> list[tuple[int, int, int, int, int]]:
-    columns = (table[name].tolist() for name in ("value", "view", "shape", "elements", "position"))  # type: ignore[index]
+def _rows(table: Table) -> list[tuple[int, int, int, int, int]]:
+    columns = (table[name].tolist() for name in ("value", "view", "shape", "elements", "position"))
     return list(zip(*columns, strict=True))
