@@ -23,25 +23,25 @@ from gpuprof.model.trace import Trace
 class ValueNumbers(Result):
     """`first`: the first operator that did the same, int32 by operator; -1 where there is none before it.
 
-    `comparable`: operators all of whose tensors and whose result can be told, bool by operator; views are not.
+    `content`: by value a number that equal contents share, int64; -1 of values that no operator read or made.
     """
 
     first: Array
-    comparable: Array
+    content: Array
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the values in the order in which they were made."""
         graph = results.get(ValueGraph)
         numbering = _Numbering(trace, graph)
-        count = len(graph.operators)
-        first, comparable = np.full(count, -1, np.int32), np.zeros(count, bool)
-        for operator in range(count):
+        first = np.full(len(graph.operators), -1, np.int32)
+        for operator in range(len(first)):
             key = numbering.key(operator)
-            earlier = numbering.earlier(operator, key)
-            numbering.note(operator, key, earlier)
-            first[operator], comparable[operator] = earlier, key is not None and not graph.view[operator]
-        return cls(first, comparable)
+            first[operator] = numbering.earlier(operator, key)
+            numbering.note(operator, key, int(first[operator]))
+        content = np.full(len(graph.values), -1, np.int64)
+        content[list(numbering.content)] = list(numbering.content.values())
+        return cls(first, content)
 
 
 @dataclass
