@@ -10,10 +10,16 @@ from __future__ import annotations
 from gpuprof.model.table import Column, TableSchema
 
 _OPERATOR = Column("operator", "int32", "row of looked_operators", "which operator")
-_VALUE = Column("value", "int32", "row of looked_values", "which value")
+_VALUE = Column("value", "int32", "row of looked_values", "which value; -1: its storage is not known")
 _POSITION = Column("position", "int16", "count", "which of the operator's tensors on that side, from 0")
 _VIEW = Column("view", "int64", "hash", "of the tensor's offset, shape and strides: which part of the storage, and how")
 _SHAPE = Column("shape", "int32", "index of names", "the tensor's shape, such as [64, 784]")
+_GEOMETRY = Column(
+    "geometry",
+    "int32",
+    "index of names",
+    "offset and strides in elements of its type, such as 128 (784, 1); -1: it is not strided",
+)
 _ELEMENTS = Column(
     "elements", "int64", "elements", "of the tensor that was given or returned; perhaps not all of the storage's"
 )
@@ -24,7 +30,7 @@ LOOKED_OPERATORS = TableSchema(
     (
         Column("start_ns", "int64", "ns", "when it began, Unix time"),
         Column("duration_ns", "int64", "ns", "how long the operator alone took on the host, fingerprints left out"),
-        Column("name", "int32", "index of names", "its name, such as aten::mm"),
+        Column("name", "int32", "index of names", "its name with the overload, such as aten::sum.dim_IntList"),
         Column("iteration", "int32", "iteration of the look", "from 0; -1 where iterations are not known"),
         Column(
             "place",
@@ -42,7 +48,13 @@ LOOKED_OPERATORS = TableSchema(
         Column("graph", "bool", "", "whether autograd recorded a node for it"),
         Column("random", "bool", "", "whether it draws random numbers"),
         Column("writes", "bool", "", "whether it changes one of its arguments"),
-        Column("scalars", "int64", "hash", "of all its arguments that are no tensors"),
+        Column("scalars", "int64", "hash", "of all its arguments that are no tensors, and of where the tensors stand"),
+        Column(
+            "arguments",
+            "int32",
+            "index of names",
+            "them as JSON in the schema's order, defaults filled in; null for a tensor and for a long list",
+        ),
         Column("flops", "float64", "FLOP", "floating-point operations, by its shapes; NaN where there is no formula"),
     ),
 )
@@ -88,14 +100,14 @@ LOOKED_VALUES = TableSchema(
 LOOKED_READS = TableSchema(
     "looked_reads",
     "one tensor argument of one operator",
-    (_OPERATOR, _VALUE, _POSITION, _ELEMENTS, _VIEW, _SHAPE),
+    (_OPERATOR, _VALUE, _POSITION, _ELEMENTS, _VIEW, _SHAPE, _GEOMETRY),
 )
 
 LOOKED_RESULTS = TableSchema(
     "looked_results",
     "one tensor that an operator returned",
     (
-        *(_OPERATOR, _VALUE, _POSITION, _ELEMENTS, _VIEW, _SHAPE),
+        *(_OPERATOR, _VALUE, _POSITION, _ELEMENTS, _VIEW, _SHAPE, _GEOMETRY),
         Column("alias", "bool", "", "whether it is an argument itself, or a view of one: nothing was made"),
     ),
 )
