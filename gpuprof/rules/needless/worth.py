@@ -1,0 +1,69 @@
+"""What it saves to leave out operators of which the close look shows that they need not run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.launched import launched_in
+from gpuprof.analyses.basics.result import Array, Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, recorded_parts
+from gpuprof.analyses.run.main_operators import MainOperators
+from gpuprof.model import intervals
+from gpuprof.rules.base.finding import Finding, Severity, Where
+from gpuprof.rules.saving.retimed import retimed
+from gpuprof.rules.saving.scope import Scope, worst
+from gpuprof.whatif.changes.graph_edits import together
+from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
+from gpuprof.whatif.predict import Range
+
+# By the share of the looked-at operators: other iterations, other caches, and what keeping the results costs.
+_AT_WORST = 0.6
+_BY_RECORDING = "estimate: the recorded operators of the same names and lines"
+_BY_SHARE = "estimate: the same share of the recorded operators as in the looked-at iterations"
+
+
+def valued(
+    results: Results, found: Finding, share: float, rows: Sequence[Array], among: Array, places: Sequence[int]
+) -> Finding:
+    """The finding with what it saves to leave out these rows of `looked_operators` (of those `among`, a mask).
+
+    `share`: of their time, 0..1. Where the recording shows operators of the same name at the same line, it is their
+    time; else the share of all operators' time, with a device no saving at all.
+    """
+    scope, during = Scope.of(results), results.get(LookedLines).during(places)
+    inside = intervals.intersect(during, scope.within)
+    found = replace(found, where=replace(found.where, ranges_ns=worst(inside)), during=inside if len(inside.starts) else None)
+    parts = recorded_parts(results, np.concatenate(list(rows)), among)
+    if results.get(DeviceActivity).primary is not None:
+        return _on_device(results, found, parts)
+    ran = intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns
+    central, basis = share * ran, _BY_SHARE
+    if parts:
+        central, basis = sum(_within(scope, part) for part in parts), _BY_RECORDING
+    if not central:
+        return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
+    around = max(share * scope.total_ns, central)
+    saving = scope.saving(_AT_WORST * central, central, around, basis, part_of=inside if len(inside.starts) else None)
+    return replace(found, saving=saving)
+
+
+_UNKNOWN = "What leaving it out saves cannot be said: the recording does not show these operators."
+
+
+def _within(scope: Scope, part: RecordedPart) -> float:
+    return part.part * intervals.intersect(part.within, scope.within).total_ns
+
+
+def _on_device(results: Results, found: Finding, parts: Sequence[RecordedPart]) -> Finding:
+    """By re-timing the run without that part of their time on the host, and of the kernels that they launch."""
+    if not parts:
+        return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
+    kernels = [operations_scaled(launched_in(results.trace, each.within), 1 - each.part) for each in parts]
+    hosts = [host_time_scaled(each.within, 1 - each.part) for each in parts]
+    both = together(*kernels, *hosts)
+    return retimed(results, found, Range(together(*kernels), both, both), "re-timed without the repeated operators")
