@@ -30,15 +30,17 @@ class Unread(Enum):
 
 @dataclass(frozen=True, eq=False)
 class UnreadPlace:
-    """Work for nothing at one line.
+    """Work for nothing at one line, by its `rows` of looked_operators.
 
     `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
-    `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of `time_ns` of the
-    operators there are for nothing; `backward_ns`: about what its backward pass takes for the parts that nobody reads.
-    `operator` is the one with most of it, `elements_read` of `elements_made` are needed of its results each time.
+    `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of
+    the `rows_ns` of these operators are for nothing, `time_ns` are of all operators at the line. `backward_ns`: about
+    what its backward pass takes for the parts that nobody reads. `operator` is the one with most of it: of its results
+    `elements_read` of `elements_made` are needed each time.
     """
 
     kind: Unread
+    rows: tuple[int, ...]
     place: int
     forward_place: int
     taken_at: int
@@ -49,7 +51,7 @@ class UnreadPlace:
     wasted_ns: int
     time_ns: int
     backward_ns: int = 0
-    wasted_flops: float = 0.0
+    rows_ns: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +64,6 @@ class UnreadWork(Result):
     iterations: int = 0
     time_ns: int = 0
     wasted_ns: int = 0
-    flops: float = 0.0
-    on_device: bool = False
     places: tuple[UnreadPlace, ...] = field(default=())
 
     @classmethod
@@ -77,31 +77,27 @@ class UnreadWork(Result):
         operators, values = operators_of(trace), values_of(trace)
         sure, possible = Flow(operators, values).needed, Flow(operators, values, kept_needed=False).needed
         table = trace.tables["looked_operators"]
-        devices = trace.tables["looked_values"]["device"]
-        on_device = any(not trace.names[device].startswith("cpu") for device in set(devices.tolist()) if device >= 0)
         called_back = set(table["forward_place"][table["backward"]].tolist()) - {-1}
         columns = [table[name].tolist() for name in _COLUMNS]
+        called = [place in called_back for place in table["place"].tolist()]
         names_of = [operator.name for operator in operators]
-        rows = [
-            _Row(*row, called_back=row[3] in called_back)
-            for row in zip(names_of, *columns, sure, possible, strict=True)
-        ]
+        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, strict=True)
+        rows = [_Row(*row) for row in every]
         return cls(
             looked=True,
             iterations=look.iterations,
             time_ns=sum(row.duration_ns for row in rows),
             wasted_ns=round(sum(row.duration_ns * (1 - row.needed.share) for row in rows)),
-            flops=sum(row.counted for row in rows),
-            on_device=on_device,
             places=_places(rows),
         )
 
 
-_COLUMNS = ("duration_ns", "iteration", "place", "forward_place", "backward", "graph", "flops")
+_COLUMNS = ("duration_ns", "iteration", "place", "forward_place", "backward", "graph")
 
 
 @dataclass(frozen=True)
 class _Row:
+    number: int
     name: str
     duration_ns: int
     iteration: int
@@ -109,10 +105,9 @@ class _Row:
     forward_place: int
     backward: bool
     graph: bool
-    flops: float
     needed: Needed
     possible: Needed
-    called_back: bool = False
+    called_back: bool
 
     @property
     def kind(self) -> Unread | None:
@@ -124,11 +119,6 @@ class _Row:
             half = names.plain(self.name) == "convolution_backward"
             return Unread.GRADIENTS if not share or (half and share <= _HARDLY) else None
         return None if share > _HARDLY else Unread.PARTS if share else Unread.RESULTS
-
-    @property
-    def counted(self) -> float:
-        """Its floating-point operations; 0 where unknown."""
-        return self.flops if self.flops == self.flops else 0.0
 
     @property
     def wasted_ns(self) -> float:
@@ -171,6 +161,7 @@ def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Se
     taken_by = largest.needed.taken_by
     return UnreadPlace(
         kind,
+        tuple(row.number for row in wasted),
         largest.place,
         largest.forward_place,
         rows[taken_by].place if taken_by >= 0 else -1,
@@ -181,7 +172,7 @@ def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Se
         round(sum(row.wasted_ns for row in wasted)),
         sum(row.duration_ns for row in there),
         round(_backward_ns(wasted, there, rows)) if kind is Unread.PARTS else 0,
-        sum(row.counted * (1 - row.needed.share) for row in wasted),
+        sum(row.duration_ns for row in wasted),
     )
 
 

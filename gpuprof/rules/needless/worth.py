@@ -28,17 +28,28 @@ _BY_SHARE = "estimate: the same share of the recorded operators as in the looked
 
 
 def valued(
-    results: Results, found: Finding, share: float, rows: Sequence[Array], among: Array, places: Sequence[int]
+    results: Results,
+    found: Finding,
+    share: float,
+    rows: Sequence[Array],
+    among: Array,
+    places: Sequence[int],
+    *,
+    part: float = 1.0,
 ) -> Finding:
     """The finding with what it saves to leave out these rows of `looked_operators` (of those `among`, a mask).
 
-    `share`: of their time, 0..1. Where the recording shows operators of the same name at the same line, it is their
+    `share`: of their time, 0..1. `part`: which part of those rows is meant.
+    Where the recording shows operators of the same name at the same line, it is their
     time; else the share of all operators' time, with a device no saving at all.
     """
     scope, during = Scope.of(results), results.get(LookedLines).during(places)
     inside = intervals.intersect(during, scope.within)
-    found = replace(found, where=replace(found.where, ranges_ns=worst(inside)), during=inside if len(inside.starts) else None)
-    parts = recorded_parts(results, np.concatenate(list(rows)), among)
+    found = replace(
+        found, where=replace(found.where, ranges_ns=worst(inside)), during=inside if len(inside.starts) else None
+    )
+    recorded = recorded_parts(results, np.concatenate(list(rows)), among)
+    parts = tuple(RecordedPart(each.within, each.part * part) for each in recorded)
     if results.get(DeviceActivity).primary is not None:
         return _on_device(results, found, parts)
     ran = intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns
@@ -66,4 +77,4 @@ def _on_device(results: Results, found: Finding, parts: Sequence[RecordedPart]) 
     kernels = [operations_scaled(launched_in(results.trace, each.within), 1 - each.part) for each in parts]
     hosts = [host_time_scaled(each.within, 1 - each.part) for each in parts]
     both = together(*kernels, *hosts)
-    return retimed(results, found, Range(together(*kernels), both, both), "re-timed without the repeated operators")
+    return retimed(results, found, Range(together(*kernels), both, both), "re-timed without these operators")
