@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import site
 import sysconfig
 from collections.abc import Iterable
@@ -88,6 +89,12 @@ def _described(filename: str, cell_filename: str) -> SampledFile:
     return SampledFile(filename=filename, kind="module")
 
 
+def is_library(filename: str) -> bool:
+    """Whether that file is neither of the notebook nor a module of the user's own."""
+    return _described(filename, "").kind == "library"
+
+
+@functools.cache
 def _library_folders() -> list[str]:
     """Longest first: site-packages lie inside the standard library's folder."""
     paths = sysconfig.get_paths()
