@@ -40,8 +40,7 @@ class Flow:
         self._opaque = _opaque(operators, values)
         self._needs: dict[int, Need] = {}
         self._taken_by: dict[int, int] = {}
-        held = {value.storage for value in values if value.kind in _HELD}
-        self._from_outside = {value.storage for value in values if value.made_by < 0} - held
+        self._from_outside = _shared(operators, values)
         self.needed = [_ALL] * len(operators)
         for row in range(len(operators) - 1, -1, -1):
             self.needed[row] = self._back_through(row)
@@ -150,6 +149,15 @@ def _forms(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -
             if taken.geometry.elements == known.elements and taken.geometry.distinct == known.elements:
                 of_storage.setdefault(known.storage, taken.geometry)
     return [of_storage.get(value.storage, contiguous((value.elements,))) for value in values]
+
+
+def _shared(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
+    """Storages from outside of torch, or from before the look, that something else may read: not those of a model, and
+    not gradients, into which only backward passes write."""
+    held = {value.storage for value in values if value.kind in _HELD}
+    found = {value.storage for value in values if value.made_by < 0} - held
+    written = {value.storage for value in values if value.made_by >= 0 and not operators[value.made_by].backward}
+    return found & written
 
 
 def _opaque(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:

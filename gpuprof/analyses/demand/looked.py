@@ -45,6 +45,7 @@ class LookedOperator:
     name: str
     arguments: Sequence[Any] | None
     writes: bool
+    backward: bool
     reads: tuple[Taken, ...]
     results: tuple[Taken, ...]
 
@@ -56,12 +57,13 @@ def operators_of(trace: Trace) -> list[LookedOperator]:
     results = _by_operator(trace, trace.tables["looked_results"], len(table))
     names = trace.names_of(table)
     given = table["arguments"].tolist()
-    writes = table["writes"].tolist()
+    writes, backward = table["writes"].tolist(), table["backward"].tolist()
     return [
         LookedOperator(
             str(names[row]),
             _arguments(trace.names[given[row]]) if given[row] >= 0 else None,
             writes[row],
+            backward[row],
             tuple(reads[row]),
             tuple(results[row]),
         )

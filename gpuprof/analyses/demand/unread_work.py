@@ -34,7 +34,8 @@ class UnreadPlace:
 
     `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
     `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of
-    the `rows_ns` of these operators are for nothing, `time_ns` are of all operators at the line. `backward_ns`: about
+    the `rows_ns` of these operators are for nothing, `surely_ns` where the end of the look is not taken for the end of
+    the iteration: gradients that are there then are as those of other iterations. `time_ns` are of all operators at the line. `backward_ns`: about
     what its backward pass takes for the parts that nobody reads. `operator` is the one with most of it: of its results
     `elements_read` of `elements_made` are needed each time.
     """
@@ -49,6 +50,7 @@ class UnreadPlace:
     elements_read: int
     elements_made: int
     wasted_ns: int
+    surely_ns: int
     time_ns: int
     backward_ns: int = 0
     rows_ns: int = 0
@@ -158,6 +160,12 @@ def _share(rows: Sequence[_Row], sure: bool) -> float:
 
 def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> UnreadPlace:
     largest = max(wasted, key=lambda row: row.wasted_ns)
+    surely_ns = sum(row.wasted_ns for row in wasted)
+    likely = kind is Unread.GRADIENTS
+    if likely:
+        # what was still there at the end is of the same operators at the same lines, in other iterations
+        same = {row.name for row in wasted}
+        wasted = [row for row in there if row.name in same and row.possible.share <= _HARDLY]
     taken_by = largest.needed.taken_by
     return UnreadPlace(
         kind,
@@ -169,7 +177,8 @@ def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Se
         len(wasted),
         largest.needed.elements,
         largest.needed.made,
-        round(sum(row.wasted_ns for row in wasted)),
+        round(sum(row.duration_ns * (1 - row.possible.share) for row in wasted) if likely else surely_ns),
+        round(surely_ns),
         sum(row.duration_ns for row in there),
         round(_backward_ns(wasted, there, rows)) if kind is Unread.PARTS else 0,
         sum(row.duration_ns for row in wasted),
