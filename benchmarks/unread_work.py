@@ -2,9 +2,10 @@
 
 python benchmarks/unread_work.py CELL.py ... [--iterations 3] [--skip 2]
 
-A cell is a file with `FAULTY` and `CURED`, or `GOOD`, as in benchmarks/rounds. Each runs plainly, in a process of its own; the loop
-that trains (else the first one at the top) is looked at for a few turns. One line for each kind of unread work, with its share of the
-operators' time. Unseen writes make the rules silent; here they only count. What is above `LOW` in a cured or healthy cell is a false alarm.
+A cell is a file with `FAULTY` and `CURED`, or `GOOD`, as in benchmarks/rounds. Each runs plainly, in a process of its
+own. The loop that trains (else the first one at the top) is looked at for a few turns. One line for each kind of unread
+work, with its share of the operators' time. Unseen writes make the rules silent; here they only count. What is above
+`low` in a cured or healthy cell is a false alarm.
 """
 
 from __future__ import annotations

@@ -34,10 +34,10 @@ class UnreadPlace:
 
     `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
     `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of
-    the `rows_ns` of these operators are for nothing, `surely_ns` where the end of the look is not taken for the end of
-    the iteration: gradients that are there then are as those of other iterations. `time_ns` are of all operators at the line. `backward_ns`: about
-    what its backward pass takes for the parts that nobody reads. `operator` is the one with most of it: of its results
-    `elements_read` of `elements_made` are needed each time.
+    the `rows_ns` of these operators are for nothing; `surely_ns` without what rests on likeness: gradients that are
+    there at the end of the look are as those of other iterations, and the gradients of a part that nobody reads are
+    zeros (`backward_ns`). `operator` is the one with most of it: of its results `elements_read` of `elements_made` are
+    needed each time.
     """
 
     kind: Unread
@@ -51,7 +51,6 @@ class UnreadPlace:
     elements_made: int
     wasted_ns: int
     surely_ns: int
-    time_ns: int
     backward_ns: int = 0
     rows_ns: int = 0
 
@@ -161,37 +160,38 @@ def _share(rows: Sequence[_Row], sure: bool) -> float:
 def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> UnreadPlace:
     largest = max(wasted, key=lambda row: row.wasted_ns)
     surely_ns = sum(row.wasted_ns for row in wasted)
-    likely = kind is Unread.GRADIENTS
-    if likely:
-        # what was still there at the end is of the same operators at the same lines, in other iterations
-        same = {row.name for row in wasted}
-        wasted = [row for row in there if row.name in same and row.possible.share <= _HARDLY]
+    alike, wasted_ns, backward_ns = list(wasted), surely_ns, 0.0
+    if kind is Unread.GRADIENTS:
+        names_of = {row.name for row in wasted}
+        alike = [row for row in there if row.name in names_of and row.possible.share <= _HARDLY]
+        wasted_ns = sum(row.duration_ns * (1 - row.possible.share) for row in alike)
+    elif kind is Unread.PARTS:
+        back, share = _backward(wasted, there, rows)
+        backward_ns = share * sum(row.duration_ns for row in back)
+        alike, wasted_ns = [*wasted, *back], surely_ns + backward_ns
     taken_by = largest.needed.taken_by
     return UnreadPlace(
-        kind,
-        tuple(row.number for row in wasted),
-        largest.place,
-        largest.forward_place,
-        rows[taken_by].place if taken_by >= 0 else -1,
-        largest.name,
-        len(wasted),
-        largest.needed.elements,
-        largest.needed.made,
-        round(sum(row.duration_ns * (1 - row.possible.share) for row in wasted) if likely else surely_ns),
-        round(surely_ns),
-        sum(row.duration_ns for row in there),
-        round(_backward_ns(wasted, there, rows)) if kind is Unread.PARTS else 0,
-        sum(row.duration_ns for row in wasted),
+        kind=kind,
+        rows=tuple(row.number for row in alike),
+        place=largest.place,
+        forward_place=largest.forward_place,
+        taken_at=rows[taken_by].place if taken_by >= 0 else -1,
+        operator=largest.name,
+        operators=len(wasted),
+        elements_read=largest.needed.elements,
+        elements_made=largest.needed.made,
+        wasted_ns=round(wasted_ns),
+        surely_ns=round(surely_ns),
+        backward_ns=round(backward_ns),
+        rows_ns=sum(row.duration_ns for row in alike),
     )
 
 
-def _backward_ns(wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> float:
-    """The gradient of what nobody reads is zero: backward passes compute it all the same, in the same share."""
+def _backward(wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> tuple[list[_Row], float]:
+    """The operators of the line's backward passes, and which share of them multiplies by zero: that of the forward."""
+    recorded_ns = sum(row.duration_ns for row in there if row.graph)
+    if wasted[0].place < 0 or not recorded_ns:
+        return [], 0.0
+    share = sum(row.wasted_ns for row in wasted if row.graph) / recorded_ns
     line = wasted[0].place
-    recorded = [row for row in there if row.graph]
-    time_ns = sum(row.duration_ns for row in recorded)
-    if line < 0 or not time_ns:
-        return 0.0
-    share = sum(row.wasted_ns for row in wasted if row.graph) / time_ns
-    back = sum(row.duration_ns for row in rows if row.backward and row.forward_place == line and row.needed.share > 0)
-    return share * back
+    return [row for row in rows if row.backward and row.forward_place == line and row.needed.share > 0], share

@@ -60,7 +60,7 @@ class HardlyRead(Rule):
             title=f"Most of what {where} computes is never read",
             explanation=(
                 f"Of the result of `{first.operator.rpartition('::')[2]}` at {where}, {elements(first)} are read."
-                f"{taken} The rest is {units.percent(found.share)} of the operators’ time in the iterations looked at"
+                f"{taken} The rest takes {units.percent(found.share)} of the operators’ time in the look"
                 f"{_backward(found.backward_share)}."
             ),
             evidence={**evidence(results, found), "backward_share": round(found.backward_share, 4)},
@@ -71,4 +71,4 @@ class HardlyRead(Rule):
 
 
 def _backward(share: float) -> str:
-    return f", and their gradients about {units.percent(share)} more" if share >= 0.01 else ""
+    return f", {units.percent(share)} of it in backward passes" if share >= 0.01 else ""
