@@ -14,7 +14,7 @@ from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, recorded_parts
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
-from gpuprof.rules.base.finding import Finding, Severity, Where
+from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, worst
 from gpuprof.whatif.changes.graph_edits import together
@@ -37,7 +37,8 @@ def valued(
     """
     scope, during = Scope.of(results), results.get(LookedLines).during(places)
     inside = intervals.intersect(during, scope.within)
-    found = replace(found, where=replace(found.where, ranges_ns=worst(inside)), during=inside if len(inside.starts) else None)
+    known = inside if inside.total_ns else None
+    found = replace(found, where=replace(found.where, ranges_ns=worst(inside)), during=known)
     parts = recorded_parts(results, np.concatenate(list(rows)), among)
     if results.get(DeviceActivity).primary is not None:
         return _on_device(results, found, parts)
@@ -48,7 +49,7 @@ def valued(
     if not central:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
     around = max(share * scope.total_ns, central)
-    saving = scope.saving(_AT_WORST * central, central, around, basis, part_of=inside if len(inside.starts) else None)
+    saving = scope.saving(_AT_WORST * central, central, around, basis, part_of=known)
     return replace(found, saving=saving)
 
 
