@@ -86,7 +86,7 @@ class RepeatedOperators(Rule):
             explanation=" ".join(_words(results, chain) for chain in large[:_NAMED]),
             evidence={
                 "repeated_operators": calls,
-                "operators_looked_at": int(looked.steady.sum()),
+                "operators_seen": int(looked.steady.sum()),
                 "repeated_share": round(share, 4),
                 "operators": ", ".join(first.names[:_NAMED]),
                 "result_bytes": first.kept_bytes,

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.launched import launched_in
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, recorded_parts
@@ -17,9 +16,7 @@ from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, worst
-from gpuprof.whatif.changes.graph_edits import together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 
 # By the share of the looked-at operators: other iterations, other caches, and what keeping the results costs.
 _AT_WORST = 0.6
@@ -64,7 +61,5 @@ def _on_device(results: Results, found: Finding, parts: Sequence[RecordedPart]) 
     """By re-timing the run without that part of their time on the host, and of the kernels that they launch."""
     if not parts:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
-    kernels = [operations_scaled(launched_in(results.trace, each.within), 1 - each.part) for each in parts]
-    hosts = [host_time_scaled(each.within, 1 - each.part) for each in parts]
-    both = together(*kernels, *hosts)
-    return retimed(results, found, Range(together(*kernels), both, both), "re-timed without the repeated operators")
+    edit = parts_left_out(results, parts)
+    return retimed(results, found, edit, "re-timed without these operators and what they launch")

@@ -31,7 +31,8 @@ def test_the_same_operator_on_the_same_value_is_equal() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"name": "aten::log"}, {"scalars": 3}, {"random": True}, {"reads": ""}, {"reads": "x x"}, {"dtype": "float64"}]
+    "other",
+    [{"name": "aten::log"}, {"scalars": 3}, {"random": True}, {"reads": ""}, {"reads": "x x"}, {"dtype": "float64"}],
 )
 def test_any_difference_makes_another(other: dict[str, Any]) -> None:
     assert twice(**other) == [-1, -1]
@@ -60,7 +61,9 @@ def test_what_equal_operators_make_is_equal_without_a_fingerprint() -> None:
 
 def test_a_result_that_differs_shows_that_an_operator_is_not_a_function_of_its_inputs() -> None:
     look = LookBuilder().tensor("x")
-    look.operator("lib::odd", 1, reads="x", makes="a", content=1).operator("lib::odd", 1, reads="x", makes="b", content=2)
+    look.operator("lib::odd", 1, reads="x", makes="a", content=1).operator(
+        "lib::odd", 1, reads="x", makes="b", content=2
+    )
     look.operator("aten::exp", 1, reads="a", makes="c").operator("aten::exp", 1, reads="b", makes="d")
     assert first(look) == [-1, -1, -1, -1]
 
@@ -127,7 +130,9 @@ _STEP = st.tuples(
 )
 
 
-@given(steps=st.lists(_STEP, max_size=25), start=st.lists(st.integers(0, 1), min_size=4, max_size=4), known=st.booleans())
+@given(
+    steps=st.lists(_STEP, max_size=25), start=st.lists(st.integers(0, 1), min_size=4, max_size=4), known=st.booleans()
+)
 def test_programs_repeat_what_real_arrays_repeat(steps: list[Any], start: list[int], known: bool) -> None:
     """With a fingerprint of everything exactly what brute force finds on arrays; without any, never more."""
     look, prints, random = LookBuilder(), dict[bytes, int](), np.random.default_rng(0)
