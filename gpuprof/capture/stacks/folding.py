@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import site
 import sysconfig
 from collections.abc import Iterable
@@ -17,14 +18,14 @@ from gpuprof.model.table import Table
 # file, function, line
 Frame = tuple[str, str, int]
 OWN_FOLDER = str(Path(__file__).parents[2])
-# what begins and ends the recording, and saves it; none of it calls the user's code
-_SESSION = str(Path(OWN_FOLDER) / "capture" / "session")
+# what begins and ends the recording, and saves it: none of it calls the user's code; operators that are looked at
+_AT_WORK = tuple(str(Path(OWN_FOLDER) / "capture" / room) for room in ("session", "look"))
 MOST_NODES = 200_000
 
 
 def is_ours(stack: Iterable[Frame]) -> bool:
     """Whether gpuprof itself is at work there, for longer than a hook is: the time is none of the user's line."""
-    return any(filename.startswith(_SESSION) for filename, _, _ in stack)
+    return any(filename.startswith(_AT_WORK) for filename, _, _ in stack)
 
 
 class StackTree:
@@ -88,6 +89,12 @@ def _described(filename: str, cell_filename: str) -> SampledFile:
     return SampledFile(filename=filename, kind="module")
 
 
+def is_library(filename: str) -> bool:
+    """Whether that file is neither of the notebook nor a module of the user's own."""
+    return _described(filename, "").kind == "library"
+
+
+@functools.cache
 def _library_folders() -> list[str]:
     """Longest first: site-packages lie inside the standard library's folder."""
     paths = sysconfig.get_paths()

@@ -1,0 +1,101 @@
+"""Puts the look's dispatch mode at the bottom of torch's stack of modes, and takes it off from wherever it is then.
+
+It is pushed and popped without the flags that `with mode:` sets: those keep torch.compile from compiling, for good.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+from gpuprof.capture.base.compiler_skips import hide_from_compiler
+
+
+def in_the_way() -> str | None:
+    """Why no look can begin here; None where it can."""
+    import torch
+
+    if torch._C._len_torch_dispatch_stack():
+        return "a dispatch mode of the cell's is active"
+    if torch._C._current_graph_task_id() != -1:
+        return "a backward pass runs"
+    if torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+        return "a CUDA graph is being captured"
+    if torch.jit.is_tracing() or torch.compiler.is_compiling():
+        return "torch traces the cell's code"
+    if not hasattr(_mode_class(), "supports_higher_order_operators") and _compiler_used():
+        return "torch.compile is used, which this version of torch keeps from working beside a dispatch mode"
+    return None
+
+
+def push(look: Any) -> Any:
+    """A mode that hands every operator to `look.dispatched`; it is on the stack."""
+    from torch.utils import _python_dispatch
+
+    mode = _look_mode()(look)
+    _python_dispatch._push_mode(mode)  # type: ignore[no-untyped-call]
+    return mode
+
+
+def remove(mode: Any, *, lift: bool = False) -> bool:
+    """Take it off; False where it is not on top now: torch has set it aside for a while, an operator runs, or the cell
+    has opened a mode of its own meanwhile. `lift` takes it from below such modes, which stay."""
+    import torch
+    from torch.utils import _python_dispatch
+
+    if torch._C._current_graph_task_id() != -1:
+        return False
+    count = torch._C._len_torch_dispatch_stack()
+    stack = [torch._C._get_dispatch_stack_at(each) for each in range(count)]
+    if mode not in stack or not (lift or stack[-1] is mode):
+        return False
+    above = stack[stack.index(mode) + 1 :]
+    for _ in range(len(above) + 1):
+        _python_dispatch._pop_mode()  # type: ignore[no-untyped-call]
+    for each in above:
+        _python_dispatch._push_mode(each)  # type: ignore[no-untyped-call]
+    return True
+
+
+def _compiler_used() -> bool:
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", {})
+    return bool(counters.get("frames"))
+
+
+def _mode_class() -> Any:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    return TorchDispatchMode
+
+
+@functools.cache
+def _look_mode() -> Any:
+    base = _mode_class()
+
+    class LookMode(base):  # type: ignore[misc]
+        """Hands operators on to the look."""
+
+        # otherwise torch refuses such operators where a mode is active
+        supports_higher_order_operators = True
+
+        def __init__(self, look: Any):
+            super().__init__()
+            self.look = look
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            """What torch.compile does, it does without this mode."""
+            return True
+
+    def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.look.dispatched(func, types, args, kwargs or {})
+
+    # set afterwards: in the class, torch would wrap it in what imports all of torch._dynamo with the first operator
+    LookMode.__torch_dispatch__ = dispatch
+    from gpuprof.capture.look.close_look import CloseLook
+    from gpuprof.capture.look.operator_seen import OperatorWatch
+    from gpuprof.capture.look.values import Values
+
+    hide_from_compiler(dispatch, CloseLook, OperatorWatch, Values)
+    return LookMode

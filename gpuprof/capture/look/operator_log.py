@@ -1,0 +1,131 @@
+"""What the operators of a look read and made, row by row, and the tables of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
+from gpuprof.capture.look.values import FINGERPRINT, Values
+from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_READS, LOOKED_RESULTS, LOOKED_VALUES
+from gpuprof.model.table import Table, TableSchema
+
+_LONGEST_LIST = 20
+# what stands for a tensor among the arguments
+TENSOR = "\0tensor"
+_PLAIN = (str, type(None))
+
+
+class Names:
+    """Numbers names from 0."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, name: str) -> int:
+        """The number of a name."""
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every name, by number."""
+        return tuple(self._numbers)
+
+
+class OperatorLog:
+    """Rows of all four tables, and what they have in common: names, views, arguments."""
+
+    def __init__(self) -> None:
+        self.names = Names()
+        self.operators: list[tuple[Any, ...]] = []
+        self.reads: list[tuple[int, ...]] = []
+        self.results: list[tuple[int, ...]] = []
+        self._views: dict[tuple[Any, ...], tuple[int, int, int]] = {}
+        self._arguments: dict[tuple[Any, ...], tuple[int, int]] = {}
+
+    def count(self) -> int:
+        """How many operators have run."""
+        return len(self.operators)
+
+    def seen(self, tensor: Any, value: int) -> tuple[int, int, int, int, int]:
+        """`(value, elements, view, shape, geometry)` of a tensor that an operator reads or returns."""
+        if value < 0:
+            return (-1, -1, 0, -1, -1)
+        shape, strides = tuple(tensor.shape), tensor.stride()
+        key = (tensor.storage_offset(), shape, strides, tensor.dtype, tensor.is_conj(), tensor.is_neg())
+        view = self._views.get(key)
+        if view is None:
+            geometry = self.names.number(f"{key[0]} {strides}")
+            view = self._views[key] = (_hashed(key), self.names.number(str(list(shape))), geometry)
+        return (value, tensor.numel(), *view)
+
+    def arguments(self, scalars: tuple[Any, ...]) -> tuple[int, int]:
+        """`(hash, text)` of arguments: names and values in turn, in the schema's order."""
+        try:
+            known = self._arguments.get(scalars)
+        except TypeError:  # something that has no hash: told by its text alone
+            return self._described(scalars)
+        if known is None:
+            known = self._arguments[scalars] = self._described(scalars)
+        return known
+
+    def tables(self, values: Values, fingerprints: FingerprintTaker) -> tuple[Table, ...]:
+        """The four tables; reads fingerprints back from devices."""
+        for row in values.rows:
+            row[FINGERPRINT] = fingerprints.number(row[FINGERPRINT])
+        return (
+            _table(LOOKED_OPERATORS, self.operators),
+            _table(LOOKED_VALUES, values.rows),
+            _table(LOOKED_READS, self.reads),
+            _table(LOOKED_RESULTS, self.results),
+        )
+
+    def _described(self, scalars: tuple[Any, ...]) -> tuple[int, int]:
+        return _hashed(scalars), self.names.number(json.dumps([_jsonable(each) for each in scalars]))
+
+
+def frozen(value: Any) -> Any:
+    """An argument without its tensors, that can be a key: 1, 1.0 and True are three."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return tuple(frozen(each) for each in value)
+    if kind is int or kind in _PLAIN:
+        return value
+    if kind is bool or kind is float or kind is complex:
+        return (kind, repr(value))
+    return TENSOR if _is_tensor(value) else (kind, str(value))
+
+
+def _is_tensor(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor)
+
+
+def _jsonable(value: Any) -> Any:
+    """As JSON has it: numbers as they are, dtypes and the like as text."""
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], type):
+        kind, text = value
+        if kind is bool:
+            return text == "True"
+        return float(text) if kind is float and text not in ("inf", "-inf", "nan") else text
+    if isinstance(value, tuple):
+        return [_jsonable(each) for each in value] if len(value) <= _LONGEST_LIST else None
+    return None if value == TENSOR else value
+
+
+def _hashed(key: object) -> int:
+    return int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "little", signed=True)
+
+
+def _table(schema: TableSchema, rows: list[Any]) -> Table:
+    if not rows:
+        return Table(schema)
+    columns = zip(*rows, strict=True)
+    return Table(
+        schema,
+        {column.name: np.array(values, column.dtype) for column, values in zip(schema.columns, columns, strict=True)},
+    )

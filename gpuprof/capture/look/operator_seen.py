@@ -1,0 +1,204 @@
+"""One operator before and after it runs: what it reads, makes and writes, from where."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import FrameType
+from typing import Any, NamedTuple
+
+from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, written
+from gpuprof.capture.look.operator_log import OperatorLog, frozen
+from gpuprof.capture.look.places import COMPILED, Places
+from gpuprof.capture.look.values import KnownStorage, Values
+
+# what formulas raise where an operator is called in a way that they do not know
+_NO_FORMULA = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+# operators whose schema says what they write
+_TRUSTED = ("aten::", "prims::")
+# marks of ranges: they neither read nor make anything
+_MARKS = "profiler::"
+
+
+class Seen(NamedTuple):
+    """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry)` in order."""
+
+    facts: OperatorFacts
+    given: list[Any]
+    kwargs: dict[str, Any]
+    reads: list[tuple[int, int, int, int, int]]
+    arguments: tuple[int, int]
+    iteration: int
+    place: int
+    forward_place: int
+    backward: bool
+    random: bool
+    writes: list[Any]
+    storages: set[int]
+
+
+class OperatorWatch:
+    """Fills the log. `iteration` is the one that runs, `cost_ns` what all of it took, `compiled` counts operators in
+    code that torch.compile made, which are left out. `lock` is held while rows are added: a backward pass may run on
+    several threads."""
+
+    def __init__(self, log: OperatorLog, values: Values, places: Places, ident: int):
+        import torch
+
+        self._torch: Any = torch
+        self._log, self._values, self._places, self._ident = log, values, places, ident
+        self._facts: dict[Any, OperatorFacts] = {}
+        self._node_places: dict[int, int] = {}
+        self._flops: dict[tuple[Any, ...], float] = {}
+        self._in_backward = self._on_device = False
+        self.lock = threading.RLock()
+        self.iteration = -1
+        self.cost_ns = 0
+        self.compiled = 0
+
+    def before(self, func: Any, types: Any, args: Any, kwargs: dict[str, Any], frame: FrameType) -> Seen | None:
+        """Note what it reads; None where it is not to be looked at."""
+        torch = self._torch
+        backward = torch._C._current_graph_task_id() != -1
+        here = threading.get_ident() == self._ident
+        if not here and not backward:
+            return None
+        with self.lock:
+            place = self._places.of(frame) if here else self._places.of_thread(self._ident)
+            if not isinstance(func, torch._ops.OpOverload) or place == COMPILED or self._captures():
+                self._left_out(args)
+                return None
+            self._values.sweep()
+            if self._in_backward and not backward:
+                self._values.mark_gradients()
+            self._in_backward = backward
+            facts = self._facts.get(func)
+            if facts is None:
+                facts = self._facts[func] = facts_of(func)
+            if facts.name.startswith(_MARKS):
+                return None
+            given = [
+                args[at] if at < len(args) else kwargs.get(name, default)
+                for at, (name, default) in enumerate(facts.arguments)
+            ]
+            return self._noted(facts, given, kwargs, place, backward, plain=not types)
+
+    def after(self, seen: Seen, made: Any, started: int, ended: int) -> None:
+        """Note what it made and wrote, and the operator itself. Times are `perf_counter_ns`."""
+        torch = self._torch
+        with self.lock:
+            self._values.sweep()
+            number = self._log.count()
+            rows: list[tuple[Any, ...]] = []
+            fresh = set()
+            for tensor in seen.writes:
+                known = self._values.find(tensor)
+                if known is not None and known.number not in fresh:
+                    fresh.add(known.number)
+                    rows.append((*self._log.seen(tensor, self._values.write(known, tensor, number)), False))
+            recorded = False
+            for tensor in _tensors(made):
+                recorded = recorded or tensor.is_floating_point() or tensor.is_complex()
+                known = self._values.known(tensor)
+                if known is not None and known.number in fresh:
+                    continue
+                alias = known is not None
+                known = known or self._values.find(tensor, number)
+                if known is not None and not alias:
+                    known.unfilled = seen.facts.unfilled
+                rows.append((*self._log.seen(tensor, -1 if known is None else known.value), alias))
+            graph = recorded and not seen.backward and self._records(seen)
+            if graph:
+                self._node_places[torch.autograd._get_sequence_nr() - 1] = seen.place
+            self._log.operators.append(self._row(seen, made, started, ended, graph))
+            self._log.reads.extend((number, read[0], at, *read[1:]) for at, read in enumerate(seen.reads))
+            self._log.results.extend((number, row[0], at, *row[1:]) for at, row in enumerate(rows))
+
+    def _noted(
+        self, facts: OperatorFacts, given: list[Any], kwargs: dict[str, Any], place: int, backward: bool, *, plain: bool
+    ) -> Seen:
+        named = {name: value for (name, _), value in zip(facts.arguments, given, strict=True)}
+        changed = written(facts, named)
+        random = draws(facts, named)
+        content = not (facts.view or facts.fill or random)
+        reads, writes, storages = [], [], set()
+        for name, value in named.items():
+            for tensor in _tensors(value):
+                known = self._values.find(tensor) if plain else None
+                if name in changed and known is not None:
+                    writes.append(tensor)
+                if known is not None:
+                    storages.add(known.number)
+                    self._on_device = self._on_device or tensor.is_cuda
+                    if not facts.name.startswith(_TRUSTED) or facts.numbers:
+                        self._values.read_outside(tensor, may_write=not facts.numbers)
+                if name in facts.overwrites and known is not None and self._whole(known, tensor):
+                    continue
+                wanted = content and name not in facts.overwrites
+                row = -1 if known is None else self._values.read(known, tensor, content=wanted)
+                reads.append(self._log.seen(tensor, row))
+        arguments = self._log.arguments(tuple(frozen(value) for value in given))
+        forward = self._forward_place() if backward else -1
+        return Seen(
+            *(facts, given, kwargs, reads, arguments, self.iteration, place, forward, backward, random),
+            *(writes, storages),
+        )
+
+    def _row(self, seen: Seen, made: Any, started: int, ended: int, graph: bool) -> tuple[Any, ...]:
+        return (
+            *(self._unix_ns(started), ended - started, self._log.names.number(seen.facts.name), seen.iteration),
+            *(seen.place, seen.forward_place, seen.backward, graph, seen.random, bool(seen.writes)),
+            *(*seen.arguments, self._flops_of(seen, made)),
+        )
+
+    def _unix_ns(self, counter_ns: int) -> int:
+        return time.time_ns() - (time.perf_counter_ns() - counter_ns)
+
+    def _whole(self, known: KnownStorage, tensor: Any) -> bool:
+        """Whether a tensor covers all of its storage."""
+        nbytes = self._values.nbytes(known)
+        return bool(tensor.numel() * tensor.element_size() >= nbytes)
+
+    def _records(self, seen: Seen) -> bool:
+        if not self._torch.is_grad_enabled() or seen.facts.name == "aten::detach":
+            return False
+        return any(tensor.requires_grad for value in seen.given for tensor in _tensors(value))
+
+    def _forward_place(self) -> int:
+        node = self._torch._C._current_autograd_node()
+        return -1 if node is None else self._node_places.get(node._sequence_nr(), -1)
+
+    def _flops_of(self, seen: Seen, made: Any) -> float:
+        if seen.facts.flops is None:
+            return float("nan")
+        key = (seen.facts.name, seen.arguments[0], *(read[3] for read in seen.reads))
+        if key not in self._flops:
+            count = len(seen.given) - len(seen.kwargs)
+            try:
+                self._flops[key] = float(seen.facts.flops(*seen.given[:count], **seen.kwargs, out_val=made))
+            except _NO_FORMULA:
+                self._flops[key] = float("nan")
+        return self._flops[key]
+
+    def _captures(self) -> bool:
+        return self._on_device and bool(self._torch.cuda.is_current_stream_capturing())
+
+    def _left_out(self, args: Any) -> None:
+        """What it writes is not known, and it may read all that it is given."""
+        self.compiled += 1
+        self._values.sweep()
+        self._values.doubt()
+        for tensor in _tensors(list(args)):
+            if type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter):
+                self._values.read_outside(tensor)
+
+
+def _tensors(value: Any) -> list[Any]:
+    """The tensors in an argument or a result."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [tensor for each in value for tensor in _tensors(each)]
+    return []

@@ -1,0 +1,197 @@
+"""Storages and what they hold, one number each: a storage is known by weak reference, never kept alive."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
+from gpuprof.model.kinds import ValueKind
+
+# columns of a value while the look lasts, as in the table
+STORAGE, MADE_BY, GONE_AT, BYTES, ELEMENTS, DTYPE, SHAPE, DEVICE, FINGERPRINT, KIND, READ_OUTSIDE = range(11)
+_WITH_STORAGE = "cpu", "cuda"
+
+
+class KnownStorage:
+    """One storage that is alive. `value`: the row of what it holds; `exposed`: something else than operators may write
+    to it; `checked`: the count of doubts up to which its content is as it was seen; `unfilled`: nothing was written."""
+
+    __slots__ = ("checked", "exposed", "kind", "number", "reference", "seen", "unfilled", "value")
+
+    def __init__(self, number: int, reference: Any, value: int):
+        self.number, self.reference, self.value = number, reference, value
+        self.kind = ValueKind.OTHER
+        self.exposed = self.unfilled = False
+        self.checked = 0
+        self.seen: tuple[int, int] | None = None  # a tensor and its version, while no operator has written since
+
+
+class Values:
+    """What storages hold, from when it is seen first. `rows` are values; `count` says how many operators have run."""
+
+    def __init__(self, fingerprints: FingerprintTaker, number_of: Callable[[str], int], count: Callable[[], int]):
+        import torch
+
+        self._storage_of = torch._C.TensorBase.untyped_storage
+        self._parameter = torch.nn.Parameter
+        self._fingerprints = fingerprints
+        self._number_of = number_of
+        self._count = count
+        self._alive: dict[int, KnownStorage] = {}
+        self._freed: deque[tuple[int, int, int]] = deque()
+        self._parameters: dict[int, weakref.ref[Any]] = {}
+        self._expected: dict[int, tuple[weakref.ref[Any], ValueKind]] = {}
+        self._numbered = 0
+        self._doubts = 0
+        self.rows: list[list[Any]] = []
+        self.unseen_writes = 0
+
+    def doubt(self) -> None:
+        """Something may have written anywhere without an operator: contents are compared before they are trusted."""
+        self._doubts += 1
+
+    def sweep(self) -> None:
+        """Take note of the storages that were freed. Before any are looked up: their addresses are used again."""
+        while self._freed:
+            key, number, count = self._freed.popleft()
+            known = self._alive.get(key)
+            if known is not None and known.number == number:
+                del self._alive[key]
+                self.rows[known.value][GONE_AT] = count
+
+    def known(self, tensor: Any) -> KnownStorage | None:
+        """The storage of a tensor that was seen before."""
+        storage = self._storage(tensor)
+        return None if storage is None else self._alive.get(storage._cdata)
+
+    def find(self, tensor: Any, made_by: int = -1) -> KnownStorage | None:
+        """The storage of a tensor; a new one holds what `made_by` made. None where it has none that can be told."""
+        storage = self._storage(tensor)
+        if storage is None:
+            return None
+        known = self._alive.get(storage._cdata)
+        if known is None:
+            known = self._add(tensor, storage, made_by)
+        if type(tensor) is self._parameter and known.kind is ValueKind.OTHER:
+            self._parameters[id(tensor)] = weakref.ref(tensor)
+            self.is_a(known, ValueKind.PARAMETER)
+        return known
+
+    def read(self, known: KnownStorage, tensor: Any, *, content: bool) -> int:
+        """The value that an operator is about to read; `content`: its fingerprint will be wanted."""
+        version = None if tensor.is_inference() else tensor._version
+        unseen = known.seen is not None and known.seen[0] == id(tensor) and known.seen[1] != version
+        known.seen = None if version is None else (id(tensor), version)
+        if content and (unseen or known.unfilled or known.exposed or known.checked != self._doubts):
+            self._check(known, tensor, unseen=unseen or known.unfilled)
+        row = self.rows[known.value]
+        if content and row[FINGERPRINT] is None and known.kind not in (ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE):
+            row[FINGERPRINT] = self._fingerprints.take(tensor, self._storage_of(tensor))
+        return known.value
+
+    def write(self, known: KnownStorage, tensor: Any, made_by: int) -> int:
+        """The value after an operator has written to it through `tensor`."""
+        self.rows[known.value][GONE_AT] = made_by + 1
+        known.seen, known.unfilled, known.checked = None, False, self._doubts
+        known.value = self._row(known, tensor, self._storage_of(tensor), made_by)
+        return known.value
+
+    def nbytes(self, known: KnownStorage) -> int:
+        """The size of a storage."""
+        return int(self.rows[known.value][BYTES])
+
+    def expect(self, tensors: Iterable[Any], kind: ValueKind) -> None:
+        """Their storages are of that kind, should they be seen."""
+        for tensor in tensors:
+            storage = self._storage(tensor)
+            if storage is not None:
+                self._expected[storage._cdata] = (weakref.ref(storage), kind)
+
+    def is_a(self, known: KnownStorage, kind: ValueKind) -> None:
+        """What that storage holds, now and from now on, is of that kind."""
+        known.kind = kind
+        self.rows[known.value][KIND] = int(kind)
+
+    def read_outside(self, tensor: Any, *, may_write: bool = False) -> None:
+        """Something that is no operator reads it."""
+        known = self.find(tensor)
+        if known is not None:
+            self.rows[known.value][READ_OUTSIDE] = True
+            known.exposed = known.exposed or may_write
+
+    def mark_gradients(self) -> None:
+        """The tensors that are gradients of parameters now: no operator makes them so."""
+        for each in list(self._parameters.values()):
+            parameter = each()
+            gradient = None if parameter is None else parameter.grad
+            known = None if gradient is None else self.known(gradient)
+            if known is not None and known.kind is ValueKind.OTHER:
+                self.is_a(known, ValueKind.GRADIENT)
+
+    def mark(self, tensors: Iterable[Any], kind: ValueKind) -> None:
+        """Storages that are known are of that kind."""
+        for tensor in tensors:
+            known = self.known(tensor)
+            if known is not None and known.kind is ValueKind.OTHER:
+                self.is_a(known, kind)
+
+    def _storage(self, tensor: Any) -> Any:
+        if tensor.is_sparse or not _plain(tensor) or tensor.device.type not in _WITH_STORAGE:
+            return None
+        return self._storage_of(tensor)
+
+    def _add(self, tensor: Any, storage: Any, made_by: int) -> KnownStorage:
+        key, number, freed, count = storage._cdata, self._numbered, self._freed, self._count
+        self._numbered += 1
+        reference = weakref.ref(storage, lambda _: freed.append((key, number, count())))
+        known = self._alive[key] = KnownStorage(number, reference, len(self.rows))
+        # memory of numpy, of other processes, of files
+        known.exposed = made_by < 0 and not storage.resizable()
+        known.checked = self._doubts
+        expected = self._expected.get(key)
+        if expected is not None and expected[0]() is storage:
+            known.kind = expected[1]
+        self._row(known, tensor, storage, made_by)
+        return known
+
+    def _row(self, known: KnownStorage, tensor: Any, storage: Any, made_by: int) -> int:
+        nbytes, name = storage.nbytes(), self._number_of
+        self.rows.append(
+            [
+                *(known.number, made_by, -1, nbytes, nbytes // max(tensor.element_size(), 1)),
+                *(name(str(tensor.dtype).removeprefix("torch.")), name(str(list(tensor.shape)))),
+                *(name(str(tensor.device)), None, int(known.kind), False),
+            ]
+        )
+        return len(self.rows) - 1
+
+    def _check(self, known: KnownStorage, tensor: Any, *, unseen: bool) -> None:
+        """Compare with the fingerprint; what cannot be compared counts as changed."""
+        known.checked = self._doubts
+        before = self.rows[known.value][FINGERPRINT]
+        now = self._fingerprints.take(tensor, self._storage_of(tensor))
+        same = before is not None and now is not None and self._fingerprints.same(before, now)
+        if unseen and not same:
+            self.unseen_writes += 1
+        if known.unfilled:
+            # still the value of the operator that allocated it
+            known.unfilled, self.rows[known.value][FINGERPRINT] = False, now
+            known.exposed = True
+        elif not same:
+            self.rows[known.value][GONE_AT] = self._count()
+            known.value = self._row(known, tensor, self._storage_of(tensor), -1)
+            self.rows[known.value][FINGERPRINT] = now
+
+
+def _plain(tensor: Any) -> bool:
+    """Strided, with memory of its own to point to: no nested, sparse or wrapped tensor."""
+    import torch
+
+    return (
+        tensor.layout is torch.strided
+        and not tensor.is_nested
+        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
