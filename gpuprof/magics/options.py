@@ -44,6 +44,12 @@ _ARGUMENTS = (
     argument("--no-nvml", action="store_true", help="leave device sampling out"),
     argument("--no-lines", action="store_true", help="leave out which line of the cell runs when"),
     argument(
+        "--close-look",
+        action="store_true",
+        help="look closely at a few iterations after the recorded ones, however short the cell (default: from 2 s on)",
+    ),
+    argument("--no-close-look", action="store_true", help="leave that out"),
+    argument(
         "--compare",
         type=_unquoted,
         metavar="RUN",

@@ -253,6 +253,16 @@ EDGES = (
     # of a step of 10 ms
     Edge("rank_straggler", "late_share", lambda c, x: late_rank(x), 990, 1_000, None, MEDIUM),
     Edge("rank_straggler", "high_share", lambda c, x: late_rank(x), 2_490, 2_500, MEDIUM, HIGH),
+    # of 100 µs of operators in an iteration
+    Edge("repeated_work", "work_share", lambda c, x: c.looked(x), 4.9, 5, None, LOW),
+    Edge("repeated_work", "low_share", lambda c, x: c.looked(x), 9.9, 10, LOW, MEDIUM),
+    Edge("repeated_work", "high_share", lambda c, x: c.looked(x), 29.9, 30, MEDIUM, HIGH),
+    Edge("repeated_work", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
+    Edge("repeated_work", "fingerprint_share", lambda c, x: c.looked(1, fingerprinted_share=x), 0.49, 0.5, ABSTAINS, None),
+    Edge("round_trips", "trip_share", lambda c, x: c.looked(x), 1.49, 1.5, None, LOW),
+    Edge("round_trips", "low_share", lambda c, x: c.looked(x), 4.9, 5, LOW, MEDIUM),
+    Edge("round_trips", "high_share", lambda c, x: c.looked(x), 14.9, 15, MEDIUM, HIGH),
+    Edge("round_trips", "seen_share", lambda c, x: c.looked(10, operators_share=x), 0.79, 0.8, ABSTAINS, MEDIUM),
     Edge("slow_transform", "transform_share", lambda c, x: c.loop(c.timed(resize_ms=x)), 1.99, 2, None, HIGH),
     Edge("slow_transform", "processors_used", lambda c, x: c.loop(c.timed(cpu_share=x)), 0.49, 0.5, None, HIGH),
     # peaks on a device of 16 GiB

@@ -37,9 +37,9 @@ class Trip:
     """All trips between two places by one way. `through`: what the value was meanwhile, `home`: before and after, such
     as `float64` and `float32`, `cpu` and `cuda:0`; equal where only the order in memory changed.
 
-    `out` and `back`: rows of the looked places of both conversions. `needless_ns`: of the conversions back, and of those
-    out whose result nothing else reads. `share`: of the time of all operators, 0..1. `each_bytes`: the most that one
-    conversion back copied.
+    `out` and `back`: rows of the looked places of both conversions. `needless_ns`: of the conversions back, and of
+    those out whose result nothing else reads. `share`: of the time of all operators, 0..1. `each_bytes`: the most that
+    one conversion back copied.
     """
 
     home: str
@@ -54,10 +54,12 @@ class Trip:
 
 @dataclass(frozen=True)
 class ConversionTrips(Result):
-    """`trips`: most time first. `share`: of all of them, of the time of all operators, 0..1."""
+    """`trips`: most time first. `share`: of all of them, of the time of all operators, 0..1. `needless`: rows of
+    `looked_operators` that need not have run."""
 
     trips: tuple[Trip, ...]
     share: float
+    needless: Array
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -71,8 +73,10 @@ class ConversionTrips(Result):
             if (out := _before(graph, content, moves, back)) is not None and _returns(trace, graph, content, out, back)
         ]
         whole = int(graph.operators["duration_ns"].sum())
-        found = _by_way(trace, graph, pairs, whole)
-        return cls(found, sum(each.share for each in found))
+        returning = {back.operator for _, back in pairs}
+        needless = returning | {out.operator for out, _ in pairs if _only_for(graph, out, returning)}
+        found = _by_way(trace, graph, pairs, needless, whole)
+        return cls(found, sum(each.share for each in found), np.array(sorted(needless), np.int64))
 
 
 @dataclass(frozen=True)
@@ -131,18 +135,18 @@ def _returns(trace: Trace, graph: ValueGraph, content: Array, out: _Move, back: 
     return bool(moved or (equal and relaid))
 
 
-def _by_way(trace: Trace, graph: ValueGraph, pairs: list[tuple[_Move, _Move]], whole_ns: int) -> tuple[Trip, ...]:
+def _by_way(
+    trace: Trace, graph: ValueGraph, pairs: list[tuple[_Move, _Move]], needless: set[int], whole_ns: int
+) -> tuple[Trip, ...]:
     lasted, values = graph.operators["duration_ns"], graph.values
-    returning = {back.operator for _, back in pairs}
     ways: dict[tuple[str, str, int, int], list[tuple[_Move, _Move]]] = {}
     for out, back in pairs:
         home, through = _words(trace, graph, out)
         ways.setdefault((home, through, _place(graph, out), _place(graph, back)), []).append((out, back))
     found = []
     for (home, through, left, came), members in ways.items():
-        needless = {back.operator for _, back in members}
-        needless |= {out.operator for out, _ in members if _only_for(graph, out, returning)}
-        spent = int(lasted[sorted(needless)].sum())
+        own = {each.operator for pair in members for each in pair} & needless
+        spent = int(lasted[sorted(own)].sum())
         most = max(int(values["bytes"][back.result]) for _, back in members)
         share = spent / whole_ns if whole_ns else 0.0
         found.append(Trip(home, through, left, came, len(members), spent, share, most))

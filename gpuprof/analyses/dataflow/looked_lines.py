@@ -39,9 +39,10 @@ class LookedLines(Result):
         """From the places, the cell, and the line events."""
         look, cell, followed = trace.context.look, trace.context.cell, trace.context.lines
         files = followed.files if followed else ()
-        own = {cell.filename if cell else None, files[0].filename if files else None}
-        others = [*files[1:], *(trace.context.stacks.files if trace.context.stacks else ())]
-        counts = {each.filename: each.execution_count for each in others}
+        own = {"", cell.filename if cell else None, files[0].filename if files else None}
+        sampled = trace.context.stacks.files if trace.context.stacks else ()
+        counts = {each.filename: each.execution_count for each in sampled}
+        counts |= {each.filename: each.execution_count for each in files[1:]}
         lines = tuple(
             UserLine(place.file, place.line, place.function, place.file in own, counts.get(place.file))
             for place in (look.places if look else ())

@@ -10,10 +10,8 @@ from gpuprof.model.trace import Trace
 # what is in their result says nothing: memory as it was found
 UNSET = frozenset(("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_"))
 # one value everywhere: of a tensor that they are given only its shape counts
-SHAPED = frozenset(("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "zero_", "zero"))
-FILLS = SHAPED | UNSET | {"zeros", "ones", "full", "fill", "fill_", "scalar_tensor", "_efficientzerotensor"}
-# what was in the tensor that they write to does not count
-OVERWRITES = frozenset(("copy_", "fill_", "zero_"))
+SHAPED = frozenset(("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "zero"))
+FILLS = SHAPED | UNSET | {"zeros", "ones", "full", "fill", "fill_", "zero_", "scalar_tensor", "_efficientzerotensor"}
 # the same numbers in another type, on another device, or in another order in memory
 CONVERSIONS = frozenset(("_to_copy", "to", "copy_", "clone", "contiguous", "_copy_from"))
 

@@ -108,7 +108,7 @@ def _chain(trace: Trace, graph: ValueGraph, rows: Array, again: Array, whole_ns:
         again=_ORDER[int(again[0])],
         rows=rows,
         share=total / whole_ns if whole_ns else 0.0,
-        names=tuple(trace.names[name] for name in names),
+        names=tuple(dict.fromkeys(trace.names[name].partition(".")[0] for name in names)),
         places=tuple(places),
         place_shares=tuple(ns / total if total else 0.0 for ns in spent),
         kept=kept,

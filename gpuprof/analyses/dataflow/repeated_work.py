@@ -39,7 +39,7 @@ class RepeatedWork(Result):
         """From the value numbers."""
         graph, numbers = results.get(ValueGraph), results.get(ValueNumbers)
         operators, first = graph.operators, numbers.first
-        repeated = (first >= 0) & graph.making & ~_fills(trace, graph) & ~_of_state(graph) & ~_recomputed(graph, first)
+        repeated = (first >= 0) & graph.making & ~_fills(trace, graph) & ~_of_state(graph) & ~_of_backward(graph, first)
         iteration = operators["iteration"]
         several = len(np.unique(iteration[iteration >= 0])) > 1
         steady = iteration > iteration[iteration >= 0].min() if several else np.ones(len(operators), bool)
@@ -66,10 +66,18 @@ def _of_state(graph: ValueGraph) -> Array:
     return graph.operators["writes"] & any_of(graph.values["made_by"], kinds, len(graph.operators))
 
 
-def _recomputed(graph: ValueGraph, first: Array) -> Array:
-    """Operators of a backward pass that ran in the forward pass of the same iteration: activation checkpointing."""
+def _of_backward(graph: ValueGraph, first: Array) -> Array:
+    """Operators of a backward pass, but for those that did the same in a backward pass of the same iteration.
+
+    What ran forward in this iteration is activation checkpointing; what ran in others is the derivative of a part that
+    does not change, and goes with it.
+    """
     backward, iteration = graph.operators["backward"], graph.operators["iteration"].astype(np.int64)
     group = np.where(first >= 0, first, np.arange(len(first)))
     key = group * (int(iteration.max(initial=0)) + 2) + iteration + 1
-    found: Array = backward & np.isin(key, key[~backward])
+    forward = np.isin(key, key[~backward])
+    _, number = np.unique(key, return_index=True)
+    earliest = np.zeros(len(first), bool)
+    earliest[number] = True
+    found: Array = backward & (forward | earliest | (iteration < 0))
     return found

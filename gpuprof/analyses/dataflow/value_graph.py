@@ -52,7 +52,11 @@ class ValueGraph(Result):
             for each in (trace.looked_reads, trace.looked_results)
         ]
         reads, made = (each.take(np.lexsort((each["position"], each["operator"]))) for each in known)
-        new = (made["value"] >= 0) & (values["made_by"][made["value"]] == made["operator"]) if len(values) else made["alias"]
+        new = (
+            (made["value"] >= 0) & (values["made_by"][made["value"]] == made["operator"])
+            if len(values)
+            else made["alias"]
+        )
         making = np.bincount(made["operator"][new], minlength=len(operators)) > 0
         given = np.bincount(made["operator"], minlength=len(operators)) > 0
         return cls(

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.dataflow.operator_traits import OVERWRITES, SHAPED, UNSET, named
+from gpuprof.analyses.dataflow.operator_traits import SHAPED, UNSET, named
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
@@ -61,8 +61,7 @@ class _Numbering:
         self.writes = operators["writes"].tolist()
         self.unset = named(self.trace, operators, UNSET).tolist()
         self.shaped = named(self.trace, operators, SHAPED).tolist()
-        self.overwrites = named(self.trace, operators, OVERWRITES).tolist()
-        self.size, self.storage = values["elements"].tolist(), values["storage"].tolist()
+        self.size = values["elements"].tolist()
         self.print, self.type = values["fingerprint"].tolist(), values["dtype"].tolist()
         self.reads = _rows(self.graph.reads)
         self.made = _rows(self.graph.results)
@@ -75,18 +74,16 @@ class _Numbering:
         """One number for equal operators; None where it cannot be told, or there is nothing to compare."""
         if self.view[operator] or self.random[operator] or self.unset[operator]:
             return None
-        written = {self.storage[self.made[row][0]] for row in self._results(operator)}
-        if self.writes[operator] and not written:
+        made = self._results(operator)
+        if self.writes[operator] and not made:
             return None
         rows, bounds = self.inputs
-        parts: list[Hashable] = [self.name[operator], self.scalars[operator]]
+        parts: list[Hashable] = [self.name[operator], self.scalars[operator], *(self._layout(row) for row in made)]
         for row in rows[bounds[operator] : bounds[operator + 1]]:
-            value, view, shape, elements, position = self.reads[row]
+            value, view, shape, position = self.reads[row]
             if value < 0:
                 return None
-            # of a tensor that is written to the rest of its storage counts, too: it is in the result
-            written_over = position == 0 and self.overwrites[operator] and elements == self.size[value]
-            if self.shaped[operator] and not self.writes[operator] or written_over and self.storage[value] in written:
+            if self.shaped[operator]:
                 parts.append((position, shape, self.type[value]))
             else:
                 parts.append((position, self._content(value), view, shape))
@@ -115,10 +112,7 @@ class _Numbering:
         first = self.firsts.setdefault(key, operator)
         if first == operator:
             return -1
-        own, others = self._results(operator), self._results(first)
-        if len(own) != len(others):
-            return -1
-        for row, other in zip(own, others, strict=True):
+        for row, other in zip(self._results(operator), self._results(first), strict=True):
             prints = self.print[self.made[row][0]], self.print[self.made[other][0]]
             if all(prints) and prints[0] != prints[1]:
                 return -1
@@ -126,24 +120,26 @@ class _Numbering:
 
     def note(self, operator: int, key: int | None, earlier: int) -> None:
         """What its results hold: the same as those of its equal, else what their fingerprints or the operator say."""
-        others = self._results(earlier) if earlier >= 0 else []
-        for number, row in enumerate(self._results(operator)):
-            value, view = self.made[row][:2]
-            if others and self._layout(row) == self._layout(others[number]):
-                self.content[value] = self.content[self.made[others[number]][0]]
+        made = self._results(operator)
+        others = self._results(earlier) if earlier >= 0 else made
+        for number, (row, other) in enumerate(zip(made, others, strict=True)):
+            value, same = self.made[row][0], self.made[other][0]
+            if value != same:
+                self.content[value] = self.content[same]
             elif self.print[value] or key is None or self.firsts[key] != operator:
                 self.content[value] = self._leaf(value)
             else:
-                self.content[value] = self._number(("made", key, number, view))
+                self.content[value] = self._number(("made", key, number))
 
-    def _layout(self, row: int) -> tuple[int, int]:
+    def _layout(self, row: int) -> tuple[int, int, int]:
+        """How a result lies in memory: part of the key, since views of it are told by that alone."""
         value, view = self.made[row][:2]
-        return view, self.size[value]
+        return view, self.size[value], self.type[value]
 
     def _number(self, what: Hashable) -> int:
         return self.numbers.setdefault(what, len(self.numbers))
 
 
-def _rows(table: Table) -> list[tuple[int, int, int, int, int]]:
-    columns = (table[name].tolist() for name in ("value", "view", "shape", "elements", "position"))
+def _rows(table: Table) -> list[tuple[int, int, int, int]]:
+    columns = (table[name].tolist() for name in ("value", "view", "shape", "position"))
     return list(zip(*columns, strict=True))

@@ -27,7 +27,8 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     `max_seconds` (None: 60) bounds it in time. `memory`, `stacks` and `shapes` switch on what the profiler can record
     beside the default, at a cost.
     `nvml_hz` is how often the devices are sampled, in readings a second; `no_nvml` leaves that out, `no_lines` the
-    following of lines. `folder` is where run folders go (None: the environment variable GPUPROF_FOLDER, else
+    following of lines. `close_look` looks closely at a few iterations after the recorded ones however short the cell
+    is, `no_close_look` never. `folder` is where run folders go (None: the environment variable GPUPROF_FOLDER, else
     `.gpuprof` in the working directory).
     """
 
@@ -41,6 +42,8 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     nvml_hz: float = 10.0
     no_nvml: bool = False
     no_lines: bool = False
+    close_look: bool = False
+    no_close_look: bool = False
     folder: Path | None = None
 
     def __post_init__(self) -> None:
@@ -54,6 +57,8 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(
                 f"--nvml-hz {self.nvml_hz:g}: expected readings a second, above 0 and at most {_MAX_NVML_HZ:g}"
             )
+        if self.close_look and self.no_close_look:
+            raise UsageError("--close-look and --no-close-look: expected one of them")
 
     @property
     def steps_to_skip(self) -> int:

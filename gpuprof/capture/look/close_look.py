@@ -67,16 +67,24 @@ class CloseLook:
         self._set_up_ns = 0
 
     def __enter__(self) -> CloseLook:
-        self.start()
+        if self.start():
+            self._hook_optimizers()
         return self
 
     def __exit__(self, *_: object) -> None:
+        while self._hooks:
+            self._hooks.pop().remove()
         self.stop(lift=True)
 
     @property
     def active(self) -> bool:
         """Whether operators are being looked at."""
         return self._start_ns > 0 and self._ended_by is None
+
+    @property
+    def skipped(self) -> str | None:
+        """Why `start` did nothing."""
+        return self._skipped
 
     @property
     def installed(self) -> bool:
@@ -99,7 +107,6 @@ class CloseLook:
             self._watch.iteration = 0
         self._know_buffers()
         self._outside.install()
-        self._hook_optimizers()
         self._start_ns = time.time_ns()
         self._set_up_ns = time.perf_counter_ns() - began
         self._mode = mode_stack.push(self)
@@ -129,6 +136,15 @@ class CloseLook:
         # the allocations of an iteration are freed by now: what was learned of addresses stays short
         if len(self._counts) > self._iterations:
             self._end("iterations")
+
+    def step_begins(self, optimizer: Any) -> None:
+        """An optimizer is about to step: the gradients are there."""
+        self._mark(self._values.mark_gradients)
+        self._mark(lambda: self._values.mark(_gradients_of(optimizer), ValueKind.GRADIENT))
+
+    def step_ended(self, optimizer: Any) -> None:
+        """An optimizer has stepped: its state is there."""
+        self._mark(lambda: self._values.mark(_state_of(optimizer), ValueKind.OPTIMIZER_STATE))
 
     def result(self) -> tuple[tuple[Table, ...], Look]:
         """The tables and what to say of them. Fingerprints are read back from devices here: it waits for them."""
@@ -192,8 +208,6 @@ class CloseLook:
             self._end_ns = time.time_ns()
             if self._start_ns:
                 self._outside.remove()
-                while self._hooks:
-                    self._hooks.pop().remove()
 
     def _fail(self, error: Exception) -> None:
         self._end("error")
@@ -227,21 +241,20 @@ class CloseLook:
         self._values.expect((each for module in modules for each in module.parameters()), ValueKind.PARAMETER)
 
     def _hook_optimizers(self) -> None:
+        # only where no session tells of steps: inside of a hook, none may be added or taken away
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-        before, after = self._before_step, self._after_step
+        def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+            self.step_begins(optimizer)
+
+        def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+            self.step_ended(optimizer)
+
         if "torch._dynamo" in sys.modules:
             import torch._dynamo
 
             before, after = (torch._dynamo.disable(hook) for hook in (before, after))  # type: ignore[no-untyped-call]
         self._hooks = [register_optimizer_step_pre_hook(before), register_optimizer_step_post_hook(after)]
-
-    def _before_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        self._mark(lambda: self._values.mark_gradients())
-        self._mark(lambda: self._values.mark(_gradients_of(optimizer), ValueKind.GRADIENT))
-
-    def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        self._mark(lambda: self._values.mark(_state_of(optimizer), ValueKind.OPTIMIZER_STATE))
 
     def _mark(self, mark: Any) -> None:
         if not self.active:

@@ -15,7 +15,9 @@ from gpuprof.capture.look.values import KnownStorage, Values
 # what formulas raise where an operator is called in a way that they do not know
 _NO_FORMULA = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 # operators whose schema says what they write
-_TRUSTED = ("aten", "prims")
+_TRUSTED = ("aten::", "prims::")
+# marks of ranges: they neither read nor make anything
+_MARKS = "profiler::"
 
 
 class Seen(NamedTuple):
@@ -73,6 +75,8 @@ class OperatorWatch:
             facts = self._facts.get(func)
             if facts is None:
                 facts = self._facts[func] = facts_of(func)
+            if facts.name.startswith(_MARKS):
+                return None
             given = [
                 args[at] if at < len(args) else kwargs.get(name, default)
                 for at, (name, default) in enumerate(facts.arguments)

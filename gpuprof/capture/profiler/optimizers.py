@@ -39,11 +39,17 @@ class OptimizerWatch:
     if it is given one, gets a range of its own in the recording.
 
     `on_step(optimizer, times)` is called after each, still inside `step()`, on the thread that stepped, with the number
-    of times that this optimizer has stepped. `filename` is the cell's, to find its line. `last_ns`: what the step that
-    has just ended took, its closure apart.
+    of times that this optimizer has stepped; `before_step(optimizer)` before each, and must not raise. `filename` is
+    the cell's, to find its line. `last_ns`: what the step that has just ended took, its closure apart.
     """
 
-    def __init__(self, filename: str | None, on_step: Callable[[Any, int], None]):
+    def __init__(
+        self,
+        filename: str | None,
+        on_step: Callable[[Any, int], None],
+        before_step: Callable[[Any], None] = lambda _: None,
+    ):
+        self._tell_before = before_step
         self._filename = filename
         self._on_step = on_step
         self._watched: dict[int, _WatchedOptimizer] = {}
@@ -83,6 +89,7 @@ class OptimizerWatch:
         `args` begins with the optimizer itself.
         """
         self._closures_ns = 0
+        self._tell_before(optimizer)
         changed = None
         if callable(kwargs.get("closure")):
             changed = args, {**kwargs, "closure": self._marked(kwargs["closure"])}

@@ -46,6 +46,7 @@ class StepCount:
         self._loader_ends_ns = array("q")
         self._optimizers_ns = 0
         self._spent_ns = array("q")
+        self._left_out: tuple[int, int] | None = None
 
     @property
     def source(self) -> StepSource:
@@ -72,6 +73,10 @@ class StepCount:
         self._by_loader = max(self._by_loader, batches)
         self._note(self._loader_ends_ns, self._by_loader)
 
+    def leave_out(self, first: int, last: int) -> None:
+        """Steps `first` to `last` were slowed down by us: they are not plain, and in no median."""
+        self._left_out = first, last
+
     def median_ns(self, first: int, end: int | None = None) -> float | None:
         """Median duration of steps `first` to `end` − 1 (counted from 0), ns; None where they are under eight."""
         times = self._durations_ns(first, end)
@@ -88,18 +93,35 @@ class StepCount:
     def _durations_ns(self, first: int, end: int | None) -> list[int]:
         """Of steps `first` to `end` − 1; none where they are under eight."""
         ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
-        chosen = ends[max(first - 1, 0) : end]
-        return [after - before for before, after in itertools.pairwise(chosen)] if len(chosen) > _FEWEST_STEPS else []
+        begin = max(first - 1, 0)
+        chosen = ends[begin:end]
+        if len(chosen) <= _FEWEST_STEPS:
+            return []
+        steps = enumerate(itertools.pairwise(chosen), start=begin + 1)
+        return [after - before for step, (before, after) in steps if not self._slowed(step)]
+
+    def _slowed(self, step: int) -> bool:
+        return self._left_out is not None and self._left_out[0] <= step <= self._left_out[1]
 
     def iterations(self, plain_from: int) -> Table:
-        """Steps 1 and later (where step 0 began is not known), those from `plain_from` on as plain."""
+        """Steps 1 and later (where step 0 began is not known), those from `plain_from` on as plain but for those that
+        were left out."""
         ends = np.array(self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns, np.int64)
         ends += time.time_ns() - self._clock_ns()
         plain = np.arange(1, len(ends)) >= plain_from
+        if self._left_out is not None:
+            first, last = self._left_out
+            plain[max(first - 1, 0) : max(last, 0)] = False
         columns = {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "plain": plain}
         if self._by_optimizer:
             columns["optimizer_ns"] = np.array(self._spent_ns, np.int64)[1 : len(ends)]
         return Table(ITERATIONS, columns)
+
+    def recent_ns(self) -> float | None:
+        """About how long a step takes: the median of the last ones; None before the second."""
+        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
+        recent = ends[-_FEWEST_STEPS:]
+        return statistics.median(after - before for before, after in itertools.pairwise(recent)) if recent[1:] else None
 
     def rate_hz(self) -> float | None:
         """Steps a second over the last seconds, the time since the last step included; None before the second step."""

@@ -15,6 +15,7 @@ from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
 from gpuprof.capture.loading.loaders import LoaderWatch
+from gpuprof.capture.look.look_watch import LookWatch
 from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
@@ -63,7 +64,16 @@ class Watch:
             events=lambda: self._limit.events_of_steps,
         )
         self._other_profilers = OtherProfilers(self._window.give_way)
-        self._optimizers = OptimizerWatch(filename, self._optimizer_stepped)
+        self._look = LookWatch(
+            options,
+            filename,
+            namespace,
+            steps=lambda: self._steps.seen,
+            step_ns=self._steps.recent_ns,
+            recorded=lambda: self._window.over_in_the_cell,
+            leave_out=self._steps.leave_out,
+        )
+        self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
         self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
@@ -106,6 +116,7 @@ class Watch:
         """End everything and keep nothing; never raises."""
         self._descriptors.release()
         ends = (
+            self._look.take_off,
             self._window_close,
             self._other_profilers.remove,
             self._optimizers.remove,
@@ -124,6 +135,7 @@ class Watch:
         """End everything, save it, and return it, with `context` completed."""
         began = time.perf_counter_ns()
         self._descriptors.release()
+        self._look.take_off()
         self._stacks.ask_to_end()
         self._signals.end(first=True)
         failed = context.outcome is not None and context.outcome.error is not None
@@ -135,6 +147,7 @@ class Watch:
         stacks, stack_tables = self._stacks.finish()
         followed, line_events = self._lines.finish()
         modules, module_calls = self._modules.finish()
+        look, looked = self._look.result()
         facts = self._signals.facts()
         log = ReadingLog() if self._devices is None else self._devices.stop()
         host = self._host.stop()
@@ -153,6 +166,7 @@ class Watch:
             lines=followed or learned_lines(stacks, self._window.recording.start_ns, self._window.recording.end_ns),
             stacks=stacks,
             modules=modules,
+            look=look,
             sampling=self._sampling(log, trace),
             host_start=self._host_start,
             notes=(
@@ -171,7 +185,7 @@ class Watch:
                 operator_ns=self._operator_cost_ns(iterations),
             ),
         )
-        large = (line_events, iterations, *stack_tables, module_calls)
+        large = (line_events, iterations, *stack_tables, module_calls, *looked)
         context = folder.write(context, (log.table, host), large)
         kineto = folder.keep(None if trace is None else trace.path)
         packing = None if trace is None or folder.path is None else trace.packing
@@ -210,6 +224,7 @@ class Watch:
         if self._steps.seen > before:
             self._step_ended()
         self._window.optimizer_stepped()
+        self._look.optimizer_stepped(optimizer)
 
     def _batch_asked(self, batches: int) -> None:
         self._off_main.batch_asked()
@@ -218,6 +233,7 @@ class Watch:
         self._signals.before_batch()
         self._steps.batches_used(batches)
         self._window.batch_asked()
+        self._look.batch_asked()
 
     def _first_step(self) -> None:
         # the flags that hold while it trains, not those that a `with` has put back by the end of the cell
@@ -248,6 +264,7 @@ class Watch:
     def _tick(self, resident_bytes: int) -> None:
         self._stacks.tick()
         self._modules.tick()
+        self._look.tick()
         if not self._window.running:
             return
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes

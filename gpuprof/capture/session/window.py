@@ -84,6 +84,12 @@ class RecordingWindow:
         return self.recording.running
 
     @property
+    def over_in_the_cell(self) -> bool:
+        """Whether recording has ended while the cell runs on, and no other profiler is in the way."""
+        ended = self.recording.end_ns > 0 and not self.recording.running
+        return ended and not (self._closed or self._busy or self._gave_way)
+
+    @property
     def pause_ns(self) -> int:
         """Time taken from the cell by ending and starting recordings in it."""
         return self._cost_ns

@@ -18,14 +18,14 @@ from gpuprof.model.table import Table
 # file, function, line
 Frame = tuple[str, str, int]
 OWN_FOLDER = str(Path(__file__).parents[2])
-# what begins and ends the recording, and saves it; none of it calls the user's code
-_SESSION = str(Path(OWN_FOLDER) / "capture" / "session")
+# what begins and ends the recording, and saves it: none of it calls the user's code; operators that are looked at
+_AT_WORK = tuple(str(Path(OWN_FOLDER) / "capture" / room) for room in ("session", "look"))
 MOST_NODES = 200_000
 
 
 def is_ours(stack: Iterable[Frame]) -> bool:
     """Whether gpuprof itself is at work there, for longer than a hook is: the time is none of the user's line."""
-    return any(filename.startswith(_SESSION) for filename, _, _ in stack)
+    return any(filename.startswith(_AT_WORK) for filename, _, _ in stack)
 
 
 class StackTree:

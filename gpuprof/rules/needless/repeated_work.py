@@ -26,7 +26,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
-from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
@@ -86,7 +86,7 @@ class RepeatedOperators(Rule):
             explanation=" ".join(_words(results, chain) for chain in large[:_NAMED]),
             evidence={
                 "repeated_operators": calls,
-                "operators_looked_at": int(looked.steady.sum()),
+                "operators_seen": int(looked.steady.sum()),
                 "repeated_share": round(share, 4),
                 "operators": ", ".join(first.names[:_NAMED]),
                 "result_bytes": first.kept_bytes,

@@ -19,10 +19,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.conversion_trips import ConversionTrips, Trip
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
@@ -66,7 +69,14 @@ class RoundTrips(Rule):
             change="Use the tensor as it was before the conversion. Convert only what a function needs in the other "
             "form, and only once.",
         )
-        return valued(results, finding, found.share, (found.needless,), found.among, places)
+        return valued(
+            results,
+            finding,
+            found.share,
+            (found.needless,),
+            np.ones(len(results.get(ValueGraph).operators), bool),
+            places,
+        )
 
 
 def _words(results: Results, trip: Trip) -> str:

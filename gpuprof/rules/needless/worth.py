@@ -8,18 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.launched import launched_in
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, recorded_parts
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
-from gpuprof.rules.base.finding import Finding, Severity, Where
+from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, worst
-from gpuprof.whatif.changes.graph_edits import together
-from gpuprof.whatif.changes.trace_changes import host_time_scaled, operations_scaled
-from gpuprof.whatif.predict import Range
+from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 
 # By the share of the looked-at operators: other iterations, other caches, and what keeping the results costs.
 _AT_WORST = 0.6
@@ -45,9 +42,8 @@ def valued(
     """
     scope, during = Scope.of(results), results.get(LookedLines).during(places)
     inside = intervals.intersect(during, scope.within)
-    found = replace(
-        found, where=replace(found.where, ranges_ns=worst(inside)), during=inside if len(inside.starts) else None
-    )
+    known = inside if inside.total_ns else None
+    found = replace(found, where=replace(found.where, ranges_ns=worst(inside)), during=known)
     recorded = recorded_parts(results, np.concatenate(list(rows)), among)
     parts = tuple(RecordedPart(each.within, each.part * part) for each in recorded)
     if results.get(DeviceActivity).primary is not None:
@@ -59,7 +55,7 @@ def valued(
     if not central:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
     around = max(share * scope.total_ns, central)
-    saving = scope.saving(_AT_WORST * central, central, around, basis, part_of=inside if len(inside.starts) else None)
+    saving = scope.saving(_AT_WORST * central, central, around, basis, part_of=known)
     return replace(found, saving=saving)
 
 
@@ -74,7 +70,5 @@ def _on_device(results: Results, found: Finding, parts: Sequence[RecordedPart]) 
     """By re-timing the run without that part of their time on the host, and of the kernels that they launch."""
     if not parts:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
-    kernels = [operations_scaled(launched_in(results.trace, each.within), 1 - each.part) for each in parts]
-    hosts = [host_time_scaled(each.within, 1 - each.part) for each in parts]
-    both = together(*kernels, *hosts)
-    return retimed(results, found, Range(together(*kernels), both, both), "re-timed without these operators")
+    edit = parts_left_out(results, parts)
+    return retimed(results, found, edit, "re-timed without these operators and what they launch")

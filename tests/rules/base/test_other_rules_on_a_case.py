@@ -41,7 +41,7 @@ PEAK = ("fragmented_memory", "memory_near_limit")
 READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capped", "thermal_throttle")
 ALWAYS = {
     *PEAK, *READINGS, "activations_dominate_peak", "debug_mode_on", "device_errors", "device_shared", "fp32_matmul",
-    "gc_pauses", "stack_outdated",
+    "gc_pauses", "repeated_work", "round_trips", "stack_outdated",
 }  # fmt: skip
 # Without device events nothing is known of kernels, copies and idle time.
 OF_DEVICE = {
@@ -108,6 +108,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("loop_on_host", "per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",),
         (),
     ),
+    "repeated_work": (("cpu_build_or_cpu_tensors",), ("round_trips",)),
+    "round_trips": (("cpu_build_or_cpu_tensors",), ("repeated_work",)),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),

@@ -1,0 +1,183 @@
+"""When the cell is looked at closely: a few iterations after the recorded ones, where the cell has run long enough.
+
+It begins and ends between two iterations, where an optimizer has stepped or a batch is asked for. Where a cell has no
+iterations that are known, it begins and ends anywhere.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gpuprof.capture.base import exclusive_session
+from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.look.close_look import MOST_SECONDS, CloseLook
+from gpuprof.model.look import Look
+from gpuprof.model.table import Table
+from gpuprof.units import NS_PER_S
+
+# by default nothing is looked at before, and the look takes at most that share of the time until then
+_LEAST_CELL_NS = 2 * NS_PER_S
+_MOST_SHARE = 0.05
+_ITERATIONS = 2
+# an iteration that is looked at takes up to so many times as long
+_SLOWDOWN = 4
+# of other code that it meets after the iterations, or instead of them
+_MOST_WALL = 4
+_MOST_TRIES = 20
+
+
+class LookWatch:
+    """Drives one CloseLook over a cell, from the hooks of its session.
+
+    `steps` says how many steps have ended, `step_ns` about how long one takes (None: not known), `recorded` whether the
+    kernel recording has ended and the cell runs on by itself. `leave_out(first, last)` is told of the steps that are
+    not as they would be: numbers from 0.
+    """
+
+    def __init__(
+        self,
+        options: CaptureOptions,
+        filename: str | None,
+        namespace: Mapping[str, Any] | None,
+        steps: Callable[[], int],
+        step_ns: Callable[[], float | None],
+        recorded: Callable[[], bool],
+        leave_out: Callable[[int, int], None],
+    ):
+        self._asked, self._wanted = options.close_look, not options.no_close_look
+        self._filename, self._namespace = filename, namespace
+        self._steps, self._step_ns, self._recorded, self._leave_out = steps, step_ns, recorded, leave_out
+        self._main = threading.get_ident()
+        self._began_ns = time.perf_counter_ns()
+        self._look: CloseLook | None = None
+        self._by_batches = False
+        self._first_step = self._seen = 0
+        self._last_sign_ns = self._most_wall_ns = 0
+        self._tries = 0
+        self._armed = self._closed = False
+        self._skipped: str | None = None
+
+    def step_begins(self, optimizer: Any) -> None:
+        """An optimizer is about to step."""
+        if self._look is not None and self._here():
+            self._look.step_begins(optimizer)
+
+    def optimizer_stepped(self, optimizer: Any) -> None:
+        """An optimizer has stepped; called inside its `step()`, after the count and after the recording was told."""
+        if not self._here():
+            return
+        if self._look is not None:
+            self._look.step_ended(optimizer)
+        self._between(by_batches=False)
+
+    def batch_asked(self) -> None:
+        """A DataLoader is asked for a batch; after the count and after the recording was told."""
+        if self._here():
+            self._between(by_batches=True)
+
+    def tick(self) -> None:
+        """From the watching thread, about ten times a second."""
+        look = self._look
+        if self._closed or self._armed or not self._wanted:
+            return
+        if look is None:
+            due = not self._steps() and self._may_begin() and self._tries < _MOST_TRIES
+            self._armed = due and call_on_main_thread(self._begin_anywhere)
+        elif look.installed and self._overdue(look):
+            self._armed = call_on_main_thread(self._end_anywhere)
+
+    def take_off(self) -> None:
+        """The cell has ended: nothing of the look stays behind. Later calls do nothing."""
+        self._closed = True
+        look = self._look
+        if look is not None and look.installed:
+            self._stop(look, "cell", lift=True)
+
+    def result(self) -> tuple[Look | None, tuple[Table, ...]]:
+        """What was seen; None where no look was wanted. After `take_off`; waits for the devices that were used."""
+        if not self._wanted:
+            return None, ()
+        if self._look is None:
+            return Look(skipped=self._skipped or self._why_not()), ()
+        tables, look = self._look.result()
+        return look, tables
+
+    def _here(self) -> bool:
+        return (
+            self._wanted and not self._closed and threading.get_ident() == self._main and not exclusive_session.forked()
+        )
+
+    def _between(self, *, by_batches: bool) -> None:
+        look = self._look
+        if look is None:
+            if self._tries < _MOST_TRIES and self._may_begin() and self._suffices():
+                self._begin(iterations=self._count(), by_batches=by_batches)
+            return
+        if not look.installed:
+            return
+        if by_batches is self._by_batches and self._steps() > self._seen:
+            self._seen, self._last_sign_ns = self._steps(), time.perf_counter_ns()
+            look.iteration_ended()
+        if not look.active:
+            self._stop(look, "iterations")
+
+    def _may_begin(self) -> bool:
+        return self._recorded() and (self._asked or self._elapsed_ns >= _LEAST_CELL_NS)
+
+    @property
+    def _elapsed_ns(self) -> int:
+        return time.perf_counter_ns() - self._began_ns
+
+    @property
+    def _budget_s(self) -> float:
+        return MOST_SECONDS if self._asked else min(MOST_SECONDS, _MOST_SHARE * self._elapsed_ns / NS_PER_S)
+
+    def _suffices(self) -> bool:
+        """Whether the budget is likely to do for all iterations; it grows up to a limit."""
+        step_ns = self._step_ns() or 0
+        return self._budget_s >= min(MOST_SECONDS, _ITERATIONS * _SLOWDOWN * step_ns / NS_PER_S)
+
+    def _count(self) -> int:
+        """One more where there is time for it: the values of the last one are known in part only."""
+        step_ns = self._step_ns() or 0
+        return _ITERATIONS + ((_ITERATIONS + 1) * _SLOWDOWN * step_ns <= self._budget_s * NS_PER_S)
+
+    def _begin(self, *, iterations: int | None, by_batches: bool) -> None:
+        self._tries += 1
+        look = CloseLook(self._filename, iterations=iterations, most_seconds=self._budget_s, namespace=self._namespace)
+        self._most_wall_ns = int(_MOST_WALL * max(self._budget_s * NS_PER_S, self._step_ns() or 0))
+        if not look.start():
+            self._skipped = look.skipped
+            return
+        self._look, self._by_batches = look, by_batches
+        self._first_step = self._seen = self._steps()
+        self._last_sign_ns = time.perf_counter_ns()
+
+    def _begin_anywhere(self) -> None:
+        self._armed = False
+        if self._look is None and self._here() and not self._steps():
+            self._begin(iterations=None, by_batches=False)
+
+    def _end_anywhere(self) -> None:
+        self._armed = False
+        look = self._look
+        if look is not None and look.installed and self._here():
+            self._stop(look, "seconds")
+
+    def _overdue(self, look: CloseLook) -> bool:
+        return not look.active or time.perf_counter_ns() - self._last_sign_ns > self._most_wall_ns
+
+    def _stop(self, look: CloseLook, reason: str, *, lift: bool = False) -> None:
+        if look.stop(reason, lift=lift):
+            self._leave_out(self._first_step, self._steps())
+
+    def _why_not(self) -> str:
+        if not self._recorded():
+            return "the kernel recording lasted to the end of the cell"
+        if self._elapsed_ns < _LEAST_CELL_NS and not self._asked:
+            return "the cell was too short"
+        return "no iteration began while there was time for it"
