@@ -62,6 +62,7 @@ def look_at(code: str, iterations: int, skip: int) -> str:
     """Run it, and say what is found."""
     import torch
     from msgspec import structs
+    from torch.optim.optimizer import register_optimizer_step_post_hook
 
     from gpuprof.analyses.basics.result import Results
     from gpuprof.analyses.demand.unread_work import Unread, UnreadWork
@@ -74,18 +75,22 @@ def look_at(code: str, iterations: int, skip: int) -> str:
     filename = "<cell>"
     namespace: dict[str, Any] = {"__name__": "__main__"}
     look = CloseLook(filename, iterations=iterations, most_seconds=20.0, namespace=namespace)
+    steps = [0]
+    trains = ".step(" in code
     turns = [0]
+    hook = register_optimizer_step_post_hook(lambda *_: steps.__setitem__(0, steps[0] + 1))
 
     def turn() -> None:
-        if turns[0] == skip:
-            look.start()
-        elif turns[0] > skip:
-            look.iteration_ended()
         turns[0] += 1
+        if look.installed:
+            look.iteration_ended()
+        elif (steps[0] if trains else turns[0] - 1) >= skip and turns[0] > skip:
+            look.start()
 
     namespace[_TURN] = turn
     with contextlib.redirect_stdout(io.StringIO()):
         exec(marked(code, filename), namespace)
+    hook.remove()
     look.stop(lift=True)
     tables, facts = look.result()
     if not tables:

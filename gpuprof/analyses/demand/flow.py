@@ -53,6 +53,10 @@ class Flow:
             return everything(form.shape)
         return self._needs.get(value, nothing(form.shape))
 
+    def form_of(self, value: int) -> Geometry:
+        """The tensor that stands for all of that value."""
+        return self._forms[value]
+
     def _back_through(self, row: int) -> Needed:
         operator = self._operators[row]
         made = [taken for taken in operator.results if taken.value >= 0 and self._makes(row, taken)]
