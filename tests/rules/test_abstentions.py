@@ -48,6 +48,7 @@ NEEDS = {
     "growing_iterations": (
         "the text of the cell: iterations take longer and longer, but not whether by what they collect"
     ),
+    "hardly_read": "a close look at the operators and their tensors",
     "host_cpu_bound": "the CPU use of this process in these stretches",
     "host_filled_then_copied": "whether the tensors that the host fills are those that it copies next",
     "idle_peer_devices": "the driver’s readings of the other devices",
@@ -87,6 +88,8 @@ NEEDS = {
     "uneven_device_memory": "the memory that each rank had allocated",
     "unfused_optimizer": "the kernels of the optimizer’s steps",
     "unfused_pointwise": "the device’s kernels",
+    "unread_gradients": "a close look at the operators and their tensors",
+    "unread_results": "a close look at the operators and their tensors",
     "weights_bound_inference": "the shapes of the matrix products: how many rows the weights are read for",
     "widened_before_copy": "the types of the operators’ inputs",
     "workers_oversubscribed": "how long the worker processes waited for a core",

@@ -10,6 +10,7 @@ A tensor's `content` stands for its fingerprint; 0 for none. Each tensor covers 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Self
 
 from gpuprof.model.kinds import ValueKind
@@ -24,6 +25,8 @@ class _Tensor:
     value: int
     view: int
     elements: int
+    shape: str
+    geometry: str = "0 (1)"
 
 
 class LookBuilder:
@@ -39,14 +42,28 @@ class LookBuilder:
         self._iterations: set[int] = set()
 
     def tensor(self, name: str, *, content: int = 0, kind: ValueKind = ValueKind.OTHER, **facts: Any) -> Self:
-        """One that was there; `facts`: `elements`, `dtype`, `device`, `view`, `read_outside`."""
+        """One that was there; `facts`: `elements` or `shape`, `dtype`, `device`, `view`, `read_outside`."""
         self._make(name, -1, content, kind, facts)
         return self
 
     def view(self, name: str, of: str, *, view: int, elements: int | None = None) -> Self:
         """Another tensor on the same storage."""
         base = self._tensors[of]
-        self._tensors[name] = _Tensor(base.storage, base.value, view, elements or base.elements)
+        of_view = elements or base.elements
+        self._tensors[name] = _Tensor(base.storage, base.value, view, of_view, f"[{of_view}]")
+        return self
+
+    def part(self, name: str, of: str, *, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Self:
+        """A view whose place in the storage is known."""
+        base = self._tensors[of]
+        laid = f"{offset} {strides}"
+        self._tensors[name] = _Tensor(base.storage, base.value, 1, prod(shape), f"{list(shape)}", laid)
+        return self
+
+    def free(self, names: str) -> Self:
+        """They are freed now."""
+        for each in names.split():
+            self._values[self._tensors[each].value]["gone_at"] = self._operators
         return self
 
     def operator(
@@ -64,6 +81,9 @@ class LookBuilder:
         kind: ValueKind = ValueKind.OTHER,
         backward: bool = False,
         random: bool = False,
+        graph: bool = False,
+        forward_line: int = 0,
+        arguments: str = "",
         **facts: Any,
     ) -> Self:
         """One operator; `reads`, `makes`, `writes`: names of tensors. `content` of what it makes or writes; `facts` as in
@@ -83,8 +103,10 @@ class LookBuilder:
         self.builder._add(
             "looked_operators",
             row
-            | {"iteration": iteration, "place": self._place(line), "forward_place": -1, "backward": backward}
-            | {"graph": False, "random": random, "writes": bool(writes), "scalars": scalars},
+            | {"iteration": iteration, "place": self._place(line), "backward": backward}
+            | {"forward_place": self._place(forward_line)}
+            | {"arguments": self.builder._name(arguments) if arguments else -1}
+            | {"graph": graph, "random": random, "writes": bool(writes), "scalars": scalars},
         )
         return self
 
@@ -114,12 +136,18 @@ class LookBuilder:
         return self._places.setdefault(line, len(self._places)) if line > 0 else -1
 
     def _make(self, name: str, made_by: int, content: int, kind: ValueKind, facts: dict[str, Any]) -> None:
-        elements = facts.get("elements", 4096)
+        shape = facts.get("shape", (facts.get("elements", 4096),))
+        elements = prod(shape)
         self._storages += 1
-        self._tensors[name] = _Tensor(self._storages, len(self._values), facts.get("view", 0), elements)
+        strides = tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+        view, laid = facts.get("view", 0), f"0 {strides}"
+        self._tensors[name] = _Tensor(self._storages, len(self._values), view, elements, f"{list(shape)}", laid)
         self._values.append(
             {"storage": self._storages, "made_by": made_by, "gone_at": -1, "bytes": 4 * elements, "elements": elements}
-            | {"dtype": self.builder._name(facts.get("dtype", "float32")), "shape": self.builder._name(f"[{elements}]")}
+            | {
+                "dtype": self.builder._name(facts.get("dtype", "float32")),
+                "shape": self.builder._name(f"{list(shape)}"),
+            }
             | {"device": self.builder._name(facts.get("device", "cpu")), "fingerprint": content, "kind": kind}
             | {"read_outside": facts.get("read_outside", False)}
         )
@@ -128,12 +156,13 @@ class LookBuilder:
         """A new value of its storage, for all tensors on it."""
         storage = self._tensors[name].storage
         before = self._values[self._tensors[name].value]
-        self._values.append({**before, "made_by": made_by, "fingerprint": content, "kind": kind})
+        before["gone_at"] = made_by + 1
+        self._values.append({**before, "gone_at": -1, "made_by": made_by, "fingerprint": content, "kind": kind})
         for each in self._tensors.values():
             if each.storage == storage:
                 each.value = len(self._values) - 1
 
     def _side(self, table: str, operator: int, position: int, tensor: _Tensor) -> None:
-        shape = self.builder._name(f"[{tensor.elements}]")
+        facts = {"shape": self.builder._name(tensor.shape), "geometry": self.builder._name(tensor.geometry)}
         row = {"operator": operator, "value": tensor.value, "position": position, "elements": tensor.elements}
-        self.builder._add(table, {**row, "view": tensor.view, "shape": shape})
+        self.builder._add(table, {**row, "view": tensor.view, **facts})

@@ -38,9 +38,9 @@ class Need:
 
     @property
     def share(self) -> float:
-        """Of the tensor's elements, 0..1; 0 of an empty one."""
+        """Of the tensor's elements, 0..1; 1 of an empty one."""
         total = prod(self.shape)
-        return self.elements / total if total else 0.0
+        return self.elements / total if total else 1.0
 
     @cached_property
     def whole(self) -> bool:

@@ -146,5 +146,6 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "tensor_grown_by_cat": ("python_loop_over_batch",),
     "unfused_pointwise": ("launch_bound",),
+    "unread_gradients": ("gradients_unused",),
     "weights_bound_inference": ("launch_bound",),
 }

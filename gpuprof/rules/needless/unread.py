@@ -17,6 +17,8 @@ from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.scope import share_of
 
 _MOST_PLACES = 3
+# of the operators’ time: lines with less are not named
+_LEAST_SHARE = 0.005
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,13 @@ class Amount:
         return tuple(dict.fromkeys(each for each in named if each >= 0))
 
 
-def amount(results: Results, kind: Unread, least_share: float) -> Amount | None:
-    """How much of a kind there is at lines with `least_share` of the operators' time each; None where there is none."""
+def amount(results: Results, kind: Unread) -> Amount | None:
+    """How much of a kind there is at lines where it matters; None where there is none."""
     found = results.get(UnreadWork)
     places = tuple(
         place
         for place in found.places
-        if place.kind is kind and place.place >= 0 and share_of(place.wasted_ns, found.time_ns) >= least_share
+        if place.kind is kind and place.place >= 0 and share_of(place.wasted_ns, found.time_ns) >= _LEAST_SHARE
     )
     if not places:
         return None

@@ -37,7 +37,6 @@ class UnreadGradients(Rule):
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
     high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
-    line_share: float = threshold(0.005, "of the operators’ time: lines with less are not named")
     seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -45,7 +44,7 @@ class UnreadGradients(Rule):
         lacking = unread_unknown(self.name, results, self.seen_share)
         if lacking is not None:
             return lacking
-        found = amount(results, Unread.GRADIENTS, self.line_share)
+        found = amount(results, Unread.GRADIENTS)
         if found is None or found.share < self.work_share:
             return None
         calls = all_at(results, found.lines)

@@ -37,7 +37,6 @@ class UnreadResults(Rule):
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
     high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
-    line_share: float = threshold(0.01, "of the operators’ time: lines with less are not named")
     read_share: float = threshold(0.10, "of the operators’ time is read by somebody: else running is the point")
     seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
 
@@ -46,7 +45,7 @@ class UnreadResults(Rule):
         lacking = unread_unknown(self.name, results, self.seen_share)
         if lacking is not None:
             return lacking
-        found = amount(results, Unread.RESULTS, self.line_share)
+        found = amount(results, Unread.RESULTS)
         if found is None or found.share < self.work_share or all_for_nothing(results, self.read_share):
             return None
         lines = all_at(results, found.lines)

@@ -39,9 +39,11 @@ ALSO_FOUND = {
 # A built trace holds no readings, no settings, no statistics of memory, and no device's facts.
 PEAK = ("fragmented_memory", "memory_near_limit")
 READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capped", "thermal_throttle")
+# What only a close look shows.
+LOOKED = ("hardly_read", "repeated_work", "round_trips", "unread_gradients", "unread_results")
 ALWAYS = {
     *PEAK, *READINGS, "activations_dominate_peak", "debug_mode_on", "device_errors", "device_shared", "fp32_matmul",
-    "gc_pauses", "repeated_work", "round_trips", "stack_outdated",
+    "gc_pauses", *LOOKED, "stack_outdated",
 }  # fmt: skip
 # Without device events nothing is known of kernels, copies and idle time.
 OF_DEVICE = {
@@ -108,8 +110,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("loop_on_host", "per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",),
         (),
     ),
-    "repeated_work": (("cpu_build_or_cpu_tensors",), ("round_trips",)),
-    "round_trips": (("cpu_build_or_cpu_tensors",), ("repeated_work",)),
+    **dict.fromkeys(LOOKED, (("cpu_build_or_cpu_tensors",), LOOKED)),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),
