@@ -9,7 +9,7 @@ from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.geometry import Geometry, contiguous
 from gpuprof.analyses.demand.looked import LookedOperator, LookedValue, Taken
 from gpuprof.analyses.demand.need import Need, both, everything, in_view, in_whole, nothing
-from gpuprof.analyses.demand.transfer import Applied, needs_of
+from gpuprof.analyses.demand.transfer import Applied, needs_of, worked_share
 from gpuprof.model.kinds import ValueKind
 
 _OF_A_MODEL = frozenset({ValueKind.PARAMETER, ValueKind.BUFFER, ValueKind.OPTIMIZER_STATE})
@@ -130,7 +130,7 @@ class Flow:
             self._taken_by.setdefault(value, by)
 
     def _share(self, plain: str, made: Sequence[Taken], needs: tuple[Need, ...]) -> Needed:
-        shares = [need.share for need in needs]
+        shares = [worked_share(plain, need) for need in needs]
         # the gradients of input and weight of a convolution cost about the same, that of a bias nearly nothing
         share = sum(shares[:2]) / len(shares[:2]) if plain == "convolution_backward" else max(shares)
         most = max(range(len(needs)), key=lambda at: made[at].elements)

@@ -261,3 +261,23 @@ _KINDS: _Kinds = (
     (frozenset({"stack"}), _stack),
     (frozenset({"mv"}), _one_line),
 )
+
+
+def worked_share(name: str, need: Need) -> float:
+    """Which share of the work for a result is needed where that is needed of it; `name` is the plain one.
+
+    All of it, unless it is known that elements, or samples, are computed one by one.
+    """
+    if not need.elements or need.whole:
+        return need.share
+    if _kind(name) is None:
+        return 1.0
+    if name in names.BATCHED or name in names.BATCHED_CHANNELS:
+        return _axis_share(need, 0)
+    if name in names.ATTENTION:
+        return _axis_share(need, 2) if len(need.shape) == 4 else 1.0
+    return need.share
+
+
+def _axis_share(need: Need, axis: int) -> float:
+    return size(need.axes[axis], need.shape[axis]) / need.shape[axis]

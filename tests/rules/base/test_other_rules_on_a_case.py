@@ -111,6 +111,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     **dict.fromkeys(LOOKED, (("cpu_build_or_cpu_tensors",), LOOKED)),
+    "unread_results": ((), LOOKED),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),

@@ -145,8 +145,8 @@ FIGURES = {
     ),
     "unread_results": Figures(
         (
-            "The results of 3 operators there, most time in `sort`, are freed or overwritten before anything reads them."
-            " They take 50 % of the operators’ time in the iterations looked at."
+            "The results of 3 operators there, most time in `sort`, are freed or overwritten before anything reads"
+            " them. They take 50 % of the operators’ time in the iterations looked at."
         ),
         {
             "unread_share": 0.5,

@@ -3,8 +3,8 @@
 from gpuprof.model.kinds import ValueKind
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
-from tests.rules.needless.unread_runs import recorded
 from tests.rules.expected import Expected
+from tests.rules.needless.unread_runs import recorded
 from tests.support.look_builder import LookBuilder
 
 EXPECTED = Expected(
@@ -21,8 +21,9 @@ SOURCE = "for x in data:\n    fake = generator(x)\n    losses.append(fake.exp())
 
 def looked(product_us: float, iterations: int = 3, **facts: float) -> Trace:
     """Of 100 µs of operators in an iteration `product_us` for a gradient that is freed unread."""
-    look = LookBuilder(recorded("aten::exp", "aten::mm", SOURCE)).tensor("x")
+    look = LookBuilder(recorded("aten::exp", "aten::mm", SOURCE))
     for each in range(iterations):
+        look.tensor("x")
         look.operator("aten::exp", 100 - product_us, reads="x", makes=f"y{each}", line=3, iteration=each)
         made = {"reads": f"y{each}", "makes": "gradient", "kind": ValueKind.GRADIENT, "backward": True}
         look.operator("aten::mm", product_us, line=4, forward_line=2, iteration=each, **made)

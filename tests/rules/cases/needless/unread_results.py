@@ -2,8 +2,8 @@
 
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
-from tests.rules.needless.unread_runs import recorded
 from tests.rules.expected import Expected
+from tests.rules.needless.unread_runs import recorded
 from tests.support.look_builder import LookBuilder
 
 EXPECTED = Expected(
