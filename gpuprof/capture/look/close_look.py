@@ -208,6 +208,8 @@ class CloseLook:
             self._end_ns = time.time_ns()
             if self._start_ns:
                 self._outside.remove()
+                with self._watch.lock:
+                    self._values.sweep()
 
     def _fail(self, error: Exception) -> None:
         self._end("error")

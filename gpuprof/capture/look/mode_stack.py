@@ -24,6 +24,11 @@ def in_the_way() -> str | None:
         return "a CUDA graph is being captured"
     if torch.jit.is_tracing() or torch.compiler.is_compiling():
         return "torch traces the cell's code"
+    maker = _subclass_by_constructor()
+    if maker is not None:
+        return (
+            f"the tensor class {maker} is made by torch's own constructor, which fails where a dispatch mode is active"
+        )
     if not hasattr(_mode_class(), "supports_higher_order_operators") and _compiler_used():
         return "torch.compile is used, which this version of torch keeps from working beside a dispatch mode"
     return None
@@ -56,6 +61,24 @@ def remove(mode: Any, *, lift: bool = False) -> bool:
     for each in above:
         _python_dispatch._push_mode(each)  # type: ignore[no-untyped-call]
     return True
+
+
+def _subclass_by_constructor() -> str | None:
+    """A class of tensors, none of torch's, that `torch.Tensor.__new__` may make: beside any dispatch mode it raises."""
+    import torch
+
+    waiting = list(torch.Tensor.__subclasses__())
+    while waiting:
+        each = waiting.pop()
+        below = each.__subclasses__()
+        waiting.extend(below)
+        maker: Any = each.__new__
+        # a base of others is not made itself; a constructor of its own is trusted where it does not call torch's
+        own = "__new__" in getattr(getattr(maker, "__code__", None), "co_names", ())
+        inherited = maker is torch._C.TensorBase.__new__ and not below
+        if (own or inherited) and not str(getattr(maker, "__module__", None) or each.__module__).startswith("torch."):
+            return each.__qualname__
+    return None
 
 
 def _compiler_used() -> bool:
