@@ -29,8 +29,9 @@ class OperatorFacts:
     """One overload. `arguments` are the names in the schema's order with their defaults; `writes` are the names of
     those it changes, `overwrites` of those it changes without reading them.
 
-    `view`: its result shares an argument's storage. `fill`: its result takes no input; `unfilled`: and is not
-    written either. `numbers`: it returns Python numbers, so that what it reads leaves torch. `flops`: the formula.
+    `view`: its result shares an argument's storage; `moved`: and is the argument itself, with another shape. `fill`:
+    its result takes no input; `unfilled`: and is not written either. `numbers`: it returns Python numbers, so that what
+    it reads leaves torch. `statistics`: it may write running statistics. `flops`: the formula.
     """
 
     name: str
@@ -38,6 +39,7 @@ class OperatorFacts:
     writes: frozenset[str]
     overwrites: frozenset[str]
     view: bool
+    moved: bool
     fill: bool
     unfilled: bool
     random: bool
@@ -73,6 +75,7 @@ def facts_of(func: Any) -> OperatorFacts:
         writes=frozenset(writes),
         overwrites=frozenset(overwrites),
         view=moved or name in _HIDDEN_VIEWS or any(not each.is_write for each in aliases),
+        moved=moved,
         fill=_FILLS.match(name) is not None,
         unfilled=_UNFILLED.match(name) is not None,
         random=drawn or any("Generator" in str(each.type) for each in arguments),

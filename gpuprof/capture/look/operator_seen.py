@@ -136,6 +136,8 @@ class OperatorWatch:
                     continue
                 wanted = content and name not in facts.overwrites
                 row = -1 if known is None else self._values.read(known, tensor, content=wanted)
+                if facts.moved and known is not None:
+                    known.seen = None  # its version goes up, and nothing is written
                 reads.append(self._log.seen(tensor, row))
         arguments = self._log.arguments(tuple(frozen(value) for value in given))
         forward = self._forward_place() if backward else -1

@@ -75,9 +75,10 @@ class Values:
         known = self._alive.get(storage._cdata)
         if known is None:
             known = self._add(tensor, storage, made_by)
-        if type(tensor) is self._parameter and known.kind is ValueKind.OTHER:
+        if type(tensor) is self._parameter and id(tensor) not in self._parameters:
             self._parameters[id(tensor)] = weakref.ref(tensor)
-            self.is_a(known, ValueKind.PARAMETER)
+            if known.kind is ValueKind.OTHER:
+                self.is_a(known, ValueKind.PARAMETER)
         return known
 
     def read(self, known: KnownStorage, tensor: Any, *, content: bool) -> int:
@@ -107,6 +108,8 @@ class Values:
         """Their storages are of that kind, should they be seen."""
         for tensor in tensors:
             storage = self._storage(tensor)
+            if kind is ValueKind.PARAMETER:
+                self._parameters[id(tensor)] = weakref.ref(tensor)
             if storage is not None:
                 self._expected[storage._cdata] = (weakref.ref(storage), kind)
 
