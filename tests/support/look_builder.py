@@ -4,7 +4,8 @@
     look.tensor("x", content=7).operator("aten::mm", 20, reads="x x", makes="y", line=3, iteration=0)
     trace = look.build()
 
-A tensor's `content` stands for its fingerprint; 0 for none. Each tensor covers its storage, but for those made by `view`.
+A tensor's `content` stands for its fingerprint; 0 for none. Each tensor covers its storage, but for
+those made by `view`.
 """
 
 from __future__ import annotations
@@ -86,8 +87,8 @@ class LookBuilder:
         arguments: str = "",
         **facts: Any,
     ) -> Self:
-        """One operator; `reads`, `makes`, `writes`: names of tensors. `content` of what it makes or writes; `facts` as in
-        `tensor`. What it writes it reads as well, unless its content is given."""
+        """One operator; `reads`, `makes`, `writes`: names of tensors. `content` of what it makes or writes, `facts` as
+        in `tensor`. What it writes it reads as well, unless its content is given."""
         number, self._operators = self._operators, self._operators + 1
         for position, each in enumerate([*reads.split(), *(() if content else writes.split())]):
             self._side("looked_reads", number, position, self._tensors[each])

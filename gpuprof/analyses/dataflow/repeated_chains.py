@@ -127,16 +127,18 @@ def _by_time(what: Array, lasted: Array) -> tuple[list[int], list[int]]:
 def _kept(graph: ValueGraph, rows: Array) -> tuple[tuple[int, ...], int, int]:
     """The places of results that something outside the chain reads, the first reader's of the last, the most bytes."""
     inside, place = set(rows.tolist()), graph.operators["place"]
-    reader, size = graph.reads["operator"], graph.values["bytes"]
+    reader, size, gone = graph.reads["operator"], graph.values["bytes"], graph.values["gone_at"]
     last: dict[int, int] = {}
     read_at, largest = -1, 0
     for row in rows.tolist():
-        for result in graph.outputs.of(row)[graph.new[graph.outputs.of(row)]].tolist():
-            value = int(graph.results["value"][result])
+        results = graph.outputs.of(row)
+        for value in graph.results["value"][results[graph.new[results]]].tolist():
             others = [each for each in reader[graph.readers.of(value)].tolist() if not graph.view[each] and each != row]
             outside = [each for each in others if each not in inside]
-            if outside or not others:
+            # what is still there, unread, may be read after the look
+            if outside or (not others and gone[value] >= 0):
                 last[int(place[row])] = row
-                read_at = int(place[outside[0]]) if outside else -1
                 largest = max(largest, int(size[value]))
+            if outside:
+                read_at = int(place[outside[0]])
     return tuple(sorted(last, key=lambda each: last[each])), read_at, largest

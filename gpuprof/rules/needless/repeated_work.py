@@ -28,6 +28,7 @@ from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.calls_of import call_lines
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.scope import graded
@@ -91,11 +92,11 @@ class RepeatedOperators(Rule):
                 "operators": ", ".join(first.names[:_NAMED]),
                 "result_bytes": first.kept_bytes,
             },
-            where=Where(lines=cell_lines(results, _places(large))),
+            where=Where(lines=named_lines(results, large)),
             change=_CHANGES[first.again] + _keep(results, first),
         )
         rows = [chain.rows for chain in large]
-        return valued(results, found, share, rows, looked.steady, _places(large))
+        return valued(results, found, share, rows, looked.steady, places_of(large))
 
 
 def _words(results: Results, chain: Chain) -> str:
@@ -113,18 +114,36 @@ def _words(results: Results, chain: Chain) -> str:
 
 
 def _keep(results: Results, chain: Chain) -> str:
-    """` Keep the result of line 16, which line 20 uses.`"""
+    """` Keep the result of line 16 (3.74 MiB), which line 20 uses.`"""
     lines = results.get(LookedLines)
     last = lines.line(chain.kept[-1]) if chain.kept else None
     if last is None:
         return ""
-    reader = lines.line(chain.read_at)
+    reader, calls = lines.line(chain.read_at), call_of(results, chain)
     used = f", which {line_words(reader)} uses" if reader is not None and reader != last else ""
-    size = f" ({units.size(chain.kept_bytes)})" if chain.kept_bytes else ""
-    return f" Keep the result of {line_words(last)}{size}{used}."
+    what = f"`{last.function}()`, called in line {calls[0]}" if calls else line_words(last)
+    return f" Keep the result of {what} ({units.size(chain.kept_bytes)}){used}."
 
 
-def _places(large: tuple[Chain, ...]) -> tuple[int, ...]:
+def call_of(results: Results, chain: Chain) -> tuple[int, ...]:
+    """The lines of the cell that call the function in which all of it happens, for something outside to use it."""
+    lines, cell = results.get(LookedLines), results.context.cell
+    known = [lines.line(place) for place in (*chain.places, *chain.kept)]
+    reader, functions = lines.line(chain.read_at), {each.function if each else None for each in known}
+    if cell is None or reader is None or len(functions) != 1 or reader.function in functions:
+        return ()
+    function = functions.pop()
+    inside = all(each is not None and each.in_cell for each in (*known, reader))
+    return call_lines(cell.source, function, reader.function) if inside and function else ()
+
+
+def named_lines(results: Results, large: tuple[Chain, ...]) -> tuple[int, ...]:
+    """Lines of the cell: where most of the time goes, what to keep, and where to call it."""
+    calls = (line for chain in large[:_NAMED] for line in call_of(results, chain))
+    return tuple(sorted({*cell_lines(results, places_of(large)), *calls}))
+
+
+def places_of(large: tuple[Chain, ...]) -> tuple[int, ...]:
     """The places with most of the time, and those of the results to keep."""
     found: dict[int, None] = {}
     for chain in large[:_NAMED]:
