@@ -191,7 +191,7 @@ EDGES = (
     Edge("hardly_read", "work_share", lambda c, x: c.looked(x * 40 / 39), 4.9, 5.01, None, LOW),
     Edge("hardly_read", "low_share", lambda c, x: c.looked(x * 40 / 39), 9.9, 10.01, LOW, MEDIUM),
     Edge("hardly_read", "high_share", lambda c, x: c.looked(x * 40 / 39), 29.9, 30.01, MEDIUM, HIGH),
-    Edge("hardly_read", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
+    Edge("hardly_read", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
     # of a step of 10 ms
     Edge("host_cpu_bound", "gap_share", lambda c, x: c._steps(x), 999, 1001, None, MEDIUM),
     Edge("host_cpu_bound", "high_share", lambda c, x: c._steps(x), 2_990, 3_010, MEDIUM, HIGH),
@@ -304,12 +304,12 @@ EDGES = (
     Edge("unread_gradients", "work_share", lambda c, x: c.looked(x), 4.9, 5.01, None, LOW),
     Edge("unread_gradients", "low_share", lambda c, x: c.looked(x), 9.9, 10.01, LOW, MEDIUM),
     Edge("unread_gradients", "high_share", lambda c, x: c.looked(x), 29.9, 30.01, MEDIUM, HIGH),
-    Edge("unread_gradients", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
+    Edge("unread_gradients", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
     Edge("unread_results", "work_share", lambda c, x: c.looked(x), 4.9, 5.01, None, LOW),
     Edge("unread_results", "low_share", lambda c, x: c.looked(x), 9.9, 10.01, LOW, MEDIUM),
     Edge("unread_results", "high_share", lambda c, x: c.looked(x), 29.9, 30.01, MEDIUM, HIGH),
     Edge("unread_results", "read_share", lambda c, x: c.looked(x), 90.1, 90, None, HIGH),
-    Edge("unread_results", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
+    Edge("unread_results", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
     # of 100 µs
     Edge("weights_bound_inference", "weights_share", lambda c, x: c._products(x), 49, 50, None, MEDIUM),
     Edge("weights_bound_inference", "high_share", lambda c, x: c._products(x), 79, 80, MEDIUM, HIGH),

@@ -27,7 +27,6 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.demand.unread_work import Unread
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.needless.looked import SEEN_SHARE
 from gpuprof.rules.needless.unread import amount, at, elements, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
 
@@ -39,7 +38,7 @@ class HardlyRead(Rule):
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
     high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
-    seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
+    seen_share: float = threshold(0.5, "of the operators of the looked-at iterations: then one of two is whole")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge what is hardly read."""

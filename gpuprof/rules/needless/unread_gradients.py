@@ -25,7 +25,6 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.demand.unread_work import Unread
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.needless.looked import SEEN_SHARE
 from gpuprof.rules.needless.unread import Amount, all_at, amount, at, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
 
@@ -37,7 +36,7 @@ class UnreadGradients(Rule):
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
     high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
-    seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
+    seen_share: float = threshold(0.5, "of the operators of the looked-at iterations: then one of two is whole")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge gradients that are thrown away."""
