@@ -18,15 +18,34 @@ from tests.capture.look.looks import Found, look_at, table_texts
 
 
 def test_equal_content_has_one_fingerprint_and_another_content_another() -> None:
-    def code() -> None:
-        for number in (1.0, 1.0, 2.0):
-            torch.mm(torch.full((8, 8), number) + 0, torch.eye(8) + 0)
-
-    found = look_at(code)
+    given, right = [torch.full((8, 8), number) for number in (1.0, 1.0, 2.0)], torch.eye(8)
+    found = look_at(lambda: [torch.mm(each, right).relu() for each in given])
     left = [found.fingerprint(found.read(row)[0]) for row in found.named("mm")]
     assert left[0] == left[1] != left[2]
     assert 0 not in left
+    assert found.facts.fingerprinted_share == 1.0
+    # what an operator makes follows from what it reads
+    assert [found.fingerprint(found.read(row)[0]) for row in found.named("relu")] == [0, 0, 0]
     assert len(set(found.operators["scalars"][found.named("mm")].tolist())) == 1
+
+
+def test_what_is_random_or_no_operator_of_torchs_has_a_fingerprint() -> None:
+    torch.library.define("gpuprof_test::twice", "(Tensor x) -> Tensor", lib=LIBRARY)
+    torch.library.impl("gpuprof_test::twice", "cpu", lambda x: x * 2, lib=LIBRARY)
+
+    def code() -> None:
+        for _ in range(2):
+            torch.manual_seed(1)
+            torch.randn(8).relu()
+        torch.ops.gpuprof_test.twice(torch.ones(8)).relu()
+
+    found = look_at(code)
+    first, second, third = (found.fingerprint(found.read(row)[0]) for row in found.named("relu"))
+    assert first == second != 0
+    assert third != 0
+
+
+LIBRARY = torch.library.Library("gpuprof_test", "FRAGMENT")
 
 
 def test_an_in_place_write_makes_a_new_value_of_the_same_storage() -> None:

@@ -1,4 +1,4 @@
-"""The hash of bytes: the same on the host and by torch's own operators, as a device runs them; another for other bytes."""
+"""The hash of bytes: the same on the host and by torch's operators, as a device runs them; another for others."""
 
 from __future__ import annotations
 
