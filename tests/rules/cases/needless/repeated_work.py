@@ -13,7 +13,7 @@ EXPECTED = Expected(
     {"repeated_operators": 2, "operators_seen": 4, "repeated_share": 0.5, "result_bytes": 16384},
     lines=(3,),
     saving_share=0.4,
-    basis="the recorded operators of the same names and lines",
+    basis="the same share of the operators",
     change="Keep the result of line 3 (16.0 KiB), which line 4 uses.",
 )
 SOURCE = "for x in data:\n    k = matrix\n    inverse = k.inverse()\n    y = inverse @ x\n"

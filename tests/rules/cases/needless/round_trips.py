@@ -13,7 +13,7 @@ EXPECTED = Expected(
     {"round_trips": 3, "conversion_share": 0.2, "bytes_each": 16384, "conversions": "from float32 to float64 and back"},
     lines=(3,),
     saving_share=0.16,
-    basis="the recorded operators of the same names and lines",
+    basis="the same share of the operators",
     change="Use the tensor as it was before",
 )
 SOURCE = "for x in data:\n    w = x @ x\n    exact = w.double().float()\n    y = exact @ x\n"
