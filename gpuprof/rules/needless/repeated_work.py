@@ -26,6 +26,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
+from gpuprof.analyses.dataflow.value_numbers import ValueNumbers
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.calls_of import call_lines
@@ -57,7 +58,9 @@ class RepeatedOperators(Rule):
     high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
     chain_share: float = threshold(0.02, "of the operators’ time in one calculation: smaller ones are not named")
     seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
-    fingerprint_share: float = threshold(0.5, "of the bytes have a fingerprint: else equal contents go unnoticed")
+    told_share: float = threshold(
+        0.5, "of the bytes that came from elsewhere have a fingerprint: else equal contents go unnoticed"
+    )
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the calculations that are repeated."""
@@ -66,10 +69,9 @@ class RepeatedOperators(Rule):
             return lacking
         large = tuple(chain for chain in results.get(RepeatedWork).chains if chain.share >= self.chain_share)
         share = sum(chain.share for chain in large)
-        look = results.context.look
         if share >= self.work_share:
             return self._finding(results, large, share)
-        if look is not None and look.fingerprinted_share < self.fingerprint_share:
+        if results.get(ValueNumbers).told_share < self.told_share:
             return Abstention(
                 self.name,
                 "the content of the tensors, to tell whether they are equal",

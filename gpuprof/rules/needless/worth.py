@@ -18,10 +18,9 @@ from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, worst
 from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 
-# By the share of the looked-at operators: other iterations, other caches, and what keeping the results costs.
+# other iterations, other caches, and what keeping the results costs
 _AT_WORST = 0.6
-_BY_RECORDING = "estimate: the recorded operators of the same names and lines"
-_BY_SHARE = "estimate: the same share of the recorded operators as in the looked-at iterations"
+_BASIS = "estimate: the same share of the operators as in the looked-at iterations; at best of all time"
 
 
 def valued(
@@ -36,34 +35,25 @@ def valued(
 ) -> Finding:
     """The finding with what it saves to leave out these rows of `looked_operators` (of those `among`, a mask).
 
-    `share`: of their time, 0..1. `part`: which part of those rows is meant.
-    Where the recording shows operators of the same name at the same line, it is their
-    time; else the share of all operators' time, with a device no saving at all.
+    `share`: of their time, 0..1; `part`: which part of those rows is meant. On the CPU it is that share of the recorded
+    operators: what is recorded may be another part of the cell. Where a GPU has the work, host times are no weights:
+    then it is by the recorded operators of the same names and lines, or not at all.
     """
     scope, during = Scope.of(results), results.get(LookedLines).during(places)
     inside = intervals.intersect(during, scope.within)
     known = inside if inside.total_ns else None
     found = replace(found, where=replace(found.where, ranges_ns=worst(inside)), during=known)
-    recorded = recorded_parts(results, np.concatenate(list(rows)), among)
-    parts = tuple(RecordedPart(each.within, each.part * part) for each in recorded)
     if results.get(DeviceActivity).primary is not None:
-        return _on_device(results, found, parts)
-    ran = intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns
-    central, basis = share * ran, _BY_SHARE
-    if parts:
-        central, basis = sum(_within(scope, part) for part in parts), _BY_RECORDING
+        recorded = recorded_parts(results, np.concatenate(list(rows)), among)
+        return _on_device(results, found, [each._replace(part=each.part * part) for each in recorded])
+    central = share * intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns
     if not central:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
-    around = max(share * scope.total_ns, central)
-    saving = scope.saving(_AT_WORST * central, central, around, basis, part_of=known)
+    saving = scope.saving(_AT_WORST * central, central, share * scope.total_ns, _BASIS, part_of=known)
     return replace(found, saving=saving)
 
 
 _UNKNOWN = "What leaving it out saves cannot be said: the recording does not show these operators."
-
-
-def _within(scope: Scope, part: RecordedPart) -> float:
-    return part.part * intervals.intersect(part.within, scope.within).total_ns
 
 
 def _on_device(results: Results, found: Finding, parts: Sequence[RecordedPart]) -> Finding:

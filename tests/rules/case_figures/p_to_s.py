@@ -199,7 +199,7 @@ FIGURES = {
     ),
     "round_trips": Figures(
         (
-            "Line 3 and line 4 convert 16.0 KiB from float32 to float64 and back (3 times in the looked-at iterations):"
+            "Line 3 converts 16.0 KiB from float32 to float64 and back (3 times in the looked-at iterations):"
             " 20 % of the operators’ time."
         ),
         {
@@ -211,7 +211,7 @@ FIGURES = {
         saving=(1600 * 0.6, 1600, 2000),
         grade="C",
         ranges=5,
-        first=(400, 1000),
+        first=(400, 680),
     ),
     "slow_transform": Figures(
         (

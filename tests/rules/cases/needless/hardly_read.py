@@ -12,7 +12,7 @@ EXPECTED = Expected(
     {"unread_share": 0.4875, "operator": "aten::mm", "elements_made": 32000, "elements_read": 800},
     lines=(3, 4),
     saving_share=0.39,
-    basis="the recorded operators of the same names and lines",
+    basis="the same share of the operators",
     change="Select what line 4 takes before the computation at line 3",
 )
 SOURCE = "for x in data:\n    hidden = body(x)\n    logits = head(hidden)\n    losses.append(logits[:, -1].exp())\n"

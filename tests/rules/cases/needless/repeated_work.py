@@ -13,7 +13,7 @@ EXPECTED = Expected(
     {"repeated_operators": 2, "operators_seen": 4, "repeated_share": 0.5, "result_bytes": 16384},
     lines=(3,),
     saving_share=0.4,
-    basis="the recorded operators of the same names and lines",
+    basis="the same share of the operators",
     change="Keep the result of line 3 (16.0 KiB), which line 4 uses.",
 )
 SOURCE = "for x in data:\n    k = matrix\n    inverse = k.inverse()\n    y = inverse @ x\n"
@@ -28,11 +28,11 @@ def recorded() -> TraceBuilder:
     return builder.context(cell=Cell(source=SOURCE))
 
 
-def looked(inverse_us: float, iterations: int = 3, **facts: float) -> Trace:
-    """Of 100 µs of operators in an iteration `inverse_us` on the same matrix."""
-    look = LookBuilder(recorded()).tensor("k")
-    for each in range(iterations):
-        look.tensor(f"x{each}")
+def looked(inverse_us: float, told: int = 4, **facts: float) -> Trace:
+    """Of 100 µs of operators in an iteration `inverse_us` on the same matrix; so many of four tensors with content."""
+    look = LookBuilder(recorded()).tensor("k", content=1 if told else 0)
+    for each in range(3):
+        look.tensor(f"x{each}", content=each + 2 if each + 1 < told else 0)
         look.operator("aten::linalg_inv_ex", inverse_us, reads="k", makes="inverse", line=3, iteration=each)
         look.operator("aten::mm", 100 - inverse_us, reads=f"inverse x{each}", makes="y", line=4, iteration=each)
     return look.build(**facts)

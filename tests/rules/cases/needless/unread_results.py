@@ -12,7 +12,7 @@ EXPECTED = Expected(
     {"unread_share": 0.5, "operator": "aten::sort", "operators": 3, "elements_made": 4096, "elements_read": 0},
     lines=(3,),
     saving_share=0.4,
-    basis="the recorded operators of the same names and lines",
+    basis="the same share of the operators",
     change="Delete the calculation at line 3",
 )
 SOURCE = "for x in data:\n    y = x\n    ranks = y.sort()\n    losses.append(y.exp())\n"
