@@ -25,6 +25,10 @@ _VARIANTS = ("FAULTY", "CURED", "GOOD")
 _TURN = "__turn__"
 
 
+class _Enough(BaseException):
+    """The look has ended: the rest of the cell need not run."""
+
+
 def marked(code: str, filename: str) -> Any:
     """The cell with a call at the head of the loop that is looked at."""
     tree = ast.parse(code, filename)
@@ -84,11 +88,13 @@ def look_at(code: str, iterations: int, skip: int) -> str:
         turns[0] += 1
         if look.installed:
             look.iteration_ended()
+            if not look.active:
+                raise _Enough
         elif (steps[0] if trains else turns[0] - 1) >= skip and turns[0] > skip:
             look.start()
 
     namespace[_TURN] = turn
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(_Enough):
         exec(marked(code, filename), namespace)
     hook.remove()
     look.stop(lift=True)
