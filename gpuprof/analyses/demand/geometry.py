@@ -58,14 +58,10 @@ def aligned(view: Geometry, whole: Geometry) -> Alignment | None:
     """How they correspond; None where the view is no part of the whole, or where that takes too long to find."""
     shared = _shared_axes(view, whole)
     outer_view, outer_whole = _outer(view, shared), _outer(whole, shared)
-    if max(outer_view.elements, outer_whole.elements) > _MOST_ELEMENTS or 0 in (*view.shape, *whole.shape):
+    if outer_view.elements > _MOST_ELEMENTS or 0 in (*view.shape, *whole.shape):
         return None
-    wanted, (there, order) = _places(outer_view), _ordered(outer_whole)
-    at = np.minimum(np.searchsorted(there, wanted, sorter=order), len(there) - 1)
-    to_whole = order[at]
-    if not np.array_equal(there[to_whole], wanted):
-        return None
-    return Alignment(shared, to_whole)
+    to_whole = _numbers(_places(outer_view), outer_whole)
+    return None if to_whole is None else Alignment(shared, to_whole)
 
 
 def axis_order(view: Geometry, whole: Geometry) -> tuple[int, ...] | None:
@@ -103,11 +99,27 @@ def _outer(tensor: Geometry, shared: int) -> Geometry:
     return Geometry(tensor.shape[:kept], tensor.strides[:kept], tensor.offset)
 
 
-@lru_cache(maxsize=64)
-def _ordered(tensor: Geometry) -> tuple[Array, Array]:
-    """Its places, and their order."""
-    places = _places(tensor)
-    return places, np.argsort(places, kind="stable")
+def _numbers(places: Array, whole: Geometry) -> Array | None:
+    """The flat numbers in the whole of places in its storage; None where it has no element in one of them.
+
+    Each place has one number, as digits have: the larger strides go over the smaller ones.
+    """
+    left = places - whole.offset
+    number = np.zeros(len(places), np.int64)
+    factors = contiguous(whole.shape).strides
+    above = None
+    for axis in sorted(range(len(whole.shape)), key=lambda axis: -whole.strides[axis]):
+        length, stride = whole.shape[axis], whole.strides[axis]
+        if length == 1:
+            continue
+        if stride <= 0 or (above is not None and stride * length > above):
+            return None
+        digit, left = left // stride, left % stride
+        if len(digit) and (digit.min() < 0 or digit.max() >= length):
+            return None
+        number += digit * factors[axis]
+        above = stride
+    return None if left.any() else number
 
 
 def _places(tensor: Geometry) -> Array:

@@ -129,8 +129,11 @@ def in_view(need: Need, view: Geometry, whole: Geometry) -> Need:
     if how is None:
         return everything(view.shape)
     kept = len(whole.shape) - how.shared
-    marked = _outer_mask(need.axes[:kept], whole.shape[:kept])
-    found = _from_flat(np.flatnonzero(marked[how.to_whole]), need.axes[kept:], view.shape)
+    marked = np.ones(len(how.to_whole), bool)
+    at = np.unravel_index(how.to_whole, whole.shape[:kept]) if kept else ()
+    for axis, along in zip(need.axes[:kept], at, strict=True):
+        marked &= True if axis is None else axis[along]
+    found = _from_flat(np.flatnonzero(marked), need.axes[kept:], view.shape)
     # where elements of a view share a place each of them is needed
     return found.at_most(need.elements) if view.distinct == view.elements else found
 
@@ -147,10 +150,8 @@ def _outer_mask(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> Array:
 def _from_flat(places: Array, last: tuple[Axis, ...], shape: tuple[int, ...]) -> Need:
     """The needed places of the outer axes, flat, and the axes behind them."""
     outer = shape[: len(shape) - len(last)]
-    mask = np.zeros(prod(outer), bool)
-    mask[places] = True
-    box_mask = mask.reshape(outer)
-    every = range(len(outer))
-    axes = [np.asarray(box_mask.any(axis=tuple(other for other in every if other != axis))) for axis in every]
+    axes = [np.zeros(length, bool) for length in outer]
+    for axis, along in zip(axes, np.unravel_index(places, outer) if outer else (), strict=True):
+        axis[along] = True
     inner = prod(size(axis, length) for axis, length in zip(last, shape[len(outer) :], strict=True))
-    return box(shape, (*axes, *last)).at_most(int(np.count_nonzero(mask)) * inner)
+    return box(shape, (*axes, *last)).at_most(len(places) * inner)

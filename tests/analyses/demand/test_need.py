@@ -75,3 +75,7 @@ def test_what_cannot_be_placed_is_all_needed() -> None:
 
 def test_a_scalar() -> None:
     assert in_whole(everything(()), Geometry((), (), 2), contiguous((3,))).elements == 1
+
+
+def test_a_diagonal_of_what_is_too_large_to_count_through() -> None:
+    assert in_whole(everything((5000,)), Geometry((5000,), (5001,)), contiguous((5000, 5000))).elements == 5000
