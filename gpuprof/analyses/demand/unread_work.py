@@ -57,12 +57,13 @@ class UnreadPlace:
 
 @dataclass(frozen=True, eq=False)
 class UnreadWork(Result):
-    """`places`: largest first. `time_ns` of all operators seen in `iterations` iterations, `wasted_ns` of them for
+    """`places`: largest first. `time_ns` of all `operators` seen in `iterations` iterations, `wasted_ns` of them for
     nothing, whatever the reason. `looked` is False, with `reason` in words, where reads are not known."""
 
     looked: bool = False
     reason: str = ""
     iterations: int = 0
+    operators: int = 0
     time_ns: int = 0
     wasted_ns: int = 0
     places: tuple[UnreadPlace, ...] = field(default=())
@@ -87,6 +88,7 @@ class UnreadWork(Result):
         return cls(
             looked=True,
             iterations=look.iterations,
+            operators=len(rows),
             time_ns=sum(row.duration_ns for row in rows),
             wasted_ns=round(sum(row.duration_ns * (1 - row.needed.share) for row in rows)),
             places=_places(rows),

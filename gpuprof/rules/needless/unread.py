@@ -82,7 +82,7 @@ def weighed(results: Results, finding: Finding, found: Amount) -> Finding:
     """With its lines, and what it saves to leave that work out."""
     finding = Finding(**{**vars(finding), "where": Where(lines=cell_lines(results, found.lines))})
     rows = [np.array(place.rows, np.int64) for place in found.places]
-    among = np.ones(len(results.trace.looked_operators), bool)
+    among = np.ones(results.get(UnreadWork).operators, bool)
     return valued(results, finding, found.share, rows, among, found.lines, part=found.part)
 
 
