@@ -74,12 +74,13 @@ def operators_of(trace: Trace) -> list[LookedOperator]:
 def values_of(trace: Trace) -> list[LookedValue]:
     """All of them; what a storage was shown to outside of torch once is read there ever after."""
     table = trace.tables["looked_values"]
+    operators = len(trace.tables["looked_operators"])
     shown = set(table["storage"][table["read_outside"]].tolist())
     columns = (table[name].tolist() for name in ("storage", "made_by", "gone_at", "elements", "kind", "dtype"))
     return [
         LookedValue(
             storage,
-            made_by,
+            made_by if made_by < operators else -1,
             gone_at < 0,
             elements,
             ValueKind(kind),
@@ -92,13 +93,14 @@ def values_of(trace: Trace) -> list[LookedValue]:
 
 def _by_operator(trace: Trace, table: Table, operators: int) -> list[list[Taken]]:
     found = [list[Taken]() for _ in range(operators)]
+    values = len(trace.tables["looked_values"])
     columns = (table[name].tolist() for name in ("operator", "value", "position", "elements", "shape", "geometry"))
     rows = sorted(zip(*columns, strict=True), key=lambda row: (row[0], row[2]))
     for operator, value, _, elements, shape, geometry in rows:
         known = shape >= 0 and geometry >= 0
         where = _geometry(trace.names[shape], trace.names[geometry]) if known else None
         if 0 <= operator < operators:
-            found[operator].append(Taken(value, elements, where))
+            found[operator].append(Taken(value if value < values else -1, elements, where))
     return found
 
 
