@@ -48,6 +48,7 @@ NEEDS = {
     "growing_iterations": (
         "the text of the cell: iterations take longer and longer, but not whether by what they collect"
     ),
+    "hardly_read": "a close look at the operators and their tensors",
     "host_cpu_bound": "the CPU use of this process in these stretches",
     "host_filled_then_copied": "whether the tensors that the host fills are those that it copies next",
     "idle_peer_devices": "the driver’s readings of the other devices",
@@ -72,6 +73,8 @@ NEEDS = {
     "python_loop_over_weights": "autograd’s numbers, which join the backward pass to the operators it is of",
     "rank_straggler": "the traces of the other ranks",
     "recompiles_in_steady_state": "steps: without them the first compiling cannot be told from compiling again",
+    "repeated_work": "a close look at the operators and their tensors",
+    "round_trips": "a close look at the operators and their tensors",
     "slow_transform": "how long the samples of the dataset take, and their transforms",
     "small_batch": "the peak of device memory: whether a larger batch would fit",
     "small_h2d_copies": "the copies to the device",
@@ -85,6 +88,8 @@ NEEDS = {
     "uneven_device_memory": "the memory that each rank had allocated",
     "unfused_optimizer": "the kernels of the optimizer’s steps",
     "unfused_pointwise": "the device’s kernels",
+    "unread_gradients": "a close look at the operators and their tensors",
+    "unread_results": "a close look at the operators and their tensors",
     "weights_bound_inference": "the shapes of the matrix products: how many rows the weights are read for",
     "widened_before_copy": "the types of the operators’ inputs",
     "workers_oversubscribed": "how long the worker processes waited for a core",

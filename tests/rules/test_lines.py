@@ -42,8 +42,8 @@ WITHOUT_LINES = {
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these read in the text whether it is so, and name the loop's line there
 BY_TEXT = ("evaluation_share", "growing_iterations", "memory_kept_by_hooks_or_graphs", "python_loop_over_slices")
-# the line that sampled stacks stand in
-BY_STACKS = {"evaluation_share": 8}
+# the line that sampled stacks stand in, or that the close look saw
+BY_STACKS = {"evaluation_share": 8, "repeated_work": 3, "round_trips": 3}
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None, text: bool = False) -> Trace:

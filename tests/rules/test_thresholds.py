@@ -190,6 +190,11 @@ EDGES = (
     Edge("gradients_zeroed_in_place", "high_share", lambda c, x: c._steps(x), 4.9, 5.1, MEDIUM, HIGH),
     Edge("graph_breaks", "pieces", lambda c, x: c._steps(x, c._BROKEN), 1, 2, None, LOW),
     Edge("graph_breaks", "many_pieces", lambda c, x: c._steps(x, c._BROKEN), 9, 10, LOW, MEDIUM),
+    # of 100 µs of operators in an iteration
+    Edge("hardly_read", "work_share", lambda c, x: c.looked(x * 40 / 39), 4.9, 5.01, None, LOW),
+    Edge("hardly_read", "low_share", lambda c, x: c.looked(x * 40 / 39), 9.9, 10.01, LOW, MEDIUM),
+    Edge("hardly_read", "high_share", lambda c, x: c.looked(x * 40 / 39), 29.9, 30.01, MEDIUM, HIGH),
+    Edge("hardly_read", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
     # of a step of 10 ms
     Edge("host_cpu_bound", "gap_share", lambda c, x: c._steps(x), 999, 1001, None, MEDIUM),
     Edge("host_cpu_bound", "high_share", lambda c, x: c._steps(x), 2_990, 3_010, MEDIUM, HIGH),
@@ -256,6 +261,16 @@ EDGES = (
     # of a step of 10 ms
     Edge("rank_straggler", "late_share", lambda c, x: late_rank(x), 990, 1_000, None, MEDIUM),
     Edge("rank_straggler", "high_share", lambda c, x: late_rank(x), 2_490, 2_500, MEDIUM, HIGH),
+    # of 100 µs of operators in an iteration
+    Edge("repeated_work", "work_share", lambda c, x: c.looked(x), 4.9, 5, None, LOW),
+    Edge("repeated_work", "low_share", lambda c, x: c.looked(x), 9.9, 10, LOW, MEDIUM),
+    Edge("repeated_work", "high_share", lambda c, x: c.looked(x), 29.9, 30, MEDIUM, HIGH),
+    Edge("repeated_work", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
+    Edge("repeated_work", "told_share", lambda c, x: c.looked(1, told=x), 1, 2, ABSTAINS, None),
+    Edge("round_trips", "trip_share", lambda c, x: c.looked(x), 1.49, 1.5, None, LOW),
+    Edge("round_trips", "low_share", lambda c, x: c.looked(x), 4.9, 5, LOW, MEDIUM),
+    Edge("round_trips", "high_share", lambda c, x: c.looked(x), 14.9, 15, MEDIUM, HIGH),
+    Edge("round_trips", "seen_share", lambda c, x: c.looked(10, operators_share=x), 0.79, 0.8, ABSTAINS, MEDIUM),
     Edge("slow_transform", "transform_share", lambda c, x: c.loop(c.timed(resize_ms=x)), 1.99, 2, None, HIGH),
     Edge("slow_transform", "processors_used", lambda c, x: c.loop(c.timed(cpu_share=x)), 0.49, 0.5, None, HIGH),
     # peaks on a device of 16 GiB
@@ -288,6 +303,16 @@ EDGES = (
     # one kernel instead of four: three quarters of them go away, of 1 ms
     Edge("unfused_pointwise", "saved_share", lambda c, x: c._chains(x / 3), 99, 102, None, MEDIUM),
     Edge("unfused_pointwise", "high_share", lambda c, x: c._chains(x / 3), 297, 300, MEDIUM, HIGH),
+    # of 100 µs of operators in an iteration
+    Edge("unread_gradients", "work_share", lambda c, x: c.looked(x), 4.9, 5.01, None, LOW),
+    Edge("unread_gradients", "low_share", lambda c, x: c.looked(x), 9.9, 10.01, LOW, MEDIUM),
+    Edge("unread_gradients", "high_share", lambda c, x: c.looked(x), 29.9, 30.01, MEDIUM, HIGH),
+    Edge("unread_gradients", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
+    Edge("unread_results", "work_share", lambda c, x: c.looked(x), 4.9, 5.01, None, LOW),
+    Edge("unread_results", "low_share", lambda c, x: c.looked(x), 9.9, 10.01, LOW, MEDIUM),
+    Edge("unread_results", "high_share", lambda c, x: c.looked(x), 29.9, 30.01, MEDIUM, HIGH),
+    Edge("unread_results", "read_share", lambda c, x: c.looked(x), 90.1, 90, None, HIGH),
+    Edge("unread_results", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
     # of 100 µs
     Edge("weights_bound_inference", "weights_share", lambda c, x: c._products(x), 49, 50, None, MEDIUM),
     Edge("weights_bound_inference", "high_share", lambda c, x: c._products(x), 79, 80, MEDIUM, HIGH),

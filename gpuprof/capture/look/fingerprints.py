@@ -3,8 +3,9 @@
 On the host it is there at once (3–4 GB/s on one core, `zlib.crc32` 2.5 with half the bits). On a CUDA device a few
 reductions are enqueued on the current stream, and the numbers are read back once, at the end: nothing waits for them.
 
-The bytes are read as words of 64 bits, rows of `WORDS` of them: Σ_i K^i Σ_j w_j (x_ij XOR (x_ij >> 32)) modulo 2⁶⁴. The
-shift keeps changes of high bits alone, such as signs, from cancelling out.
+The bytes are read as words of 64 bits, rows of `WORDS` of them: Σ_i K^i Σ_j w_j m(x_ij) modulo 2⁶⁴, with
+m(x) = y XOR (y >> 32) and y = x · C, odd and modulo 2⁶⁴. m is one to one and spreads each bit of a word: changes of high
+bits alone, such as signs or powers of two, do not cancel out.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ _ROW_FACTOR = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
 _BEFORE_FIRST = pow(_ROW_FACTOR, -1, 2**64)
 _FIRST, _SECOND = -7046029254386353131, -4658895280553007687  # odd
+_SPREAD = 0xD6E8FEB86659FD93  # odd
+_LOW_HALF = 2**32 - 1
+_FACTOR, _HALF = np.uint64(_SPREAD), np.uint64(32)
 
 
 def sealed(number: int, nbytes: int, dtype: str) -> int:
@@ -45,7 +49,7 @@ class HostHash:
     def __init__(self) -> None:
         with np.errstate(over="ignore"):
             self._weights = _weights(np.arange(WORDS, dtype=np.int64))
-        self._mixed = np.empty(WORDS, np.int64)
+        self._spread, self._mixed = np.empty(WORDS, np.uint64), np.empty(WORDS, np.uint64)
         self._row = np.empty(WORDS, np.int64)
 
     def of(self, address: int, nbytes: int) -> int:
@@ -69,10 +73,11 @@ class HostHash:
         return whole & _MASK
 
     def _hash_row(self, row: Array) -> int:
-        mixed = self._mixed[: len(row)]
-        np.right_shift(row, 32, out=mixed)
-        np.bitwise_xor(mixed, row, out=mixed)
-        return int(np.dot(mixed, self._weights[: len(row)]))
+        spread, mixed = self._spread[: len(row)], self._mixed[: len(row)]
+        np.multiply(row.view(np.uint64), _FACTOR, out=spread)
+        np.right_shift(spread, _HALF, out=mixed)
+        np.bitwise_xor(mixed, spread, out=mixed)
+        return int(np.dot(mixed.view(np.int64), self._weights[: len(row)]))
 
 
 class DeviceHash:
@@ -125,8 +130,7 @@ class DeviceHash:
 
     def _piece(self, words: Any, power: int, stream: int) -> Any:
         weights, factors = self._weights[stream]
-        mixed = words >> 32
-        mixed ^= words
+        mixed = _mixed(words)
         total: Any = None
         full = len(words) // WORDS
         if full:
@@ -149,7 +153,13 @@ class DeviceHash:
         last[:count].copy_(rest)
         number = last.view(torch.int64)
         power = pow(_ROW_FACTOR, word // WORDS, 2**64)
-        return (number ^ (number >> 32)) * self._weights[stream][0][word % WORDS : word % WORDS + 1] * _signed(power)
+        return _mixed(number) * self._weights[stream][0][word % WORDS : word % WORDS + 1] * _signed(power)
+
+
+def _mixed(words: Any) -> Any:
+    """m of the module's formula for a tensor of int64, whose own shift would repeat the sign."""
+    spread = words * _signed(_SPREAD)
+    return spread.bitwise_xor_((spread >> 32).bitwise_and_(_LOW_HALF))
 
 
 def _signed(number: int) -> int:

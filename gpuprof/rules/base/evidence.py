@@ -19,6 +19,7 @@ OF_ROOM: Mapping[str, frozenset[Evidence]] = {
     "kernels": frozenset({GPU}),
     "loading": frozenset({CPU, WAITS}),
     "memory": frozenset({Evidence.MEMORY}),
+    "needless": frozenset({CPU}),
     "training": frozenset({CPU, GPU}),
     "transfers": frozenset({GPU, WAITS}),
 }

@@ -132,6 +132,9 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "per_sample_fetch": ("workers_oversubscribed",),
     "power_capped": ("thermal_throttle",),
     "python_loop_over_batch": ("tensor_by_element",),
+    "round_trips": ("copy_round_trip",),
+    # what is filled number by number, and always with the same ones
+    "tensor_by_element": ("repeated_work",),
     "python_loop_over_slices": ("tensor_by_element",),
     "slow_transform": ("workers_oversubscribed",),
     "small_batch": ("launch_bound",),
@@ -146,5 +149,6 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "tensor_grown_by_cat": ("python_loop_over_batch",),
     "unfused_pointwise": ("launch_bound",),
+    "unread_gradients": ("gradients_unused",),
     "weights_bound_inference": ("launch_bound",),
 }

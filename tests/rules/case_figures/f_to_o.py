@@ -101,6 +101,26 @@ FIGURES = {
         ranges=1,
         first=(0, 11700),
     ),
+    "hardly_read": Figures(
+        (
+            "Of the result of `mm` at line 3, 800 of 32,000 elements (2.5 %) are read. Line 4 takes them. The rest"
+            " takes 49 % of the operators’ time in the look."
+        ),
+        {
+            "unread_share": 0.4875,
+            "operator": "aten::mm",
+            "operators": 3,
+            "elements_made": 32000,
+            "elements_read": 800,
+            "iterations_looked_at": 3,
+            "backward_share": 0.0,
+        },
+        # 39 of 40 positions of the recorded products
+        saving=(4000 * 0.975 * 0.6, 4000 * 0.975, 10_000 * 0.4875),
+        grade="C",
+        ranges=1,
+        first=(0, 10_000),
+    ),
     "host_cpu_bound": Figures(
         (
             "In 9 of 9 steady steps the device had nothing to do for at least 1 ms, 18.0 ms in all. The main"

@@ -179,6 +179,40 @@ FIGURES = {
         ranges=3,
         first=(3100, 3900),
     ),
+    "repeated_work": Figures(
+        (
+            "Line 3 (2 operators, most time in `linalg_inv_ex`) computes the same in each iteration, from equal inputs:"
+            " 50 % of the operators’ time."
+        ),
+        {
+            "repeated_operators": 2,
+            "operators_seen": 4,
+            "repeated_share": 0.5,
+            "operators": "aten::linalg_inv_ex",
+            "result_bytes": 16384,
+        },
+        # the recorded inverses; at best their part of all recorded time
+        saving=(4000 * 0.6, 4000, 5000),
+        grade="C",
+        ranges=5,
+        first=(0, 600),
+    ),
+    "round_trips": Figures(
+        (
+            "Line 3 converts 16.0 KiB from float32 to float64 and back (3 times in the looked-at iterations):"
+            " 20 % of the operators’ time."
+        ),
+        {
+            "round_trips": 3,
+            "conversion_share": 0.2,
+            "bytes_each": 16384,
+            "conversions": "from float32 to float64 and back",
+        },
+        saving=(1600 * 0.6, 1600, 2000),
+        grade="C",
+        ranges=5,
+        first=(400, 680),
+    ),
     "slow_transform": Figures(
         (
             "A sample of `Photos` takes 4.00 ms, 3.00 ms of it in `Resize` (mean of 100 timed samples). The"

@@ -125,6 +125,42 @@ FIGURES = {
         ranges=5,
         first=(6, 406),
     ),
+    "unread_gradients": Figures(
+        (
+            "Gradients that the backward pass at line 4 computes for line 2 are zeroed, overwritten or freed before an"
+            " optimizer reads them. That is 50 % of the operators’ time in the iterations looked at."
+        ),
+        {
+            "unread_share": 0.5,
+            "operator": "aten::mm",
+            "operators": 3,
+            "elements_made": 4096,
+            "elements_read": 0,
+            "iterations_looked_at": 3,
+        },
+        saving=(4000 * 0.6, 4000, 5000),
+        grade="C",
+        ranges=5,
+        first=(600, 1000),
+    ),
+    "unread_results": Figures(
+        (
+            "The results of 3 operators there, most time in `sort`, are freed or overwritten before anything reads"
+            " them. They take 50 % of the operators’ time in the iterations looked at."
+        ),
+        {
+            "unread_share": 0.5,
+            "operator": "aten::sort",
+            "operators": 3,
+            "elements_made": 4096,
+            "elements_read": 0,
+            "iterations_looked_at": 3,
+        },
+        saving=(4000 * 0.6, 4000, 5000),
+        grade="C",
+        ranges=5,
+        first=(0, 600),
+    ),
     "weights_bound_inference": Figures(
         (
             "10 products with 1 rows (median) read 320 MiB of weights in 600 µs, 559 GB/s: memory bandwidth,"

@@ -1,0 +1,144 @@
+"""What belongs together of repeated operators: one calculation, from what it starts with to the results to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.model.table import Array
+from gpuprof.model.trace import Trace
+
+
+class Again(StrEnum):
+    """When a calculation is repeated."""
+
+    EACH_ITERATION = "each iteration"  # it gave the same in an iteration before
+    WITHIN_ITERATION = "within an iteration"
+    UNKNOWN = "again"  # no iterations are known
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Repeated operators that read one another's results, or are the same operator at the same line.
+
+    `rows`: of `looked_operators`. `share`: of the time of all steady operators, 0..1. `names`: operators, most time
+    first. `places`: rows of the looked places, most time first, and their shares of the chain's time. `kept`: the
+    places whose results something else reads, in order; the last of them is the last result. `read_at`: the place of
+    the first that reads the last result; -1 where nothing known does. `kept_bytes`: the largest of these results.
+    """
+
+    again: Again
+    rows: Array
+    share: float
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    place_shares: tuple[float, ...]
+    kept: tuple[int, ...]
+    read_at: int
+    kept_bytes: int
+
+
+def chains(trace: Trace, graph: ValueGraph, first: Array, rows: Array, whole_ns: int) -> tuple[Chain, ...]:
+    """Of these repeated operators, whose first equals are `first` (by operator); most time first."""
+    if not len(rows):
+        return ()
+    again = _again(graph, first, rows)
+    part = _parts(graph, first, rows, again)
+    found = []
+    for each in np.unique(part):
+        inside = part == each
+        found.append(_chain(trace, graph, rows[inside], again[inside], whole_ns))
+    return tuple(sorted(found, key=lambda chain: -chain.share))
+
+
+_ORDER = (Again.EACH_ITERATION, Again.WITHIN_ITERATION, Again.UNKNOWN)
+
+
+def _again(graph: ValueGraph, first: Array, rows: Array) -> Array:
+    """Of each row its place in _ORDER."""
+    iteration = graph.operators["iteration"]
+    own, other = iteration[rows], iteration[first[rows]]
+    return np.where((own < 0) | (other < 0), 2, np.where(own == other, 1, 0))
+
+
+def _parts(graph: ValueGraph, first: Array, rows: Array, again: Array) -> Array:
+    """The number of the chain of each row, by the operators at one line and by who reads whose results."""
+    operators = graph.operators
+    alike = np.stack((again, operators["name"][rows], operators["place"][rows], operators["backward"][rows]), axis=1)
+    _, node = np.unique(alike, axis=0, return_inverse=True)
+    node = node.reshape(-1)
+    at = np.full(len(operators), -1, np.int64)
+    at[rows] = np.arange(len(rows))
+    reading = at[graph.reads["operator"]]
+    value = graph.reads["value"]
+    maker = np.where(value >= 0, graph.values["made_by"][value], -1)
+    making = np.where(maker >= 0, at[maker], -1)
+    linked = (reading >= 0) & (making >= 0)
+    left, right = reading[linked], making[linked]
+    same = again[left] == again[right]
+    return _joined(node, node[left[same]], node[right[same]])
+
+
+def _joined(node: Array, left: Array, right: Array) -> Array:
+    """Nodes joined by pairs: the least number among those joined, of each of `node`."""
+    label = np.arange(int(node.max()) + 1)
+    pairs = np.unique(np.stack((left, right), axis=1), axis=0)
+    while True:
+        before = label.copy()
+        low = np.minimum(label[pairs[:, 0]], label[pairs[:, 1]])
+        np.minimum.at(label, pairs[:, 0], low)
+        np.minimum.at(label, pairs[:, 1], low)
+        label = label[label]
+        if np.array_equal(label, before):
+            joined: Array = label[node]
+            return joined
+
+
+def _chain(trace: Trace, graph: ValueGraph, rows: Array, again: Array, whole_ns: int) -> Chain:
+    operators = graph.operators
+    lasted = operators["duration_ns"][rows]
+    total = int(lasted.sum())
+    names, _ = _by_time(operators["name"][rows], lasted)
+    places, spent = _by_time(operators["place"][rows], lasted)
+    kept, read_at, kept_bytes = _kept(graph, rows)
+    return Chain(
+        again=_ORDER[int(again[0])],
+        rows=rows,
+        share=total / whole_ns if whole_ns else 0.0,
+        names=tuple(dict.fromkeys(trace.names[name].partition(".")[0] for name in names)),
+        places=tuple(places),
+        place_shares=tuple(ns / total if total else 0.0 for ns in spent),
+        kept=kept,
+        read_at=read_at,
+        kept_bytes=kept_bytes,
+    )
+
+
+def _by_time(what: Array, lasted: Array) -> tuple[list[int], list[int]]:
+    values, group = np.unique(what, return_inverse=True)
+    spent = np.bincount(group.reshape(-1), weights=lasted)
+    order = np.argsort(-spent, kind="stable")
+    return values[order].tolist(), spent[order].astype(np.int64).tolist()
+
+
+def _kept(graph: ValueGraph, rows: Array) -> tuple[tuple[int, ...], int, int]:
+    """The places of results that something outside the chain reads, the first reader's of the last, the most bytes."""
+    inside, place = set(rows.tolist()), graph.operators["place"]
+    reader, size, gone = graph.reads["operator"], graph.values["bytes"], graph.values["gone_at"]
+    last: dict[int, int] = {}
+    read_at, largest = -1, 0
+    for row in rows.tolist():
+        results = graph.outputs.of(row)
+        for value in graph.results["value"][results[graph.new[results]]].tolist():
+            others = [each for each in reader[graph.readers.of(value)].tolist() if not graph.view[each] and each != row]
+            outside = [each for each in others if each not in inside]
+            # what is still there, unread, may be read after the look
+            if outside or (not others and gone[value] >= 0):
+                last[int(place[row])] = row
+                largest = max(largest, int(size[value]))
+            if outside:
+                read_at = int(place[outside[0]])
+    return tuple(sorted(last, key=lambda each: last[each])), read_at, largest

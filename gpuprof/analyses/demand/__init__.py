@@ -1,0 +1,1 @@
+"""What is really needed of what operators make: demand flows back from what is read."""

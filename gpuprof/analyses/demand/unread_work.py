@@ -1,0 +1,199 @@
+"""Work whose results nobody reads, or hardly anybody: by line, with its time among the operators seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Self
+
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.demand import operator_names as names
+from gpuprof.analyses.demand.flow import Flow, Needed
+from gpuprof.analyses.demand.looked import operators_of, values_of
+from gpuprof.model.trace import Trace
+
+# "hardly read": from where on computing only what is read is worth thinking about
+_HARDLY = 0.5
+# of the share of its time for nothing in one iteration, that in each other one
+_ALIKE = 0.5
+
+
+class Unread(Enum):
+    """What is not read."""
+
+    RESULTS = "results"
+    PARTS = "parts"
+    GRADIENTS = "gradients"
+
+
+@dataclass(frozen=True, eq=False)
+class UnreadPlace:
+    """Work for nothing at one line, by its `rows` of looked_operators.
+
+    `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
+    `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of
+    the `rows_ns` of these operators are for nothing; `surely_ns` without what rests on likeness: gradients that are
+    there at the end of the look are as those of other iterations, and the gradients of a part that nobody reads are
+    zeros (`backward_ns`). `operator` is the one with most of it: of its results `elements_read` of `elements_made` are
+    needed each time.
+    """
+
+    kind: Unread
+    rows: tuple[int, ...]
+    place: int
+    forward_place: int
+    taken_at: int
+    operator: str
+    operators: int
+    elements_read: int
+    elements_made: int
+    wasted_ns: int
+    surely_ns: int
+    backward_ns: int = 0
+    rows_ns: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class UnreadWork(Result):
+    """`places`: largest first. `time_ns` of all `operators` seen in `iterations` iterations, `wasted_ns` of them for
+    nothing, whatever the reason. `looked` is False, with `reason` in words, where reads are not known."""
+
+    looked: bool = False
+    reason: str = ""
+    iterations: int = 0
+    operators: int = 0
+    time_ns: int = 0
+    wasted_ns: int = 0
+    places: tuple[UnreadPlace, ...] = field(default=())
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """Two walks: what is surely not needed, and what may not be, as it is still there at the end."""
+        look = trace.context.look
+        if look is None or look.skipped is not None or not len(trace.tables["looked_operators"]):
+            return cls(reason=(look.skipped or "") if look is not None else "")
+        if look.unseen_writes or look.ended_by == "mode":
+            return cls(reason="code outside of torch’s operators reads or writes tensors")
+        operators, values = operators_of(trace), values_of(trace)
+        sure, possible = Flow(operators, values).needed, Flow(operators, values, kept_needed=False).needed
+        table = trace.tables["looked_operators"]
+        called_back = set(table["forward_place"][table["backward"]].tolist()) - {-1}
+        columns = [table[name].tolist() for name in _COLUMNS]
+        called = [place in called_back for place in table["place"].tolist()]
+        names_of = [operator.name for operator in operators]
+        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, strict=True)
+        rows = [_Row(*row) for row in every]
+        return cls(
+            looked=True,
+            iterations=look.iterations,
+            operators=len(rows),
+            time_ns=sum(row.duration_ns for row in rows),
+            wasted_ns=round(sum(row.duration_ns * (1 - row.needed.share) for row in rows)),
+            places=_places(rows),
+        )
+
+
+_COLUMNS = ("duration_ns", "iteration", "place", "forward_place", "backward", "graph")
+
+
+@dataclass(frozen=True)
+class _Row:
+    number: int
+    name: str
+    duration_ns: int
+    iteration: int
+    place: int
+    forward_place: int
+    backward: bool
+    graph: bool
+    needed: Needed
+    possible: Needed
+    called_back: bool
+
+    @property
+    def kind(self) -> Unread | None:
+        share = self.needed.share
+        if self.graph and self.called_back and not share:
+            # a loss that is not printed: its gradients are needed all the same
+            return None
+        if self.backward:
+            half = names.plain(self.name) == "convolution_backward"
+            return Unread.GRADIENTS if not share or (half and share <= _HARDLY) else None
+        return None if share > _HARDLY else Unread.PARTS if share else Unread.RESULTS
+
+    @property
+    def wasted_ns(self) -> float:
+        return self.duration_ns * (1 - self.needed.share)
+
+
+def _places(rows: Sequence[_Row]) -> tuple[UnreadPlace, ...]:
+    lines = defaultdict[tuple[int, int, bool], list[_Row]](list)
+    for row in rows:
+        lines[row.place, row.forward_place, row.backward].append(row)
+    found = []
+    for there in lines.values():
+        for kind in Unread:
+            wasted = [row for row in there if row.kind is kind and row.duration_ns]
+            if wasted and _each_time(wasted, there):
+                found.append(_place(kind, wasted, there, rows))
+    return tuple(sorted(found, key=lambda place: -place.wasted_ns))
+
+
+def _each_time(wasted: Sequence[_Row], there: Sequence[_Row]) -> bool:
+    """Whether it is so in each iteration in which these operators ran, as far as one can tell."""
+    same = {row.name for row in wasted}
+    by_iteration = defaultdict[int, list[_Row]](list)
+    for row in there:
+        if row.name in same:
+            by_iteration[row.iteration].append(row)
+    surely = [_share(rows, sure=True) for rows in by_iteration.values()]
+    maybe = [_share(rows, sure=False) for rows in by_iteration.values()]
+    return min(maybe) >= _ALIKE * max(surely)
+
+
+def _share(rows: Sequence[_Row], sure: bool) -> float:
+    time_ns = sum(row.duration_ns for row in rows)
+    wasted = sum(row.duration_ns * (1 - (row.needed if sure else row.possible).share) for row in rows)
+    return wasted / time_ns if time_ns else 0.0
+
+
+def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> UnreadPlace:
+    largest = max(wasted, key=lambda row: row.wasted_ns)
+    surely_ns = sum(row.wasted_ns for row in wasted)
+    alike, wasted_ns, backward_ns = list(wasted), surely_ns, 0.0
+    if kind is Unread.GRADIENTS:
+        names_of = {row.name for row in wasted}
+        alike = [row for row in there if row.name in names_of and row.possible.share <= _HARDLY]
+        wasted_ns = sum(row.duration_ns * (1 - row.possible.share) for row in alike)
+    elif kind is Unread.PARTS:
+        back, share = _backward(wasted, there, rows)
+        backward_ns = share * sum(row.duration_ns for row in back)
+        alike, wasted_ns = [*wasted, *back], surely_ns + backward_ns
+    taken_by = largest.needed.taken_by
+    return UnreadPlace(
+        kind=kind,
+        rows=tuple(row.number for row in alike),
+        place=largest.place,
+        forward_place=largest.forward_place,
+        taken_at=rows[taken_by].place if taken_by >= 0 else -1,
+        operator=largest.name,
+        operators=len(wasted),
+        elements_read=largest.needed.elements,
+        elements_made=largest.needed.made,
+        wasted_ns=round(wasted_ns),
+        surely_ns=round(surely_ns),
+        backward_ns=round(backward_ns),
+        rows_ns=sum(row.duration_ns for row in alike),
+    )
+
+
+def _backward(wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> tuple[list[_Row], float]:
+    """The operators of the line's backward passes, and which share of them multiplies by zero: that of the forward."""
+    recorded_ns = sum(row.duration_ns for row in there if row.graph)
+    if wasted[0].place < 0 or not recorded_ns:
+        return [], 0.0
+    share = sum(row.wasted_ns for row in wasted if row.graph) / recorded_ns
+    line = wasted[0].place
+    return [row for row in rows if row.backward and row.forward_place == line and row.needed.share > 0], share

@@ -1,0 +1,1 @@
+"""Rules about work that need not be done, by the close look at values."""

@@ -1,0 +1,153 @@
+"""The same computation runs again and again on the same inputs.
+
+What it finds
+    In the close look, operators that ran before with the same arguments on tensors of the same content, and take 5% of
+    the operators' time or more: an inverse, a mask, a filterbank, a backbone that is computed in each iteration, or
+    several times within one. What follows from it counts, too, as far as nothing new comes in. Random operators, fills,
+    updates of weights, and what activation checkpointing computes again in the backward pass do not count.
+
+Why it costs
+    The result is known already. Everything that leads to it is done for nothing.
+
+What to do
+    Compute it once and keep the result: before the loop where it is the same in each iteration, in a variable or a
+    buffer of the module (`register_buffer`); once per iteration where it is needed several times within one.
+
+When to leave it
+    When keeping the result takes more memory than there is, or the inputs change in other iterations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
+from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
+from gpuprof.analyses.dataflow.value_numbers import ValueNumbers
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.calls_of import call_lines
+from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.scope import graded
+
+_NAMED = 3
+_LINES = 5
+_CHANGES = {
+    Again.EACH_ITERATION: "Compute it once, before the loop, and keep the result: in a variable, or in a buffer of the "
+    "module (`register_buffer`).",
+    Again.WITHIN_ITERATION: "Compute it once per iteration and use the result again.",
+    Again.UNKNOWN: "Compute it once for the same inputs, keep the result, and use it again.",
+}
+_WHEN = {
+    Again.EACH_ITERATION: "in each iteration",
+    Again.WITHIN_ITERATION: "several times within an iteration",
+    Again.UNKNOWN: "again and again",
+}
+
+
+@dataclass(frozen=True)
+class RepeatedOperators(Rule):
+    """See the module."""
+
+    work_share: float = threshold(0.05, "of the operators’ time: less is not worth keeping results")
+    low_share: float = threshold(0.10, "of the operators’ time: less matters little")
+    high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
+    chain_share: float = threshold(0.02, "of the operators’ time in one calculation: smaller ones are not named")
+    seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
+    told_share: float = threshold(
+        0.5, "of the bytes that came from elsewhere have a fingerprint: else equal contents go unnoticed"
+    )
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the calculations that are repeated."""
+        lacking = without_look(self.name, results, self.seen_share)
+        if lacking is not None:
+            return lacking
+        large = tuple(chain for chain in results.get(RepeatedWork).chains if chain.share >= self.chain_share)
+        share = sum(chain.share for chain in large)
+        if share >= self.work_share:
+            return self._finding(results, large, share)
+        if results.get(ValueNumbers).told_share < self.told_share:
+            return Abstention(
+                self.name,
+                "the content of the tensors, to tell whether they are equal",
+                "The close look ran out of its budget for them. Smaller tensors take less of it.",
+            )
+        return None
+
+    def _finding(self, results: Results, large: tuple[Chain, ...], share: float) -> Finding:
+        first, looked = large[0], results.get(RepeatedWork)
+        calls = sum(len(chain.rows) for chain in large)
+        found = Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share, self.low_share),
+            title=f"The same computation is repeated: {units.percent(share)} of the operators’ time",
+            explanation=" ".join(_words(results, chain) for chain in large[:_NAMED]),
+            evidence={
+                "repeated_operators": calls,
+                "operators_seen": int(looked.steady.sum()),
+                "repeated_share": round(share, 4),
+                "operators": ", ".join(first.names[:_NAMED]),
+                "result_bytes": first.kept_bytes,
+            },
+            where=Where(lines=named_lines(results, large)),
+            change=_CHANGES[first.again] + _keep(results, first),
+        )
+        rows = [chain.rows for chain in large]
+        return valued(results, found, share, rows, looked.steady, places_of(large))
+
+
+def _words(results: Results, chain: Chain) -> str:
+    """`Line 16 (linalg_inv_ex) repeats 12 operators in each iteration, 63 % of the operators' time.`"""
+    lines = results.get(LookedLines)
+    where = line_words(lines.line(chain.places[0]))
+    more = len(chain.places) - 1
+    rest = f" and {units.plural(more, 'other line')}" if more else ""
+    name = chain.names[0].rpartition("::")[2]
+    return (
+        f"{where[0].upper()}{where[1:]}{rest} ({units.plural(len(chain.rows), 'operator')}, most time in `{name}`) "
+        f"{'compute' if more else 'computes'} the same {_WHEN[chain.again]}, from equal inputs: "
+        f"{units.percent(chain.share)} of the operators’ time."
+    )
+
+
+def _keep(results: Results, chain: Chain) -> str:
+    """` Keep the result of line 16 (3.74 MiB), which line 20 uses.`"""
+    lines = results.get(LookedLines)
+    last = lines.line(chain.kept[-1]) if chain.kept else None
+    if last is None:
+        return ""
+    reader, calls = lines.line(chain.read_at), call_of(results, chain)
+    used = f", which {line_words(reader)} uses" if reader is not None and reader != last else ""
+    what = f"`{last.function}()`, called in line {calls[0]}" if calls else line_words(last)
+    return f" Keep the result of {what} ({units.size(chain.kept_bytes)}){used}."
+
+
+def call_of(results: Results, chain: Chain) -> tuple[int, ...]:
+    """The lines of the cell that call the function in which all of it happens, for something outside to use it."""
+    lines, cell = results.get(LookedLines), results.context.cell
+    known = [lines.line(place) for place in (*chain.places, *chain.kept)]
+    reader, functions = lines.line(chain.read_at), {each.function if each else None for each in known}
+    if cell is None or reader is None or len(functions) != 1 or reader.function in functions:
+        return ()
+    function = functions.pop()
+    inside = all(each is not None and each.in_cell for each in (*known, reader))
+    return call_lines(cell.source, function, reader.function) if inside and function else ()
+
+
+def named_lines(results: Results, large: tuple[Chain, ...]) -> tuple[int, ...]:
+    """Lines of the cell: where most of the time goes, what to keep, and where to call it."""
+    calls = (line for chain in large[:_NAMED] for line in call_of(results, chain))
+    return tuple(sorted({*cell_lines(results, places_of(large)), *calls}))
+
+
+def places_of(large: tuple[Chain, ...]) -> tuple[int, ...]:
+    """The places with most of the time, and those of the results to keep."""
+    found: dict[int, None] = {}
+    for chain in large[:_NAMED]:
+        found |= dict.fromkeys((*chain.places[:_NAMED], *chain.kept[-1:]))
+    return tuple(place for place in found if place >= 0)[: _LINES * _NAMED]

@@ -1,0 +1,78 @@
+"""The backward pass computes gradients that nobody reads.
+
+What it finds
+    In the close look, gradients, and all that a backward pass computes on the way to them, that are zeroed, overwritten
+    or freed before an optimizer or anything else reads them: 5% of the operators' time or more. Mostly a loss of one
+    model whose input comes from another one without `.detach()`, such as a discriminator's loss on generated samples.
+
+Why it costs
+    A backward pass through a model takes about twice as long as its forward pass.
+
+What to do
+    Call `.detach()` on what goes from one model into the other, or compute it under `torch.no_grad()` where none of its
+    gradients are used; call `.requires_grad_(False)` on parts that are not trained.
+
+When to leave it
+    When something outside of torch uses these gradients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.demand.unread_work import Unread
+from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.needless.unread import Amount, all_at, amount, at, evidence, unread_unknown, weighed
+from gpuprof.rules.saving.scope import graded
+
+
+@dataclass(frozen=True)
+class UnreadGradients(Rule):
+    """See the module."""
+
+    work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
+    low_share: float = threshold(0.10, "of the operators’ time: less matters little")
+    high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
+    seen_share: float = threshold(0.5, "of the operators of the looked-at iterations: then one of two is whole")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge gradients that are thrown away."""
+        lacking = unread_unknown(self.name, results, self.seen_share)
+        if lacking is not None:
+            return lacking
+        found = amount(results, Unread.GRADIENTS)
+        if found is None or found.share < self.work_share:
+            return None
+        calls = all_at(results, found.lines)
+        finding = Finding(
+            rule=self.name,
+            severity=graded(found.share, self.high_share, self.low_share),
+            title=f"Backward at {at(results, found.places[0].place)} computes gradients that nobody reads",
+            explanation=(
+                f"Gradients that the backward pass at {calls} computes{_of(results, found)} are zeroed, overwritten or "
+                f"freed before an optimizer reads them. That is {units.percent(found.share)} of the operators’ time in "
+                "the iterations looked at."
+            ),
+            evidence=evidence(results, found),
+            change=f"Detach what the loss at {at(results, found.places[0].place)} gets{_from(results, found)} with "
+            "`.detach()`, or compute it under `torch.no_grad()`; call `.requires_grad_(False)` on parts that this loss "
+            "does not train.",
+        )
+        return weighed(results, finding, found)
+
+
+def _forward(results: Results, found: Amount) -> str:
+    return all_at(results, [place.forward_place for place in found.places])
+
+
+def _of(results: Results, found: Amount) -> str:
+    lines = _forward(results, found)
+    return f" for {lines}" if lines else ""
+
+
+def _from(results: Results, found: Amount) -> str:
+    lines = _forward(results, found)
+    return f" from {lines}" if lines else ""

@@ -1,0 +1,129 @@
+"""What each kind of operator needs of its arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuprof.analyses.demand import operator_names as names
+from gpuprof.analyses.demand.need import Need, box, everything, nothing
+from gpuprof.analyses.demand.transfer import Applied, needs_of, worked_share
+
+ROW = np.array([True, False, False])
+Shape = tuple[int, ...]
+
+
+def row_of(*shape: int) -> Need:
+    """Only the first of three, of the first axis."""
+    return box(shape, (ROW, *[None] * (len(shape) - 1)))
+
+
+def needed(name: str, need: Need, *reads: Shape, arguments: list[Any] | None = None) -> list[int]:
+    """How many elements of each argument."""
+    return [each.elements for each in needs_of(Applied(f"aten::{name}", reads, arguments, (need,)))]
+
+
+def test_nothing_needs_nothing() -> None:
+    assert needed("mm", nothing((3, 4)), (3, 5), (5, 4)) == [0, 0]
+    assert needed("unheard_of", nothing((3, 4)), (3, 5)) == [0]
+
+
+def test_what_is_not_known_needs_all() -> None:
+    assert needed("unheard_of", row_of(3, 4), (3, 5)) == [15]
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "expected"),
+    [
+        ("relu", [(3, 4)], [4]),
+        ("add_.Tensor", [(3, 4), (4,)], [4, 4]),
+        ("mul.Tensor", [(3, 4), (3, 1)], [4, 1]),
+        ("mul.Tensor", [(3, 4), ()], [4, 1]),
+        ("add.Tensor", [(3, 4), (2, 5)], [4, 10]),  # no broadcast that is known
+        ("mm", [(3, 5), (5, 4)], [5, 20]),
+        ("addmm", [(4,), (3, 5), (5, 4)], [4, 5, 20]),
+        ("linear", [(3, 5), (4, 5), (4,)], [5, 20, 4]),
+        ("cdist", [(3, 5), (4, 5)], [5, 20]),
+        ("index_select", [(9, 4), (3,)], [4, 3]),
+        ("zeros_like", [(3, 4)], [0]),
+        ("fill_.Scalar", [(3, 4)], [0]),
+        ("fill_.Tensor", [(3, 4), ()], [12, 1]),  # unknown: it reads the number
+        ("bernoulli_.float", [(3, 4)], [0]),
+        ("bernoulli_.Tensor", [(3, 4), (3, 4)], [12, 12]),
+    ],
+)
+def test_a_row_of_a_matrix(name: str, reads: list[Shape], expected: list[int]) -> None:
+    assert needed(name, row_of(3, 4), *reads) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("_softmax", [None, 1, False], 4),
+        ("_softmax", [None, -1, False], 4),
+        ("_softmax", [None, 0, False], 12),
+        ("_softmax", None, 12),
+        ("cumsum", [None, 1], 4),
+        ("native_layer_norm", [None, [4], None, None, 1e-5], 4),
+        ("native_layer_norm", [None, [3, 4], None, None, 1e-5], 12),
+    ],
+)
+def test_rows_that_are_mixed(name: str, arguments: list[Any] | None, expected: int) -> None:
+    assert needed(name, row_of(3, 4), (3, 4), arguments=arguments) == [expected]
+
+
+def test_reductions_need_all_that_they_reduce() -> None:
+    assert needed("sum.dim_IntList", row_of(3), (3, 4), arguments=[None, [1], False]) == [4]
+    assert needed("sum.dim_IntList", row_of(3, 1), (3, 4), arguments=[None, [1], True]) == [4]
+    assert needed("sum.dim_IntList", row_of(3), (4, 3), arguments=[None, [0], False]) == [4]
+    assert needed("sum", everything(()), (3, 4), arguments=[None]) == [12]
+
+
+def test_a_diagonal_of_a_product_needs_all_rows_and_columns() -> None:
+    assert needed("mm", everything((3, 3)).at_most(3), (3, 5), (5, 3)) == [15, 15]
+    assert needed("relu", everything((3, 3)).at_most(3), (3, 3)) == [3]
+
+
+def test_batches() -> None:
+    assert needed("bmm", row_of(3, 4, 6), (3, 4, 5), (3, 5, 6)) == [20, 30]
+    assert needed("convolution", row_of(3, 8, 4, 4), (3, 2, 4, 4), (8, 2, 3, 3)) == [32, 144]
+    assert needed("max_pool2d_with_indices", row_of(3, 8, 2, 2), (3, 8, 4, 4)) == [128]
+
+
+def test_attention_needs_all_keys_of_a_query() -> None:
+    first = box((1, 2, 3, 8), (None, None, ROW, None))
+    reads = [(1, 2, 3, 8)] * 3
+    assert needed("_scaled_dot_product_flash_attention_for_cpu", first, *reads) == [16, 48, 48]
+    assert worked_share("_scaled_dot_product_flash_attention_for_cpu", first) == pytest.approx(1 / 3)
+
+
+def test_parts_of_what_is_joined() -> None:
+    assert needed("cat", row_of(3, 4), (1, 4), (2, 4), arguments=[[None, None], 0]) == [4, 0]
+    assert needed("cat", row_of(3, 4), (1, 4), (2, 4)) == [4, 8]
+    assert needed("stack", row_of(3, 4), (4,), (4,), (4,), arguments=[[None] * 3, 0]) == [4, 0, 0]
+
+
+def test_work_counts_in_parts_only_where_parts_are_computed_apart() -> None:
+    assert worked_share("mm", row_of(3, 4)) == pytest.approx(1 / 3)
+    assert worked_share("unheard_of", row_of(3, 4)) == 1
+    assert worked_share("unheard_of", nothing((3, 4))) == 0
+    assert worked_share("convolution", everything((3, 8, 4, 4)).at_most(5)) == 1
+
+
+def test_what_acts_besides_its_result() -> None:
+    assert names.acts("aten::native_batch_norm")
+    assert not names.acts("aten::native_batch_norm_backward")
+    assert names.acts("mine::send")
+    assert not names.acts("aten::relu")
+
+
+def test_elementwise_operators_are_so_to_torch() -> None:
+    """Each has an overload that torch calls pointwise, or is one of these."""
+    torch = pytest.importorskip("torch")
+    others = {"_to_copy", "copy", "floor_divide", "hardswish", "leaky_relu_backward", "native_dropout"}
+    others |= {"softplus_backward", "tril", "triu"}
+    for name in names.ELEMENTWISE - others:
+        packet = getattr(torch.ops.aten, name)
+        assert any(torch.Tag.pointwise in getattr(packet, each).tags for each in packet.overloads()), name

@@ -1,0 +1,197 @@
+"""What nobody reads, in small programs that really run under the close look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace, UnreadWork
+from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.model.trace import Trace
+from tests.support.look_builder import LookBuilder
+from tests.support.looked_runs import looked_at
+
+torch = pytest.importorskip("torch")
+
+
+def found(trace: Trace, kind: Unread | None = None) -> list[UnreadPlace]:
+    return [place for place in Results(trace).get(UnreadWork).places if kind in (None, place.kind)]
+
+
+def each_turn(turn: Callable[[], Any], turns: int = 3) -> Trace:
+    """The same in each of three iterations."""
+
+    def code(look: CloseLook) -> list[Any]:
+        kept = []
+        for _ in range(turns):
+            kept.append(turn())
+            look.iteration_ended()
+        return kept
+
+    return looked_at(code, iterations=turns)
+
+
+def operators(places: list[UnreadPlace]) -> set[str]:
+    return {place.operator for place in places}
+
+
+def test_nothing_is_known_without_a_look() -> None:
+    assert not Results(LookBuilder().builder.build()).get(UnreadWork).looked
+
+
+def test_code_that_is_not_seen_may_read_everything() -> None:
+    looked = Results(LookBuilder().operator("aten::mm", 9, makes="x").free("x").build(unseen_writes=1)).get(UnreadWork)
+    assert not looked.looked
+    assert looked.reason == "code outside of torch’s operators reads or writes tensors"
+
+
+def test_a_result_that_is_thrown_away() -> None:
+    x = torch.rand(64, 64)
+
+    def turn() -> Any:
+        (x @ x).relu().sum()
+        return x.exp()
+
+    places = found(each_turn(turn), Unread.RESULTS)
+    assert operators(places) <= {"aten::mm", "aten::relu", "aten::sum"}
+    assert sum(place.operators for place in places) == 9
+    assert all(place.elements_read == 0 for place in places)
+
+
+def test_what_is_kept_printed_or_turned_into_numbers_is_read() -> None:
+    x, kept = torch.rand(8, 8), []
+
+    def turn() -> Any:
+        kept.append(x @ x)
+        (x + 1).tolist()
+        (x + 2).numpy()
+        return (x + 3).sum().item()
+
+    assert not found(each_turn(turn))
+
+
+def test_the_diagonal_of_a_product() -> None:
+    x = torch.rand(40, 30)
+    (place,) = found(each_turn(lambda: (x @ x.T).diagonal().sum().item()), Unread.PARTS)
+    assert (place.operator, place.elements_read, place.elements_made) == ("aten::mm", 40, 1600)
+
+
+def test_the_last_of_all_positions_with_the_backward_pass() -> None:
+    """Through the bias, the softmax of each row, and the choice of a column."""
+    head, hidden = torch.nn.Linear(16, 50), torch.rand(4, 10, 16)
+
+    def turn() -> None:
+        head.zero_grad()
+        loss = torch.nn.functional.cross_entropy(head(hidden)[:, -1], torch.zeros(4, dtype=torch.long))
+        loss.backward()
+        with torch.no_grad():
+            for parameter in head.parameters():
+                parameter -= 0.1 * parameter.grad
+
+    places = found(each_turn(turn), Unread.PARTS)
+    assert {(place.elements_read, place.elements_made) for place in places} == {(200, 2000)}
+    assert not found(each_turn(turn), Unread.GRADIENTS)
+
+
+def _gan(detached: bool) -> Trace:
+    maker, judge = torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)
+    of_maker, of_judge = (torch.optim.SGD(each.parameters(), lr=0.1) for each in (maker, judge))
+
+    def turn() -> None:
+        made = maker(torch.rand(4, 8))
+        of_judge.zero_grad()
+        judge(made.detach() if detached else made).mean().backward()
+        of_judge.step()
+        of_maker.zero_grad()
+        judge.requires_grad_(False)
+        judge(maker(torch.rand(4, 8))).mean().backward()
+        judge.requires_grad_(True)
+        of_maker.step()
+
+    return each_turn(turn)
+
+
+def test_gradients_that_are_zeroed_before_their_optimizer_steps() -> None:
+    places = found(_gan(detached=False), Unread.GRADIENTS)
+    assert "aten::mm" in {place.operator for place in places}
+    assert len({place.place for place in places}) == 1
+
+
+def test_detached_there_are_none() -> None:
+    assert not found(_gan(detached=True), Unread.GRADIENTS)
+
+
+@pytest.mark.parametrize("every", [2, 5])
+def test_gradients_that_are_accumulated_are_read(every: int) -> None:
+    """Also where the step comes after the look."""
+    net = torch.nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    turns = [0]
+
+    def turn() -> None:
+        net(torch.rand(4, 8)).sum().backward()
+        turns[0] += 1
+        if turns[0] % every == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+    assert not found(each_turn(turn), Unread.GRADIENTS)
+
+
+def test_a_loss_that_is_not_printed_is_no_waste() -> None:
+    net = torch.nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def turn() -> None:
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(net(torch.rand(4, 8)), torch.rand(4, 8)).backward()
+        optimizer.step()
+
+    assert not [place for place in found(each_turn(turn)) if "loss" in place.operator]
+
+
+def test_statistics_of_a_forward_pass_are_kept() -> None:
+    """As when they are computed anew after weights were averaged."""
+    net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.BatchNorm1d(8))
+
+    def turn() -> None:
+        with torch.no_grad():
+            net(torch.rand(4, 8))
+
+    assert not found(each_turn(turn))
+
+
+def test_memory_that_numpy_shares_is_read_there() -> None:
+    import numpy as np
+
+    shared = np.zeros((8, 8), np.float32)
+
+    def turn() -> float:
+        torch.from_numpy(shared).copy_(torch.rand(8, 8).exp())
+        return float(shared.sum())
+
+    assert not [place for place in found(each_turn(turn)) if place.operator != "aten::rand"]
+
+
+def test_a_part_that_is_written_leaves_the_rest() -> None:
+    def turn() -> Any:
+        x = torch.rand(8, 8).exp()
+        x[:4] = 0
+        return x
+
+    assert not found(each_turn(turn))
+
+
+def test_what_is_read_in_some_iterations_only_is_needed() -> None:
+    """Two of three throw it away; what the last one keeps may be wanted each time."""
+    x, turns = torch.rand(32, 32), [0]
+
+    def turn() -> Any:
+        turns[0] += 1
+        product = x @ x
+        return product.tolist() if turns[0] == 2 else None
+
+    assert not found(each_turn(turn), Unread.RESULTS)
