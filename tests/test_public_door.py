@@ -173,11 +173,14 @@ def test_the_magic_has_the_same_options():
 def test_the_keywords_reach_the_capture(tmp_path):
     given = {
         "name": "all", "steps": 3, "skip": 1, "max_seconds": 5, "memory": True, "stacks": True, "shapes": True,
-        "nvml_hz": 5, "no_nvml": True, "no_lines": True, "folder": str(tmp_path),
+        "nvml_hz": 5, "no_nvml": True, "no_lines": True, "close_look": True, "folder": str(tmp_path),
     }  # fmt: skip
     options = gpuprof.profile(**given)._options
     assert {name: getattr(options, name) for name in given} == given | {"folder": tmp_path}
     assert gpuprof.profile()._options == CaptureOptions()
+    assert gpuprof.profile(no_close_look=True)._options.no_close_look
+    with pytest.raises(UsageError, match="--close-look and --no-close-look: expected one of them"):
+        gpuprof.profile(close_look=True, no_close_look=True)
 
 
 def test_an_option_that_is_not_there_is_pythons_own_error():

@@ -24,7 +24,9 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     `operators_share`: which part of the operators of these iterations was seen, 0..1, and None where that is not
     known. `ended_by` is `iterations`, `operators`, `seconds`, `bytes`, `cell` (it ended first), or `mode` (a dispatch
     mode of the user's was in the way).
-    `fingerprinted_share`: of the bytes of all values, those of values with a fingerprint. `places` are the lines.
+    `fingerprinted_share`: of the bytes of values that need a fingerprint, those that have one: it is needed of what was
+    there before, what is random or made by operators that are not torch's own, and what is written without an operator;
+    what another operator makes follows from what it reads. `places` are the lines.
     `unseen_writes` counts values that came about, or changed, without an operator: by code in C++ or Triton, a compiled
     region, the replay of a graph. Where there are some, such code may also have read what seems unread.
     `skipped` says in a few words why nothing was looked at; None where something was.

@@ -109,6 +109,8 @@ def profile(
     nvml_hz: float = 10.0,
     no_nvml: bool = False,
     no_lines: bool = False,
+    close_look: bool = False,
+    no_close_look: bool = False,
     folder: Path | str | None = None,
 ) -> Profile:
     """Profile a `with` block: `with gpuprof.profile(steps=50) as run:`; afterwards `run` is a Run.
@@ -125,6 +127,9 @@ def profile(
         nvml_hz: Device readings a second, above 0 and at most 50.
         no_nvml: Leave device sampling out.
         no_lines: Leave out which line of the source runs when.
+        close_look: Look closely at a few iterations after the recorded ones, however short the block. By default they
+            are looked at from 2 s on, for at most 1 s and 5% of the time until then.
+        no_close_look: Leave that out.
         folder: Where the run is saved, in a folder of its own. None: the environment variable GPUPROF_FOLDER, else
             `.gpuprof` in the working directory.
 

@@ -28,8 +28,8 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     beside the default, at a cost.
     `nvml_hz` is how often the devices are sampled, in readings a second; `no_nvml` leaves that out, `no_lines` the
     following of lines. `close_look` looks closely at a few iterations after the recorded ones however short the cell
-    is, `no_close_look` never. `folder` is where run folders go (None: the environment variable GPUPROF_FOLDER, else
-    `.gpuprof` in the working directory).
+    is (of a cell without steps 2 s are then recorded), `no_close_look` never. `folder` is where run folders go (None:
+    the environment variable GPUPROF_FOLDER, else `.gpuprof` in the working directory).
     """
 
     name: str | None = None

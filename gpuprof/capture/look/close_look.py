@@ -152,9 +152,7 @@ class CloseLook:
             return (), Look(skipped=self._skipped or "it was never started")
         with self._watch.lock:
             tables = self._log.tables(self._values, self._fingerprints)
-        values = tables[1]
-        known = values["bytes"][values["fingerprint"] != 0].sum() if len(values) else 0
-        total = int(values["bytes"].sum()) if len(values) else 0
+        values = self._values
         return tables, Look(
             iterations=len(self._counts) - 1 if self._iterations is not None else 0,
             start_ns=self._start_ns,
@@ -162,7 +160,7 @@ class CloseLook:
             operators_share=self._operators_share(),
             ended_by=self._ended_by or "cell",
             cost_ns=self.cost_ns,
-            fingerprinted_share=float(known / total) if total else 0.0,
+            fingerprinted_share=values.taken_bytes / values.wanted_bytes if values.wanted_bytes else 1.0,
             places=tuple(self._places.found),
             unseen_writes=self._values.unseen_writes + self._watch.compiled,
             names=self._log.names.all,
@@ -208,6 +206,8 @@ class CloseLook:
             self._end_ns = time.time_ns()
             if self._start_ns:
                 self._outside.remove()
+                with self._watch.lock:
+                    self._values.sweep()
 
     def _fail(self, error: Exception) -> None:
         self._end("error")

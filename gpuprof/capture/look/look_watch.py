@@ -92,8 +92,10 @@ class LookWatch:
 
     def take_off(self) -> None:
         """The cell has ended: nothing of the look stays behind. Later calls do nothing."""
-        self._closed = True
         look = self._look
+        if look is None and not self._closed:
+            self._skipped = self._skipped or self._why_not()
+        self._closed = True
         if look is not None and look.installed:
             self._stop(look, "cell", lift=True)
 
@@ -102,7 +104,7 @@ class LookWatch:
         if not self._wanted:
             return None, ()
         if self._look is None:
-            return Look(skipped=self._skipped or self._why_not()), ()
+            return Look(skipped=self._skipped), ()
         tables, look = self._look.result()
         return look, tables
 

@@ -14,8 +14,7 @@ from gpuprof.capture.base.compiler_skips import hide_from_compiler
 
 def in_the_way() -> str | None:
     """Why no look can begin here; None where it can."""
-    import torch
-
+    torch = _torch()
     if torch._C._len_torch_dispatch_stack():
         return "a dispatch mode of the cell's is active"
     if torch._C._current_graph_task_id() != -1:
@@ -24,7 +23,13 @@ def in_the_way() -> str | None:
         return "a CUDA graph is being captured"
     if torch.jit.is_tracing() or torch.compiler.is_compiling():
         return "torch traces the cell's code"
-    if not hasattr(_mode_class(), "supports_higher_order_operators") and _compiler_used():
+    maker = _subclass_by_constructor()
+    if maker is not None:
+        return (
+            f"the tensor class {maker} is made by torch's own constructor, which fails where a dispatch mode is active"
+        )
+    mode = torch.utils._python_dispatch.TorchDispatchMode
+    if not hasattr(mode, "supports_higher_order_operators") and _compiler_used():
         return "torch.compile is used, which this version of torch keeps from working beside a dispatch mode"
     return None
 
@@ -34,7 +39,7 @@ def push(look: Any) -> Any:
     from torch.utils import _python_dispatch
 
     mode = _look_mode()(look)
-    _python_dispatch._push_mode(mode)  # type: ignore[no-untyped-call]
+    _python_dispatch._push_mode(mode)
     return mode
 
 
@@ -52,10 +57,28 @@ def remove(mode: Any, *, lift: bool = False) -> bool:
         return False
     above = stack[stack.index(mode) + 1 :]
     for _ in range(len(above) + 1):
-        _python_dispatch._pop_mode()  # type: ignore[no-untyped-call]
+        _python_dispatch._pop_mode()
     for each in above:
-        _python_dispatch._push_mode(each)  # type: ignore[no-untyped-call]
+        _python_dispatch._push_mode(each)
     return True
+
+
+def _subclass_by_constructor() -> str | None:
+    """A class of tensors, none of torch's, that `torch.Tensor.__new__` may make: beside any dispatch mode it raises."""
+    import torch
+
+    waiting = list(torch.Tensor.__subclasses__())
+    while waiting:
+        each = waiting.pop()
+        below = each.__subclasses__()
+        waiting.extend(below)
+        maker: Any = each.__new__
+        # a base of others is not made itself; a constructor of its own is trusted where it does not call torch's
+        own = "__new__" in getattr(getattr(maker, "__code__", None), "co_names", ())
+        inherited = maker is torch._C.TensorBase.__new__ and not below
+        if (own or inherited) and not str(getattr(maker, "__module__", None) or each.__module__).startswith("torch."):
+            return each.__qualname__
+    return None
 
 
 def _compiler_used() -> bool:
@@ -63,24 +86,24 @@ def _compiler_used() -> bool:
     return bool(counters.get("frames"))
 
 
-def _mode_class() -> Any:
-    from torch.utils._python_dispatch import TorchDispatchMode
+def _torch() -> Any:
+    import torch
 
-    return TorchDispatchMode
+    return torch
 
 
 @functools.cache
 def _look_mode() -> Any:
-    base = _mode_class()
+    from torch.utils._python_dispatch import TorchDispatchMode
 
-    class LookMode(base):  # type: ignore[misc]
+    class LookMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Hands operators on to the look."""
 
         # otherwise torch refuses such operators where a mode is active
         supports_higher_order_operators = True
 
         def __init__(self, look: Any):
-            super().__init__()
+            super().__init__()  # type: ignore[no-untyped-call]
             self.look = look
 
         @classmethod
@@ -92,7 +115,7 @@ def _look_mode() -> Any:
         return self.look.dispatched(func, types, args, kwargs or {})
 
     # set afterwards: in the class, torch would wrap it in what imports all of torch._dynamo with the first operator
-    LookMode.__torch_dispatch__ = dispatch
+    LookMode.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
     from gpuprof.capture.look.close_look import CloseLook
     from gpuprof.capture.look.operator_seen import OperatorWatch
     from gpuprof.capture.look.values import Values

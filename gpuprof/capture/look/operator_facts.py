@@ -105,4 +105,4 @@ def written(facts: OperatorFacts, given: dict[str, Any]) -> frozenset[str]:
 def _formula(func: Any) -> Callable[..., Any] | None:
     from torch.utils.flop_counter import flop_registry
 
-    return flop_registry.get(func.overloadpacket)  # type: ignore[no-any-return]
+    return flop_registry.get(func.overloadpacket)

@@ -16,7 +16,7 @@ from gpuprof.model.table import Table, TableSchema
 _LONGEST_LIST = 20
 # what stands for a tensor among the arguments
 TENSOR = "\0tensor"
-_PLAIN = (str, type(None))
+_PLAIN = (int, str, type(None))
 
 
 class Names:
@@ -90,19 +90,13 @@ class OperatorLog:
 def frozen(value: Any) -> Any:
     """An argument without its tensors, that can be a key: 1, 1.0 and True are three."""
     kind = type(value)
+    if kind in _PLAIN:
+        return value
     if kind is list or kind is tuple:
         return tuple(frozen(each) for each in value)
-    if kind is int or kind in _PLAIN:
-        return value
     if kind is bool or kind is float or kind is complex:
         return (kind, repr(value))
-    return TENSOR if _is_tensor(value) else (kind, str(value))
-
-
-def _is_tensor(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor)
+    return TENSOR if hasattr(value, "untyped_storage") else (kind, str(value))
 
 
 def _jsonable(value: Any) -> Any:

@@ -21,7 +21,8 @@ _MARKS = "profiler::"
 
 
 class Seen(NamedTuple):
-    """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry)` in order."""
+    """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry)` in
+    order; `derived`: what it makes follows from what it reads."""
 
     facts: OperatorFacts
     given: list[Any]
@@ -34,7 +35,7 @@ class Seen(NamedTuple):
     backward: bool
     random: bool
     writes: list[Any]
-    storages: set[int]
+    derived: bool
 
 
 class OperatorWatch:
@@ -51,6 +52,7 @@ class OperatorWatch:
         self._node_places: dict[int, int] = {}
         self._flops: dict[tuple[Any, ...], float] = {}
         self._in_backward = self._on_device = False
+        self._epoch_ns = time.time_ns() - time.perf_counter_ns()
         self.lock = threading.RLock()
         self.iteration = -1
         self.cost_ns = 0
@@ -95,9 +97,10 @@ class OperatorWatch:
                 known = self._values.find(tensor)
                 if known is not None and known.number not in fresh:
                     fresh.add(known.number)
-                    rows.append((*self._log.seen(tensor, self._values.write(known, tensor, number)), False))
+                    value = self._values.write(known, tensor, number, derived=seen.derived)
+                    rows.append((*self._log.seen(tensor, value), False))
             recorded = False
-            for tensor in _tensors(made):
+            for tensor in self._tensors(made):
                 recorded = recorded or tensor.is_floating_point() or tensor.is_complex()
                 known = self._values.known(tensor)
                 if known is not None and known.number in fresh:
@@ -105,7 +108,7 @@ class OperatorWatch:
                 alias = known is not None
                 known = known or self._values.find(tensor, number)
                 if known is not None and not alias:
-                    known.unfilled = seen.facts.unfilled
+                    known.unfilled, known.derived = seen.facts.unfilled, seen.derived
                 rows.append((*self._log.seen(tensor, -1 if known is None else known.value), alias))
             graph = recorded and not seen.backward and self._records(seen)
             if graph:
@@ -117,20 +120,21 @@ class OperatorWatch:
     def _noted(
         self, facts: OperatorFacts, given: list[Any], kwargs: dict[str, Any], place: int, backward: bool, *, plain: bool
     ) -> Seen:
-        named = {name: value for (name, _), value in zip(facts.arguments, given, strict=True)}
-        changed = written(facts, named)
-        random = draws(facts, named)
+        changed, random = facts.writes, facts.random
+        if random or facts.statistics:
+            named = {name: value for (name, _), value in zip(facts.arguments, given, strict=True)}
+            changed, random = written(facts, named), draws(facts, named)
         content = not (facts.view or facts.fill or random)
-        reads, writes, storages = [], [], set()
-        for name, value in named.items():
-            for tensor in _tensors(value):
+        trusted = facts.name.startswith(_TRUSTED)
+        reads, writes = [], []
+        for (name, _), value in zip(facts.arguments, given, strict=True):
+            for tensor in self._tensors(value):
                 known = self._values.find(tensor) if plain else None
                 if name in changed and known is not None:
                     writes.append(tensor)
                 if known is not None:
-                    storages.add(known.number)
                     self._on_device = self._on_device or tensor.is_cuda
-                    if not facts.name.startswith(_TRUSTED) or facts.numbers:
+                    if not trusted or facts.numbers:
                         self._values.read_outside(tensor, may_write=not facts.numbers)
                 if name in facts.overwrites and known is not None and self._whole(known, tensor):
                     continue
@@ -143,7 +147,7 @@ class OperatorWatch:
         forward = self._forward_place() if backward else -1
         return Seen(
             *(facts, given, kwargs, reads, arguments, self.iteration, place, forward, backward, random),
-            *(writes, storages),
+            *(writes, trusted and not random and -1 not in [read[0] for read in reads]),
         )
 
     def _row(self, seen: Seen, made: Any, started: int, ended: int, graph: bool) -> tuple[Any, ...]:
@@ -154,7 +158,7 @@ class OperatorWatch:
         )
 
     def _unix_ns(self, counter_ns: int) -> int:
-        return time.time_ns() - (time.perf_counter_ns() - counter_ns)
+        return self._epoch_ns + counter_ns
 
     def _whole(self, known: KnownStorage, tensor: Any) -> bool:
         """Whether a tensor covers all of its storage."""
@@ -164,7 +168,7 @@ class OperatorWatch:
     def _records(self, seen: Seen) -> bool:
         if not self._torch.is_grad_enabled() or seen.facts.name == "aten::detach":
             return False
-        return any(tensor.requires_grad for value in seen.given for tensor in _tensors(value))
+        return any(tensor.requires_grad for value in seen.given for tensor in self._tensors(value))
 
     def _forward_place(self) -> int:
         node = self._torch._C._current_autograd_node()
@@ -190,17 +194,14 @@ class OperatorWatch:
         self.compiled += 1
         self._values.sweep()
         self._values.doubt()
-        for tensor in _tensors(list(args)):
+        for tensor in self._tensors(list(args)):
             if type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter):
                 self._values.read_outside(tensor)
 
-
-def _tensors(value: Any) -> list[Any]:
-    """The tensors in an argument or a result."""
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [tensor for each in value for tensor in _tensors(each)]
-    return []
+    def _tensors(self, value: Any) -> list[Any]:
+        """The tensors in an argument or a result."""
+        if isinstance(value, self._torch.Tensor):
+            return [value]
+        if isinstance(value, list | tuple):
+            return [tensor for each in value for tensor in self._tensors(each)]
+        return []

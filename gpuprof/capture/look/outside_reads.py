@@ -19,6 +19,7 @@ _METHODS = {
     "untyped_storage": True,
     "storage": True,
     "tolist": False,
+    "__repr__": False,
 }
 
 

@@ -13,18 +13,21 @@ from gpuprof.model.kinds import ValueKind
 # columns of a value while the look lasts, as in the table
 STORAGE, MADE_BY, GONE_AT, BYTES, ELEMENTS, DTYPE, SHAPE, DEVICE, FINGERPRINT, KIND, READ_OUTSIDE = range(11)
 _WITH_STORAGE = "cpu", "cuda"
+# an optimizer changes them, and nothing else has their content: no fingerprint
+_KEPT = ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE
 
 
 class KnownStorage:
     """One storage that is alive. `value`: the row of what it holds; `exposed`: something else than operators may write
-    to it; `checked`: the count of doubts up to which its content is as it was seen; `unfilled`: nothing was written."""
+    to it; `checked`: the count of doubts up to which its content is as it was seen; `unfilled`: nothing was written;
+    `derived`: it follows from what the operator that made it read, and needs no fingerprint."""
 
-    __slots__ = ("checked", "exposed", "kind", "number", "reference", "seen", "unfilled", "value")
+    __slots__ = ("checked", "derived", "exposed", "kind", "number", "reference", "seen", "unfilled", "value")
 
     def __init__(self, number: int, reference: Any, value: int):
         self.number, self.reference, self.value = number, reference, value
         self.kind = ValueKind.OTHER
-        self.exposed = self.unfilled = False
+        self.exposed = self.unfilled = self.derived = False
         self.checked = 0
         self.seen: tuple[int, int] | None = None  # a tensor and its version, while no operator has written since
 
@@ -48,6 +51,8 @@ class Values:
         self._doubts = 0
         self.rows: list[list[Any]] = []
         self.unseen_writes = 0
+        self.wanted_bytes = self.taken_bytes = 0
+        self._described: dict[Any, int] = {}
 
     def doubt(self) -> None:
         """Something may have written anywhere without an operator: contents are compared before they are trusted."""
@@ -89,14 +94,16 @@ class Values:
         if content and (unseen or known.unfilled or known.exposed or known.checked != self._doubts):
             self._check(known, tensor, unseen=unseen or known.unfilled)
         row = self.rows[known.value]
-        if content and row[FINGERPRINT] is None and known.kind not in (ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE):
+        if content and row[FINGERPRINT] is None and not known.derived and known.kind not in _KEPT:
             row[FINGERPRINT] = self._fingerprints.take(tensor, self._storage_of(tensor))
+            self.wanted_bytes += row[BYTES]
+            self.taken_bytes += 0 if row[FINGERPRINT] is None else row[BYTES]
         return known.value
 
-    def write(self, known: KnownStorage, tensor: Any, made_by: int) -> int:
+    def write(self, known: KnownStorage, tensor: Any, made_by: int, *, derived: bool = False) -> int:
         """The value after an operator has written to it through `tensor`."""
         self.rows[known.value][GONE_AT] = made_by + 1
-        known.seen, known.unfilled, known.checked = None, False, self._doubts
+        known.seen, known.unfilled, known.checked, known.derived = None, False, self._doubts, derived
         known.value = self._row(known, tensor, self._storage_of(tensor), made_by)
         return known.value
 
@@ -161,15 +168,21 @@ class Values:
         return known
 
     def _row(self, known: KnownStorage, tensor: Any, storage: Any, made_by: int) -> int:
-        nbytes, name = storage.nbytes(), self._number_of
+        nbytes, name = storage.nbytes(), self._described_as
         self.rows.append(
             [
                 *(known.number, made_by, -1, nbytes, nbytes // max(tensor.element_size(), 1)),
-                *(name(str(tensor.dtype).removeprefix("torch.")), name(str(list(tensor.shape)))),
-                *(name(str(tensor.device)), None, int(known.kind), False),
+                *(name(tensor.dtype), name(tensor.shape), name(tensor.device), None, int(known.kind), False),
             ]
         )
         return len(self.rows) - 1
+
+    def _described_as(self, what: Any) -> int:
+        number = self._described.get(what)
+        if number is None:
+            text = str(list(what)) if isinstance(what, tuple) else str(what).removeprefix("torch.")
+            number = self._described[what] = self._number_of(text)
+        return number
 
     def _check(self, known: KnownStorage, tensor: Any, *, unseen: bool) -> None:
         """Compare with the fingerprint; what cannot be compared counts as changed."""
@@ -185,6 +198,7 @@ class Values:
             known.exposed = True
         elif not same:
             self.rows[known.value][GONE_AT] = self._count()
+            known.derived = False
             known.value = self._row(known, tensor, self._storage_of(tensor), -1)
             self.rows[known.value][FINGERPRINT] = now
 

@@ -34,6 +34,7 @@ _FEWEST_STEPS = 4
 # so many steps are enough where they hold so many events: each costs 10 µs or more to record, to save and to read
 _SOME_STEPS = 8
 _MANY_EVENTS = 60_000
+_SECONDS_BEFORE_A_LOOK = 2.0
 _STEP_CODE = "profile_hook_step.<locals>.wrapper"
 
 
@@ -148,7 +149,7 @@ class RecordingWindow:
         """From the watching thread, about ten times a second. `over` is the cap that was reached, if one was."""
         if not self.running or self._busy:
             return
-        if over is None and self.recorded_for_ns > self._options.seconds_to_record * NS_PER_S:
+        if over is None and self.recorded_for_ns > self._longest_s * NS_PER_S:
             over = "seconds"
         if over is not None and self._wanted is None:
             self._want(over)
@@ -191,6 +192,14 @@ class RecordingWindow:
     @property
     def _target(self) -> int:
         return self._options.steps_to_skip + self._options.steps_to_record
+
+    @property
+    def _longest_s(self) -> float:
+        """Where a close look was asked for, a cell without steps leaves it time: nothing else ends its recording."""
+        options = self._options
+        if options.close_look and options.max_seconds is None and not self._steps.seen:
+            return _SECONDS_BEFORE_A_LOOK
+        return options.seconds_to_record
 
     @property
     def _waited_ns(self) -> int:

@@ -1,0 +1,122 @@
+"""Does a close look leave weights, random numbers and graphs as they are, wait for nothing, and hash as the host does?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from benchmarks.gpu_check import clocks
+from benchmarks.gpu_check.check import Check
+from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.capture.look.fingerprints import DeviceHash, HostHash
+
+_SIZES = (1, 7, 4096, 262_144, 262_145, 20_000_003)
+
+
+def run(check: Check) -> None:
+    plain, looked = (_Training(check, looked_at=looked_at) for looked_at in (False, True))
+    check.expect("the look has no fault", looked.look.failure is None and looked.look.active is False)
+    check.expect(
+        "weights, optimizer state and random numbers are equal",
+        all(torch.equal(one, other) for one, other in zip(plain.state, looked.state, strict=True)),
+    )
+    tables, facts = looked.look.result()
+    check.note(
+        operators=len(tables[0]), values=len(tables[1]), cost_ns=facts.cost_ns, ended_by=facts.ended_by,
+        fingerprinted_share=facts.fingerprinted_share, plain_step_ns=plain.step_ns, looked_step_ns=looked.step_ns,
+        left_out=looked.fingerprints_fault,
+    )  # fmt: skip
+    check.expect("two iterations are seen", facts.iterations == 2 and len(tables[0]) > 50)
+    check.only_on_device("nothing waits for the device before the end", looked.waited is None)
+    check.only_on_device("every fingerprint is taken", looked.fingerprints_fault is None)
+    _hashes(check)
+    if check.on_device:
+        _graph(check)
+
+
+class _Training:
+    """Some steps of a small model, two of them looked at or not. `waited` is what a wait of the device raised."""
+
+    def __init__(self, check: Check, *, looked_at: bool):
+        torch.manual_seed(5)
+        self._device = check.device
+        self._net = nn.Sequential(
+            nn.Linear(256, 256), nn.BatchNorm1d(256), nn.ReLU(), nn.Dropout(0.2), nn.Linear(256, 8)
+        ).to(check.device)
+        self._optimizer = torch.optim.AdamW(self._net.parameters())
+        self.waited: str | None = None
+        self._steps(3)
+        self.look = CloseLook(__file__, iterations=2, most_seconds=30)
+        if looked_at:
+            self.look.start()
+            self.step_ns = self._steps(2)
+            self.look.stop()
+        else:
+            self.step_ns = self._steps(2)
+        self._steps(2)
+        states = [each for values in self._optimizer.state.values() for each in values.values()]
+        random = torch.cuda.get_rng_state() if check.on_device else torch.get_rng_state()
+        self.state = [each.cpu() for each in (*self._net.state_dict().values(), *states, random)]
+
+    @property
+    def fingerprints_fault(self) -> str | None:
+        return self.look._fingerprints.failure
+
+    def _steps(self, count: int) -> float:
+        return clocks.host_ns(lambda: self._silently(count), self._device) / count
+
+    def _silently(self, count: int) -> None:
+        """Where anything waits for the device, torch raises."""
+        if self._device == "cuda":
+            torch.cuda.set_sync_debug_mode("error")
+        try:
+            for _ in range(count):
+                self._step()
+        except RuntimeError as error:
+            self.waited = str(error)[:200]
+        finally:
+            if self._device == "cuda":
+                torch.cuda.set_sync_debug_mode("default")
+
+    def _step(self) -> None:
+        self._optimizer.zero_grad()
+        inputs = torch.randn(64, 256, device=self._device)
+        self._net(inputs).square().mean().backward()
+        self._optimizer.step()
+        if self.look_is_on:
+            self.look.iteration_ended()
+
+    @property
+    def look_is_on(self) -> bool:
+        look: Any = getattr(self, "look", None)
+        return look is not None and look.active
+
+
+def _hashes(check: Check) -> None:
+    host, device = HostHash(), DeviceHash(torch.device(check.device))
+    expected = []
+    for size in _SIZES:
+        tensor = torch.randint(0, 256, (size,), dtype=torch.uint8)
+        expected.append(host.of(tensor.data_ptr(), size))
+        copy = tensor.to(check.device)
+        device.enqueue(copy.untyped_storage(), size, 0)
+    check.expect("the device's hashes are the host's", device.numbers() == expected)
+
+
+def _graph(check: Check) -> None:
+    """A graph that is captured and replayed while it is looked at gives what it gives without."""
+    still = torch.zeros(1024, device="cuda")
+    look = CloseLook(__file__, most_seconds=30)
+    with look:
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            still * 2 + 1
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            made = still * 2 + 1
+        still.fill_(3)
+        graph.replay()
+    check.expect("a graph can be captured and replayed meanwhile", bool((made == 7).all()) and look.failure is None)

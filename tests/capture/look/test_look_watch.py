@@ -1,0 +1,141 @@
+"""When a session looks: after the recorded part, between iterations, within its budget; and what that leaves out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gpuprof.capture.look import look_watch
+from gpuprof.capture.session.session import Session
+from gpuprof.ingest.load import load_captured, load_trace
+from tests.capture.cells import loader, train, train_from
+
+NewSession = Callable[..., Session]
+
+
+def looked(session: Session, cell: Callable[[], Any]) -> Any:
+    session.start()
+    try:
+        cell()
+    finally:
+        captured = session.stop()
+    assert torch._C._len_torch_dispatch_stack() == 0
+    assert "numpy" not in vars(torch.Tensor)
+    return load_captured(captured)
+
+
+def test_iterations_after_the_recorded_ones_are_looked_at(new_session: NewSession) -> None:
+    trace = looked(new_session(steps=5, skip=1, close_look=True), lambda: train(60))
+    look, window = trace.context.look, trace.context.window
+    assert (look.ended_by, look.skipped, look.iterations) == ("iterations", None, 3)
+    assert np.bincount(trace.looked_operators["iteration"]).min() > 10
+    assert look.start_ns >= window.end_ns
+    assert look.names == () and "aten::addmm" in trace.names_of(trace.looked_operators)
+    plain = trace.iterations["plain"]
+    starts, ends = trace.iterations["start_ns"], trace.iterations["start_ns"] + trace.iterations["duration_ns"]
+    beside = (ends > look.start_ns) & (starts < look.end_ns)
+    assert beside.sum() >= 3
+    assert not plain[beside].any()
+    assert plain[-10:].all() and plain.sum() >= 40
+
+
+def test_with_a_loader_it_begins_and_ends_where_a_batch_is_asked_for(new_session: NewSession) -> None:
+    trace = looked(new_session(steps=5, skip=1, close_look=True), lambda: train_from(loader(60)))
+    names, iteration = trace.names_of(trace.looked_operators), trace.looked_operators["iteration"]
+    for number in range(trace.context.look.iterations):
+        those = [name for name, of in zip(names, iteration, strict=True) if of == number]
+        assert those.index("aten::stack") < those.index("aten::addmm") < len(those) - 1
+
+
+def test_by_default_a_short_cell_is_not_looked_at(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = looked(new_session(steps=5, skip=1), lambda: train(60))
+    assert trace.context.look.skipped == "the cell was too short"
+    assert not len(trace.looked_operators)
+    monkeypatch.setattr(look_watch, "_LEAST_CELL_NS", 50_000_000)
+    monkeypatch.setattr(look_watch, "_MOST_SHARE", 1.0)
+    trace = looked(new_session(steps=5, skip=1), lambda: train(60, pause_s=0.002))
+    assert trace.context.look.ended_by == "iterations"
+
+
+def test_the_budget_grows_with_the_cell(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look_watch, "_LEAST_CELL_NS", 0)
+    monkeypatch.setattr(look_watch, "_MOST_SHARE", 1e-9)
+    trace = looked(new_session(steps=5, skip=1), lambda: train(60))
+    assert trace.context.look.skipped == "no iteration began while there was time for it"
+
+
+def test_it_can_be_left_out(new_session: NewSession) -> None:
+    trace = looked(new_session(steps=5, skip=1, no_close_look=True), lambda: train(60))
+    assert trace.context.look is None
+    assert trace.iterations["plain"].sum() >= 50
+
+
+def test_a_cell_that_is_recorded_to_its_end_is_not_looked_at(new_session: NewSession) -> None:
+    trace = looked(new_session(close_look=True), lambda: train(3))
+    assert trace.context.look.skipped == "the kernel recording lasted to the end of the cell"
+
+
+def test_a_cell_without_steps_is_looked_at(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look_watch, "MOST_SECONDS", 0.05)
+    x = torch.ones(8, 8)
+
+    def cell() -> None:
+        end, on = time.monotonic() + 30, False
+        while time.monotonic() < end and not (on and not torch._C._len_torch_dispatch_stack()):
+            on = on or torch._C._len_torch_dispatch_stack() > 0
+            x.mul(2)
+        assert on
+
+    trace = looked(new_session(max_seconds=0.1, close_look=True), cell)
+    assert trace.context.look.ended_by == "seconds"
+    assert set(trace.looked_operators["iteration"].tolist()) == {-1}
+
+
+def test_the_tables_and_what_is_said_of_them_are_on_disk(new_session: NewSession) -> None:
+    session = new_session(steps=5, skip=1, close_look=True)
+    session.start()
+    train(40)
+    captured = session.stop()
+    assert captured.folder is not None
+    read, kept = load_trace(captured.folder), load_captured(captured)
+    assert read.context.look == kept.context.look is not None
+    for name in ("looked_operators", "looked_values", "looked_reads", "looked_results"):
+        assert read.tables[name].to_dict().keys() == kept.tables[name].to_dict().keys()
+        assert len(read.tables[name]) == len(kept.tables[name]) > 0
+
+
+@pytest.mark.parametrize("error", [ValueError(), KeyboardInterrupt()])
+def test_a_cell_that_raises_while_it_is_looked_at(new_session: NewSession, error: BaseException) -> None:
+    session = new_session(steps=5, skip=1, close_look=True)
+    seen = []
+
+    def cell() -> None:
+        for _ in range(40):
+            train(1)  # each with an optimizer of its own: one step of it
+        optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+        for _ in range(40):
+            optimizer.step()
+            if torch._C._len_torch_dispatch_stack():
+                seen.append(1)
+                raise error
+
+    with pytest.raises(type(error)):
+        looked(session, cell)
+    assert seen
+    assert torch._C._len_torch_dispatch_stack() == 0
+
+
+def test_giving_up_takes_it_off(new_session: NewSession) -> None:
+    session = new_session(steps=5, skip=1, close_look=True)
+    session.start()
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    while not torch._C._len_torch_dispatch_stack():
+        optimizer.step()
+    assert session._watch is not None
+    session._watch.abandon()
+    assert torch._C._len_torch_dispatch_stack() == 0
