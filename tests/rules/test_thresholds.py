@@ -266,7 +266,7 @@ EDGES = (
     Edge("repeated_work", "low_share", lambda c, x: c.looked(x), 9.9, 10, LOW, MEDIUM),
     Edge("repeated_work", "high_share", lambda c, x: c.looked(x), 29.9, 30, MEDIUM, HIGH),
     Edge("repeated_work", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
-    Edge("repeated_work", "told_share", lambda c, x: c.looked(1, told=x), 1, 2, ABSTAINS, None),
+    Edge("repeated_work", "fingerprint_share", lambda c, x: c.looked(1, fingerprinted_share=x), .4, .5, ABSTAINS, None),
     Edge("round_trips", "trip_share", lambda c, x: c.looked(x), 1.49, 1.5, None, LOW),
     Edge("round_trips", "low_share", lambda c, x: c.looked(x), 4.9, 5, LOW, MEDIUM),
     Edge("round_trips", "high_share", lambda c, x: c.looked(x), 14.9, 15, MEDIUM, HIGH),

@@ -24,13 +24,10 @@ class ValueNumbers(Result):
     """`first`: the first operator that did the same, int32 by operator; -1 where there is none before it.
 
     `content`: by value a number that equal contents share, int64; -1 of values that no operator read or made.
-    `told_share`: of the bytes of values that no operator made, or a random one, those with a fingerprint, 0..1: what
-    other operators make follows from what they read.
     """
 
     first: Array
     content: Array
-    told_share: float
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -44,7 +41,7 @@ class ValueNumbers(Result):
             numbering.note(operator, key, int(first[operator]))
         content = np.full(len(graph.values), -1, np.int64)
         content[list(numbering.content)] = list(numbering.content.values())
-        return cls(first, content, _told_share(graph))
+        return cls(first, content)
 
 
 @dataclass
@@ -146,12 +143,3 @@ class _Numbering:
 def _rows(table: Table) -> list[tuple[int, int, int, int]]:
     columns = (table[name].tolist() for name in ("value", "view", "shape", "position"))
     return list(zip(*columns, strict=True))
-
-
-def _told_share(graph: ValueGraph) -> float:
-    maker, random = graph.values["made_by"], graph.operators["random"]
-    given = maker < 0
-    given |= random[np.maximum(maker, 0)] if len(random) else False
-    size = graph.values["bytes"][given]
-    told = size[graph.values["fingerprint"][given] != 0]
-    return float(told.sum() / size.sum()) if size.sum() else 1.0

@@ -26,8 +26,8 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
-from gpuprof.analyses.dataflow.value_numbers import ValueNumbers
 from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.calls_of import call_lines
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
@@ -58,7 +58,7 @@ class RepeatedOperators(Rule):
     high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
     chain_share: float = threshold(0.02, "of the operators’ time in one calculation: smaller ones are not named")
     seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
-    told_share: float = threshold(
+    fingerprint_share: float = threshold(
         0.5, "of the bytes that came from elsewhere have a fingerprint: else equal contents go unnoticed"
     )
 
@@ -71,7 +71,7 @@ class RepeatedOperators(Rule):
         share = sum(chain.share for chain in large)
         if share >= self.work_share:
             return self._finding(results, large, share)
-        if results.get(ValueNumbers).told_share < self.told_share:
+        if known(results.context.look).fingerprinted_share < self.fingerprint_share:
             return Abstention(
                 self.name,
                 "the content of the tensors, to tell whether they are equal",
