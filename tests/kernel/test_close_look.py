@@ -48,9 +48,9 @@ def test_a_cell_without_steps_that_works_evenly_is_looked_at_too(kernel: LiveKer
         "%%gpuprofile --quiet\n"
         "import time\n"
         "end = time.monotonic() + 12\n"
-        "w, rows = torch.randn(32, 32), torch.randn(64, 32)\n"
+        "w, rows = torch.randn(300, 300), torch.randn(64, 300)\n"
         "while time.monotonic() < end:\n"
-        "    inverse = torch.linalg.inv(w @ w.T + torch.eye(32))\n"
+        "    inverse = torch.linalg.inv(w @ w.T + torch.eye(300))\n"
         "    out = (rows @ inverse).relu().sum()\n"
     )
     assert not ran.failed

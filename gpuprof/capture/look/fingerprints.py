@@ -4,8 +4,8 @@ On the host it is there at once (3–4 GB/s on one core, `zlib.crc32` 2.5 with h
 reductions are enqueued on the current stream, and the numbers are read back once, at the end: nothing waits for them.
 
 The bytes are read as words of 64 bits, rows of `WORDS` of them: Σ_i K^i Σ_j w_j m(x_ij) modulo 2⁶⁴, with
-m(x) = y XOR (y >> 32) and y = x · C, odd and modulo 2⁶⁴. m is one to one and spreads each bit of a word: changes of high
-bits alone, such as signs or powers of two, do not cancel out.
+m(x) = y XOR (y >> 32) and y = x · C, odd and modulo 2⁶⁴. m is one to one and spreads each bit of a word: changes of
+high bits alone, such as signs or powers of two, do not cancel out.
 """
 
 from __future__ import annotations
