@@ -1,6 +1,6 @@
 """What the close look says of results that nobody reads, over cells with a known fault and healthy ones.
 
-python benchmarks/unread_work.py CELL.py ... [--iterations 3] [--skip 2]
+    python benchmarks/unread_work.py FILE ... [--iterations 3] [--skip 2]
 
 A cell is a file with `FAULTY` and `CURED`, or `GOOD`, as in benchmarks/rounds. Each runs plainly, in a process of its
 own. The loop that trains (else the first one at the top) is looked at for a few turns. One line for each kind of unread

@@ -43,7 +43,14 @@ NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow
 # these read in the text whether it is so, and name the loop's line there
 BY_TEXT = ("evaluation_share", "growing_iterations", "memory_kept_by_hooks_or_graphs", "python_loop_over_slices")
 # the line that sampled stacks stand in, or that the close look saw
-BY_STACKS = {"evaluation_share": 8, "repeated_work": 3, "round_trips": 3}
+BY_STACKS = {
+    "evaluation_share": (8,),
+    "hardly_read": (3, 4),
+    "repeated_work": (3,),
+    "round_trips": (3,),
+    "unread_gradients": (4,),
+    "unread_results": (3,),
+}
 
 
 def with_lines(trace: Trace, *lines: tuple[int, int], noted: int | None = None, text: bool = False) -> Trace:
@@ -93,7 +100,7 @@ def test_a_finding_names_the_line_of_its_evidence(name: str) -> None:
     found = rule(name).check(results)
 
     assert isinstance(found, Finding)
-    assert found.where.lines == (() if name in WITHOUT_LINES else (BY_STACKS.get(name, 6),))
+    assert found.where.lines == (() if name in WITHOUT_LINES else BY_STACKS.get(name, (6,)))
 
 
 def test_a_full_device_is_blamed_on_what_is_live_at_the_peak() -> None:

@@ -8,6 +8,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.eager_attention import AttentionBlock
 from gpuprof.analyses.training.gradient_zeroing import GradientZeroing
+from gpuprof.analyses.transfers.pinned_bandwidth import pinned_bytes_per_s
 from gpuprof.model.context import Environment
 from gpuprof.model.kinds import CallKind
 from gpuprof.rules.base.finding import Finding
@@ -15,7 +16,6 @@ from gpuprof.rules.kernels.eager_attention import _scores
 from gpuprof.rules.registry import rule
 from gpuprof.rules.saving.scope import Scope
 from gpuprof.rules.training.gradients_zeroed_in_place import _on_host
-from gpuprof.rules.transfers.pageable_h2d_copy import _reference
 from tests.rules.cases.device.cpu_build_or_cpu_tensors import _THERE
 from tests.support.trace_builder import TraceBuilder
 
@@ -71,4 +71,4 @@ def test_scores_of_attention_are_told_with_their_size(
 def test_the_bandwidth_that_pinned_copies_reach(size: int, memory: str, reference: float) -> None:
     """Of copies of a MiB and more; else what the link gives."""
     builder = TraceBuilder().device(0, link_bytes_per_s=25e9).copy("h2d", 0, 100, bytes=size, host_memory=memory)
-    assert _reference(Results(builder.build())) == pytest.approx(reference)
+    assert pinned_bytes_per_s(Results(builder.build())) == pytest.approx(reference)

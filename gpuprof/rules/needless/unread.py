@@ -106,7 +106,7 @@ def evidence(results: Results, found: Amount) -> dict[str, float | int | str]:
         "operators": sum(place.operators for place in found.places),
         "elements_made": first.elements_made,
         "elements_read": first.elements_read,
-        "iterations_looked_at": looked.iterations,
+        "looked_at_iterations": looked.iterations,
     }
 
 

@@ -15,11 +15,13 @@ from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.saving.retimed import retimed
-from gpuprof.rules.saving.scope import Scope, worst
+from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 
 # other iterations, other caches, and what keeping the results costs
 _AT_WORST = 0.6
+# of the steps' time: operators may be a small part of what the cell does
+_HIGH_SHARE, _LOW_SHARE = 0.20, 0.05
 _BASIS = "estimate: the same share of the operators as in the looked-at iterations; at best of all time"
 
 
@@ -50,7 +52,8 @@ def valued(
     if not central:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
     saving = scope.saving(_AT_WORST * central, central, share * scope.total_ns, _BASIS, part_of=known)
-    return replace(found, saving=saving)
+    of_the_time = graded(scope.share(central), _HIGH_SHARE, _LOW_SHARE)
+    return replace(found, saving=saving, severity=min(found.severity, of_the_time))
 
 
 _UNKNOWN = "What leaving it out saves cannot be said: the recording does not show these operators."

@@ -33,6 +33,8 @@ def looked(program: list[Any], start: list[int]) -> tuple[list[bool], list[bool]
             into = tensors[out][:2] if part else tensors[out]
             other = tensors[right][:2] if part else tensors[right]
             read = (into, other, tensors[out]) if name.endswith("_") else (tensors[left], tensors[right])
+            if name == "copy_" and not part:
+                read = (other,)  # what is overwritten as a whole is not read
             # numpy reads memory that torch does not see it read
             key = (
                 name,

@@ -41,7 +41,6 @@ PEAK = ("fragmented_memory", "memory_near_limit")
 READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capped", "thermal_throttle")
 # What only a close look shows.
 LOOKED = ("hardly_read", "repeated_work", "round_trips", "unread_gradients", "unread_results")
-READS = tuple(each for each in LOOKED if each != "repeated_work")
 ALWAYS = {
     *PEAK, *READINGS, "activations_dominate_peak", "debug_mode_on", "device_errors", "device_shared", "fp32_matmul",
     "gc_pauses", *LOOKED, "stack_outdated",
@@ -111,10 +110,10 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("loop_on_host", "per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",),
         (),
     ),
-    **dict.fromkeys(("repeated_work", "round_trips"), (("cpu_build_or_cpu_tensors",), LOOKED)),
-    # without the content of tensors
-    **dict.fromkeys(("hardly_read", "unread_gradients"), (("cpu_build_or_cpu_tensors",), READS)),
-    "unread_results": ((), READS),
+    **dict.fromkeys(
+        ("hardly_read", "repeated_work", "round_trips", "unread_gradients"), (("cpu_build_or_cpu_tensors",), LOOKED)
+    ),
+    "unread_results": ((), LOOKED),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),

@@ -112,7 +112,7 @@ FIGURES = {
             "operators": 3,
             "elements_made": 32000,
             "elements_read": 800,
-            "iterations_looked_at": 3,
+            "looked_at_iterations": 3,
             "backward_share": 0.0,
         },
         # 39 of 40 positions of the recorded products
