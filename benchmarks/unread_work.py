@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 _VARIANTS = ("FAULTY", "CURED", "GOOD")
+_FILE = "<cell>"
 _TURN = "__turn__"
 
 
@@ -65,23 +66,21 @@ def _calls(loop: ast.AST, method: str) -> bool:
 def look_at(code: str, iterations: int, skip: int) -> str:
     """Run it, and say what is found."""
     import torch
-    from msgspec import structs
-    from torch.optim.optimizer import register_optimizer_step_post_hook
-
-    from gpuprof.analyses.basics.result import Results
-    from gpuprof.analyses.demand.unread_work import Unread, UnreadWork
-    from gpuprof.capture.look.close_look import CloseLook
-    from gpuprof.model.context import Cell, RunContext
-    from gpuprof.model.trace import Source, Trace, empty_tables
 
     torch.set_num_threads(1)
     code = code.lstrip("\n")
-    filename = "<cell>"
+    tables, facts = _looked(code, iterations, skip)
+    return _told(code, tables, facts) if tables else f"not looked at: {facts.skipped}"
+
+
+def _looked(code: str, iterations: int, skip: int) -> tuple[tuple[Any, ...], Any]:
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    from gpuprof.capture.look.close_look import CloseLook
+
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    look = CloseLook(filename, iterations=iterations, most_seconds=20.0, namespace=namespace)
-    steps = [0]
-    trains = ".step(" in code
-    turns = [0]
+    look = CloseLook(_FILE, iterations=iterations, most_seconds=20.0, namespace=namespace)
+    steps, turns, trains = [0], [0], ".step(" in code
     hook = register_optimizer_step_post_hook(lambda *_: steps.__setitem__(0, steps[0] + 1))
 
     def turn() -> None:
@@ -95,27 +94,28 @@ def look_at(code: str, iterations: int, skip: int) -> str:
 
     namespace[_TURN] = turn
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(_Enough):
-        exec(marked(code, filename), namespace)
+        exec(marked(code, _FILE), namespace)
     hook.remove()
     look.stop(lift=True)
-    tables, facts = look.result()
-    if not tables:
-        return f"not looked at: {facts.skipped}"
+    return look.result()
+
+
+def _told(code: str, tables: tuple[Any, ...], facts: Any) -> str:
+    from msgspec import structs
+
+    from gpuprof.analyses.basics.result import Results
+    from gpuprof.analyses.demand.unread_work import Unread, UnreadWork
+    from gpuprof.model.context import Cell, RunContext
+    from gpuprof.model.trace import Source, Trace, empty_tables
+
     unseen, facts = facts.unseen_writes, structs.replace(facts, unseen_writes=0)
-    trace = Trace(
-        Source("look"),
-        facts.names,
-        {**empty_tables(), **{table.schema.name: table for table in tables}},
-        0,
-        1,
-        context=RunContext(look=facts, cell=Cell(source=code, filename=filename)),
-    )
+    named = {**empty_tables(), **{table.schema.name: table for table in tables}}
+    context = RunContext(look=facts, cell=Cell(source=code, filename=_FILE))
     began = time.perf_counter()
-    found = Results(trace).get(UnreadWork)
-    lasted = time.perf_counter() - began
+    found = Results(Trace(Source("look"), facts.names, named, 0, 1, context=context)).get(UnreadWork)
     said = [
         f"{len(tables[0])} operators, {facts.iterations} iterations ({facts.ended_by}), {found.time_ns / 1e6:.0f} ms, "
-        f"{unseen} unseen writes, analysed in {lasted:.1f} s {found.reason}"
+        f"{unseen} unseen writes, analyzed in {time.perf_counter() - began:.1f} s {found.reason}"
     ]
     source = code.splitlines()
 

@@ -20,10 +20,10 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     """The close look from `start_ns` to `end_ns` (Unix times); the tables of `look_schema` have what was seen.
 
     It sees operators of `iterations` iterations with their tensors, on the cell's own thread and those that run its
-    backward passes. Times in there are weights among each other, never the cell's: `cost_ns` is what looking added.
+    backward passes. Times in there are weights among each other, never the cell's: `cost_ns` is what looking added, in
+    processor time.
     `operators_share`: which part of the operators of these iterations was seen, 0..1, and None where that is not
-    known. `ended_by` is `iterations`, `operators`, `seconds`, `bytes`, `cell` (it ended first), or `mode` (a dispatch
-    mode of the user's was in the way).
+    known. `ended_by` is `iterations`, `operators`, `seconds`, `cell` (it ended first), or `error` (a fault of ours).
     `fingerprinted_share`: of the bytes of values that need a fingerprint, those that have one: it is needed of what was
     there before, what is random or made by operators that are not torch's own, and what is written without an operator;
     what another operator makes follows from what it reads. `places` are the lines.

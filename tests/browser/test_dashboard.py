@@ -222,7 +222,9 @@ def test_a_question_of_ones_own_is_answered(lab, width, theme):
     panel = lab.tab(1, "What if")
     panel.locator("input[type=text]").first.fill("aten::*")
     panel.locator("button", has_text="Ask").click()
-    panel.get_by_text("in 50 % of their time").first.wait_for()
+    answer = panel.get_by_text("in 50 % of their time").first
+    answer.wait_for()
+    assert plain(answer) == "Operators named aten::* in 50 % of their time"
     _look(lab, width, theme)
     lab.picture(f"what-if-{theme.lower()}-{width}", lab.cell(1).locator(DASHBOARD))
 
