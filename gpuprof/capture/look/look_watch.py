@@ -56,7 +56,7 @@ class LookWatch:
         self._began_ns = time.perf_counter_ns()
         self._look: CloseLook | None = None
         self._by_batches = False
-        self._first_step = self._seen = 0
+        self._first_step = self._seen = self._steps_told = 0
         self._last_sign_ns = self._most_wall_ns = 0
         self._tries = 0
         self._armed = self._closed = False
@@ -73,7 +73,10 @@ class LookWatch:
             return
         if self._look is not None:
             self._look.step_ended(optimizer)
-        self._between(by_batches=False)
+        # of several optimizers one ends the iteration: a look that began at another would see half of one
+        ended, self._steps_told = self._steps() > self._steps_told, self._steps()
+        if ended or self._look is not None:
+            self._between(by_batches=False)
 
     def batch_asked(self) -> None:
         """A DataLoader is asked for a batch; after the count and after the recording was told."""
