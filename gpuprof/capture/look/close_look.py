@@ -104,7 +104,7 @@ class CloseLook:
         return self._skipped is None
 
     def _set_up(self) -> None:
-        began = time.perf_counter_ns()
+        began = time.thread_time_ns()
         self._log, self._places = OperatorLog(), Places(self._filename)
         self._fingerprints = FingerprintTaker(self._most_bytes, self._left_ns)
         self._values = Values(self._fingerprints, self._log.names.number, self._log.count)
@@ -117,7 +117,7 @@ class CloseLook:
         mode = mode_stack.mode_of(self)
         self._start_ns = time.time_ns()
         self._outside.install()
-        self._set_up_ns = time.perf_counter_ns() - began
+        self._set_up_ns = time.thread_time_ns() - began
         _begun.add(self)
         self._mode = mode  # before it is on the stack: a Ctrl-C in between must not hide it
         mode_stack.push(mode)

@@ -139,3 +139,22 @@ def test_giving_up_takes_it_off(new_session: NewSession) -> None:
     assert session._watch is not None
     session._watch.abandon()
     assert torch._C._len_torch_dispatch_stack() == 0
+
+
+def test_of_two_optimizers_whole_iterations_are_looked_at(new_session: NewSession) -> None:
+    # GIVEN two optimizers that step in turn, one of which ends the iteration
+    first, second = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+    one, other = (torch.optim.SGD(net.parameters(), lr=0.01) for net in (first, second))
+
+    def train_both() -> None:
+        for _ in range(40):
+            for net, optimizer in ((first, one), (second, other)):
+                optimizer.zero_grad()
+                net(torch.ones(4, 8)).sum().backward()
+                optimizer.step()
+
+    trace = looked(new_session(steps=5, skip=1, close_look=True), train_both)
+    # THEN each iteration has the backward pass of both
+    passes = np.char.startswith(trace.names_of(trace.looked_operators).astype(str), "aten::addmm")
+    iterations = trace.looked_operators["iteration"][passes]
+    assert np.bincount(iterations).tolist() == [2] * trace.context.look.iterations
