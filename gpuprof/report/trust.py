@@ -25,7 +25,7 @@ _ENDED = {
     "cell": "to the end of the cell",
     "steps": "until enough steps were recorded",
     "seconds": "until the time limit of the recording",
-    "even work": "until the cell had worked evenly for 5 seconds",
+    "even work": "until the cell had worked evenly for 3 seconds",
     "bytes": "until the memory limit of the recording",
     "events": "until the event limit of the recording",
     "error": "until the cell raised",

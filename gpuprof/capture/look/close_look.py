@@ -92,6 +92,21 @@ class CloseLook:
         """Whether its mode is on the stack, active or not."""
         return self._mode is not None
 
+    @property
+    def ended_by(self) -> str | None:
+        """What ended it; None while it is active."""
+        return self._ended_by
+
+    @property
+    def iterations_seen(self) -> int:
+        """Iterations that were seen to their end."""
+        return max(len(self._counts) - 1, 0)
+
+    @property
+    def wall_ns(self) -> int:
+        """From its start to its end; 0 where it has not ended."""
+        return max(self._end_ns - self._start_ns, 0)
+
     def start(self) -> bool:
         """Begin; False, with nothing changed, where it must not, and `result` says why."""
         try:

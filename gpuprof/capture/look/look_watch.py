@@ -11,21 +11,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.main_thread import call_on_main_thread
 from gpuprof.capture.base.options import CaptureOptions
-from gpuprof.capture.look.close_look import MOST_SECONDS, CloseLook
+from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.capture.look.look_budget import ITERATIONS, LookBudget
 from gpuprof.model.look import Look
 from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
-# by default nothing is looked at before, and the look takes at most that share of the time until then
-_LEAST_CELL_NS = 2 * NS_PER_S
-_MOST_SHARE = 0.05
-_ITERATIONS = 2
-# what looking is expected to add to an iteration, in iterations: 0.04 to 1.7 was measured but for tiny operators, with
-# which it ends before
-_ADDED = 1.0
 # of other code that it meets after the iterations, or instead of them
 _MOST_WALL = 4
 _MOST_TRIES = 20
@@ -49,12 +45,13 @@ class LookWatch:
         recorded: Callable[[], bool],
         leave_out: Callable[[int, int], None],
     ):
-        self._asked, self._wanted = options.close_look, not options.no_close_look
+        self._wanted = not options.no_close_look
+        self._budget = LookBudget(asked=options.close_look)
         self._filename, self._namespace = filename, namespace
         self._steps, self._step_ns, self._recorded, self._leave_out = steps, step_ns, recorded, leave_out
         self._main = threading.get_ident()
-        self._began_ns = time.perf_counter_ns()
         self._look: CloseLook | None = None
+        self._cut_off: CloseLook | None = None
         self._by_batches = False
         self._first_step = self._seen = self._steps_told = 0
         self._last_sign_ns = self._most_wall_ns = 0
@@ -96,12 +93,15 @@ class LookWatch:
 
     def take_off(self) -> None:
         """The cell has ended: nothing of the look stays behind. Later calls do nothing."""
-        look = self._look
-        if look is None and not self._closed:
+        look, before = self._look, self._cut_off
+        if look is None and before is None and not self._closed:
             self._skipped = self._skipped or self._why_not()
         self._closed = True
         if look is not None and look.installed:
             self._stop(look, "cell", lift=True)
+        # a part is better than nothing, or than a smaller one
+        if before is not None and (look is None or look.iterations_seen < before.iterations_seen):
+            self._look = before
 
     def result(self) -> tuple[Look | None, tuple[Table, ...]]:
         """What was seen; None where no look was wanted. After `take_off`; waits for the devices that were used."""
@@ -110,7 +110,9 @@ class LookWatch:
         if self._look is None:
             return Look(skipped=self._skipped), ()
         tables, look = self._look.result()
-        return look, tables
+        if self._look is self._cut_off:
+            return msgspec.structs.replace(look, cost_ns=self._budget.spent_ns), tables
+        return msgspec.structs.replace(look, cost_ns=look.cost_ns + self._budget.spent_ns), tables
 
     def _here(self) -> bool:
         return (
@@ -120,8 +122,9 @@ class LookWatch:
     def _between(self, *, by_batches: bool) -> None:
         look = self._look
         if look is None:
-            if self._tries < _MOST_TRIES and self._may_begin() and self._suffices():
-                self._begin(iterations=self._count(), by_batches=by_batches)
+            step_ns = self._step_ns() or 0
+            if self._tries < _MOST_TRIES and self._may_begin() and self._budget.suffices(step_ns):
+                self._begin(iterations=self._budget.iterations(step_ns), by_batches=by_batches)
             return
         if not look.installed:
             return
@@ -132,30 +135,13 @@ class LookWatch:
             self._stop(look, "iterations")
 
     def _may_begin(self) -> bool:
-        return self._recorded() and (self._asked or self._elapsed_ns >= _LEAST_CELL_NS)
-
-    @property
-    def _elapsed_ns(self) -> int:
-        return time.perf_counter_ns() - self._began_ns
-
-    @property
-    def _budget_s(self) -> float:
-        return MOST_SECONDS if self._asked else min(MOST_SECONDS, _MOST_SHARE * self._elapsed_ns / NS_PER_S)
-
-    def _suffices(self) -> bool:
-        """Whether the budget is likely to do for all iterations; it grows up to a limit."""
-        step_ns = self._step_ns() or 0
-        return self._budget_s >= min(MOST_SECONDS, _ITERATIONS * _ADDED * step_ns / NS_PER_S)
-
-    def _count(self) -> int:
-        """One more where there is time for it: the values of the last one are known in part only."""
-        step_ns = self._step_ns() or 0
-        return _ITERATIONS + ((_ITERATIONS + 1) * _ADDED * step_ns <= self._budget_s * NS_PER_S)
+        return self._recorded() and self._budget.old_enough
 
     def _begin(self, *, iterations: int | None, by_batches: bool) -> None:
         self._tries += 1
-        look = CloseLook(self._filename, iterations=iterations, most_seconds=self._budget_s, namespace=self._namespace)
-        self._most_wall_ns = int(_MOST_WALL * max(self._budget_s * NS_PER_S, self._step_ns() or 0))
+        seconds = self._budget.left_ns / NS_PER_S
+        look = CloseLook(self._filename, iterations=iterations, most_seconds=seconds, namespace=self._namespace)
+        self._most_wall_ns = int(_MOST_WALL * max(seconds * NS_PER_S, self._step_ns() or 0))
         if not look.start():
             self._skipped = look.skipped
             return
@@ -178,12 +164,18 @@ class LookWatch:
         return not look.active or time.perf_counter_ns() - self._last_sign_ns > self._most_wall_ns
 
     def _stop(self, look: CloseLook, reason: str, *, lift: bool = False) -> None:
-        if look.stop(reason, lift=lift):
-            self._leave_out(self._first_step, self._steps())
+        if not look.stop(reason, lift=lift):
+            return
+        self._leave_out(self._first_step, self._steps())
+        # a part of one iteration says little: where the cell runs on, there may be time for whole ones later
+        if look.ended_by == "seconds" and look.iterations_seen < ITERATIONS and not self._closed and self._steps():
+            plain_ns, step_ns = look.wall_ns - look.cost_ns, self._step_ns() or 0
+            if self._budget.cut_off(look.cost_ns, plain_ns, step_ns):
+                self._cut_off, self._look = look, None
 
     def _why_not(self) -> str:
         if not self._recorded():
             return "the kernel recording lasted to the end of the cell"
-        if self._elapsed_ns < _LEAST_CELL_NS and not self._asked:
+        if not self._budget.old_enough:
             return "the cell was too short"
         return "no iteration began while there was time for it"

@@ -6,8 +6,8 @@ import numpy as np
 
 from gpuprof.units import NS_PER_S
 
-_LEAST_NS = 5 * NS_PER_S
-_LEAST_EVENTS = 2_000
+_LEAST_NS = 3 * NS_PER_S
+_LEAST_EVENTS = 600
 _PARTS = 4
 # of the events, in each quarter of the time: loading a model or reading files comes before the work, not beside it
 _LEAST_SHARE = 0.15
@@ -25,7 +25,7 @@ class EvenWork:
         self._times_ns, self._events = [], []
 
     def note(self, now_ns: int, events: int) -> bool:
-        """Note the estimate; True where the last five seconds or more were even. What came before does not count."""
+        """Note the estimate; True where the last three seconds or more were even. What came before does not count."""
         self._times_ns.append(now_ns)
         self._events.append(events)
         ago_ns = now_ns - _LEAST_NS

@@ -46,7 +46,7 @@ class StepCount:
         self._loader_ends_ns = array("q")
         self._optimizers_ns = 0
         self._spent_ns = array("q")
-        self._left_out: tuple[int, int] | None = None
+        self._left_out: list[tuple[int, int]] = []
 
     @property
     def source(self) -> StepSource:
@@ -75,7 +75,7 @@ class StepCount:
 
     def leave_out(self, first: int, last: int) -> None:
         """Steps `first` to `last` were slowed down by us: they are not plain, and in no median."""
-        self._left_out = first, last
+        self._left_out.append((first, last))
 
     def median_ns(self, first: int, end: int | None = None) -> float | None:
         """Median duration of steps `first` to `end` − 1 (counted from 0), ns; None where they are under eight."""
@@ -101,7 +101,7 @@ class StepCount:
         return [after - before for step, (before, after) in steps if not self._slowed(step)]
 
     def _slowed(self, step: int) -> bool:
-        return self._left_out is not None and self._left_out[0] <= step <= self._left_out[1]
+        return any(first <= step <= last for first, last in self._left_out)
 
     def iterations(self, plain_from: int) -> Table:
         """Steps 1 and later (where step 0 began is not known), those from `plain_from` on as plain but for those that
@@ -109,8 +109,7 @@ class StepCount:
         ends = np.array(self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns, np.int64)
         ends += time.time_ns() - self._clock_ns()
         plain = np.arange(1, len(ends)) >= plain_from
-        if self._left_out is not None:
-            first, last = self._left_out
+        for first, last in self._left_out:
             plain[max(first - 1, 0) : max(last, 0)] = False
         columns = {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "plain": plain}
         if self._by_optimizer:

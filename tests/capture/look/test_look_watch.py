@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from gpuprof.capture.look import look_watch
+from gpuprof.capture.look import look_budget
 from gpuprof.capture.session.session import Session
 from gpuprof.ingest.load import load_captured, load_trace
 from tests.capture.cells import loader, train, train_from
@@ -56,17 +56,44 @@ def test_by_default_a_short_cell_is_not_looked_at(new_session: NewSession, monke
     trace = looked(new_session(steps=5, skip=1), lambda: train(60))
     assert trace.context.look.skipped == "the cell was too short"
     assert not len(trace.looked_operators)
-    monkeypatch.setattr(look_watch, "_LEAST_CELL_NS", 50_000_000)
-    monkeypatch.setattr(look_watch, "_MOST_SHARE", 1.0)
+    monkeypatch.setattr(look_budget, "_LEAST_CELL_NS", 50_000_000)
+    monkeypatch.setattr(look_budget, "_MOST_SHARE", 1.0)
     trace = looked(new_session(steps=5, skip=1), lambda: train(60, pause_s=0.002))
     assert trace.context.look.ended_by == "iterations"
 
 
 def test_the_budget_grows_with_the_cell(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look_watch, "_LEAST_CELL_NS", 0)
-    monkeypatch.setattr(look_watch, "_MOST_SHARE", 1e-9)
+    monkeypatch.setattr(look_budget, "_LEAST_CELL_NS", 0)
+    monkeypatch.setattr(look_budget, "_MOST_SHARE", 1e-9)
     trace = looked(new_session(steps=5, skip=1), lambda: train(60))
     assert trace.context.look.skipped == "no iteration began while there was time for it"
+
+
+def test_a_look_that_is_cut_off_is_taken_again_when_there_is_time(
+    new_session: NewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_budget, "_LEAST_CELL_NS", 0)
+    little, much = 1_000_000, 800_000_000
+    left = property(lambda self: much if self.spent_ns else little)
+    monkeypatch.setattr(look_budget.LookBudget, "left_ns", left)
+    monkeypatch.setattr(look_budget, "_ADDED", 0.0)
+    trace = looked(new_session(steps=5, skip=1), lambda: train(100, pause_s=0.002))
+    look = trace.context.look
+    assert (look.ended_by, look.iterations >= 2) == ("iterations", True)
+    of_tables = int(trace.looked_operators["duration_ns"].sum())
+    assert look.cost_ns > little and of_tables > 0
+    assert trace.iterations["plain"].sum() >= 70
+
+
+def test_what_was_cut_off_stays_where_no_time_comes(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look_budget, "_LEAST_CELL_NS", 0)
+    left = property(lambda self: 0 if self.spent_ns else 1_000_000)
+    monkeypatch.setattr(look_budget.LookBudget, "left_ns", left)
+    monkeypatch.setattr(look_budget, "_ADDED", 0.0)
+    trace = looked(new_session(steps=5, skip=1), lambda: train(100, pause_s=0.002))
+    look = trace.context.look
+    assert (look.ended_by, look.skipped) == ("seconds", None)
+    assert len(trace.looked_operators) and look.cost_ns >= 1_000_000
 
 
 def test_it_can_be_left_out(new_session: NewSession) -> None:
@@ -81,7 +108,7 @@ def test_a_cell_that_is_recorded_to_its_end_is_not_looked_at(new_session: NewSes
 
 
 def test_a_cell_without_steps_is_looked_at(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look_watch, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(look_budget, "MOST_SECONDS", 0.05)
     x = torch.ones(8, 8)
 
     def cell() -> None:

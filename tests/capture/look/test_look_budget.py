@@ -1,0 +1,77 @@
+"""What looking may take of a cell, and when another look fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.capture.look import look_budget
+from gpuprof.capture.look.look_budget import ITERATIONS, LookBudget
+from gpuprof.units import NS_PER_MS, NS_PER_S
+
+
+class Clock:
+    """Stands for `time.perf_counter_ns`."""
+
+    def __init__(self) -> None:
+        self.now_ns = 10**12
+
+    def perf_counter_ns(self) -> int:
+        return self.now_ns
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(look_budget, "time", clock)
+    return clock
+
+
+def test_it_grows_with_the_cell_up_to_a_second(clock: Clock) -> None:
+    budget = LookBudget(asked=False)
+    assert (budget.left_ns, budget.old_enough) == (0, False)
+    clock.now_ns += 4 * NS_PER_S
+    assert (budget.left_ns, budget.old_enough) == (NS_PER_S // 5, True)
+    clock.now_ns += 100 * NS_PER_S
+    assert budget.left_ns == NS_PER_S
+
+
+def test_all_of_it_is_there_at_once_where_it_was_asked_for(clock: Clock) -> None:
+    budget = LookBudget(asked=True)
+    assert budget.old_enough and budget.left_ns == NS_PER_S
+
+
+def test_an_iteration_is_expected_to_take_twice_as_long(clock: Clock) -> None:
+    budget = LookBudget(asked=False)
+    clock.now_ns += 10 * NS_PER_S
+    assert budget.suffices(250 * NS_PER_MS) and not budget.suffices(251 * NS_PER_MS)
+    assert budget.iterations(250 * NS_PER_MS) == ITERATIONS
+    assert budget.iterations(166 * NS_PER_MS) == ITERATIONS + 1
+
+
+def test_iterations_that_take_longer_than_it_can_grow_are_begun_all_the_same(clock: Clock) -> None:
+    budget = LookBudget(asked=False)
+    clock.now_ns += 19 * NS_PER_S
+    assert not budget.suffices(5 * NS_PER_S)
+    clock.now_ns += NS_PER_S
+    assert budget.suffices(5 * NS_PER_S)
+
+
+def test_after_one_that_was_cut_off_it_waits_for_what_that_needed(clock: Clock) -> None:
+    budget = LookBudget(asked=False)
+    clock.now_ns += 4 * NS_PER_S
+    # 200 ms of looking saw half of an iteration of 100 ms: 400 ms each, and a margin
+    assert not budget.cut_off(200 * NS_PER_MS, 50 * NS_PER_MS, 100 * NS_PER_MS)
+    assert budget.spent_ns == 0
+    assert budget.cut_off(200 * NS_PER_MS, 100 * NS_PER_MS, 100 * NS_PER_MS)
+    assert budget.left_ns == 0
+    clock.now_ns += 9 * NS_PER_S
+    assert not budget.suffices(100 * NS_PER_MS)
+    clock.now_ns += NS_PER_S
+    assert budget.suffices(100 * NS_PER_MS)
+    assert budget.iterations(100 * NS_PER_MS) == ITERATIONS
+
+
+def test_what_took_no_time_or_has_no_steps_is_not_taken_again(clock: Clock) -> None:
+    budget = LookBudget(asked=True)
+    assert not budget.cut_off(NS_PER_MS, 0, NS_PER_MS)
+    assert not budget.cut_off(NS_PER_MS, NS_PER_MS, 0)
