@@ -59,3 +59,31 @@ def test_a_cell_without_steps_that_works_evenly_is_looked_at_too(kernel: LiveKer
     assert kernel.value(f"({window}.end_ns - {window}.start_ns) / 1e9 < 10") == "True"
     assert kernel.value("gpuprof.last().trace.context.look.skipped") == "None"
     assert kernel.value("len(gpuprof.last().trace.tables['looked_operators']) > 50") == "True"
+
+
+def test_work_that_follows_what_was_recorded_is_recorded_instead(kernel: LiveKernel) -> None:
+    kernel.run("import torch")
+    # GIVEN a loop that prepares, for longer than is recorded, and then another one, without steps
+    ran = kernel.run(
+        "%%gpuprofile --quiet\n"
+        "import time\n"
+        "end = time.monotonic() + 8\n"
+        "texts = []\n"
+        "while time.monotonic() < end:\n"
+        "    texts = [*texts[-3_000:], str(len(texts)) * 9]\n"
+        "    texts.sort()\n"
+        "x = torch.randn(200, 200)\n"
+        "end = time.monotonic() + 12\n"
+        "while time.monotonic() < end:\n"
+        "    x = torch.linalg.qr(x)[0]\n"
+        "    y = (x @ x).relu()\n"
+    )
+    assert not ran.failed
+    window = "gpuprof.last().trace.context.window"
+    if kernel.value(f"{window}.ended_by") == "'even work'":
+        assert kernel.value("len(gpuprof.last().trace.operators) > 100") == "True"
+        assert kernel.value(f"{window}.started_late") == "True"
+        assert kernel.value("len(gpuprof.last().trace.looked_operators) > 10") == "True"
+    else:
+        # it was not even enough to be told: then all of it was recorded
+        assert kernel.value(f"{window}.ended_by") == "'cell'"

@@ -13,12 +13,15 @@ import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
 from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads
 from gpuprof.capture.look.places import Places
+from gpuprof.capture.look.rounds import rounds
 from gpuprof.capture.look.values import Values
 from gpuprof.capture.memory.modules import modules_around
 from gpuprof.model.kinds import ValueKind
@@ -38,6 +41,8 @@ class CloseLook:
     or a budget is used up) end the look, counted by `iteration_ended`. The budgets are of the look itself: operators
     seen, seconds that looking took, bytes of values that were hashed. `namespace`: where the variables are, to know
     buffers by.
+
+    `set_up_ns`: what its beginning took, of the processor.
 
     Also a context manager. `result` gives the tables and what there is to say of them, after `stop`.
     """
@@ -65,7 +70,7 @@ class CloseLook:
         self._counts: list[int] = []
         self._ended_by: str | None = None
         self._skipped: str | None = None
-        self._set_up_ns = 0
+        self.set_up_ns = 0
 
     def __enter__(self) -> CloseLook:
         if self.start():
@@ -132,7 +137,7 @@ class CloseLook:
         mode = mode_stack.mode_of(self)
         self._start_ns = time.time_ns()
         self._outside.install()
-        self._set_up_ns = time.thread_time_ns() - began
+        self.set_up_ns = time.thread_time_ns() - began
         _begun.add(self)
         self._mode = mode  # before it is on the stack: a Ctrl-C in between must not hide it
         mode_stack.push(mode)
@@ -176,13 +181,15 @@ class CloseLook:
         if not self._start_ns:
             return (), Look(skipped=self._skipped or "it was never started")
         with self._watch.lock:
-            tables = self._log.tables(self._values, self._fingerprints)
-        values = self._values
-        return tables, Look(
-            iterations=len(self._counts) - 1 if self._iterations is not None else 0,
+            operators, *others = self._log.tables(self._values, self._fingerprints)
+        values, iterations, share = self._values, self.iterations_seen, self._operators_share()
+        if self._iterations is None:
+            operators, iterations, share = _with_rounds(operators, share)
+        return (operators, *others), Look(
+            iterations=iterations,
             start_ns=self._start_ns,
             end_ns=self._end_ns or time.time_ns(),
-            operators_share=self._operators_share(),
+            operators_share=share,
             ended_by=self._ended_by or "cell",
             cost_ns=self.cost_ns,
             fingerprinted_share=values.taken_bytes / values.wanted_bytes if values.wanted_bytes else 1.0,
@@ -194,7 +201,7 @@ class CloseLook:
     @property
     def cost_ns(self) -> int:
         """What looking has taken so far, of the processor."""
-        return self._set_up_ns + self._watch.cost_ns if self._start_ns else 0
+        return self.set_up_ns + self._watch.cost_ns if self._start_ns else 0
 
     def dispatched(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Run one operator, and look at it where that is allowed."""
@@ -316,6 +323,17 @@ def _leave_children() -> None:
 _begun: weakref.WeakSet[CloseLook] = weakref.WeakSet()
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_leave_children)
+
+
+def _with_rounds(operators: Table, share: float | None) -> tuple[Table, int, float | None]:
+    """With the iterations that show in the operators themselves, where the look was cut off in one of them."""
+    if share is not None:
+        return operators, 0, share
+    number = rounds(operators["name"].astype(np.int64) << 32 | operators["place"] + 1, operators["duration_ns"])
+    if not len(number):
+        return operators, 0, None
+    whole = int(number.max())
+    return operators.replace(iteration=number.astype(operators["iteration"].dtype)), whole, 1.0
 
 
 def _gradients_of(optimizer: Any) -> Iterator[Any]:

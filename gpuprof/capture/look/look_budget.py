@@ -56,16 +56,21 @@ class LookBudget:
         """How many to look at: one more where there is time for it, since values of the last are known in part only."""
         return ITERATIONS + ((ITERATIONS + 1) * self._needed_ns(step_ns) <= self.left_ns)
 
-    def cut_off(self, cost_ns: int, plain_ns: float, step_ns: float) -> bool:
-        """A look was cut off that took `cost_ns` for what takes `plain_ns` without it, of iterations of `step_ns`.
+    def cut_off(self, cost_ns: int, set_up_ns: int, plain_ns: float, step_ns: float) -> bool:
+        """A look was cut off that took `cost_ns`, its beginning included, for what takes `plain_ns` without it, of
+        iterations of `step_ns`.
         True where the cell may come to afford a whole one: then it counts as spent."""
         if plain_ns <= 0 or step_ns <= 0:
             return False
-        measured_ns = _MARGIN * cost_ns * step_ns / plain_ns
-        if ITERATIONS * measured_ns > _MOST_NS - self.spent_ns - cost_ns:
+        measured_ns = _MARGIN * (cost_ns - set_up_ns) * step_ns / plain_ns
+        if ITERATIONS * measured_ns + set_up_ns > _MOST_NS - self.spent_ns - cost_ns:
             return False
         self._measured_ns, self.spent_ns = measured_ns, self.spent_ns + cost_ns
         return True
+
+    def spend(self, cost_ns: int) -> None:
+        """A look that took so long was of something that is over."""
+        self.spent_ns += cost_ns
 
     def _needed_ns(self, step_ns: float) -> float:
         return _ADDED * step_ns if self._measured_ns is None else self._measured_ns

@@ -24,6 +24,8 @@ from gpuprof.units import NS_PER_S
 
 # of other code that it meets after the iterations, or instead of them
 _MOST_WALL = 4
+# of a cell whose iterations are not known: what is known to be even within that time is met again in it
+_EVEN_NS = 3 * NS_PER_S
 _MOST_TRIES = 20
 
 
@@ -91,6 +93,18 @@ class LookWatch:
         elif look.installed and self._overdue(look):
             self._armed = call_on_main_thread(self._end_anywhere)
 
+    @property
+    def installed(self) -> bool:
+        """Whether a look is going on."""
+        return self._look is not None and self._look.installed
+
+    def look_again(self) -> None:
+        """Something else is recorded from now on: that is to be looked at."""
+        look = self._look
+        if look is not None and (not look.installed or look.stop("seconds")):
+            self._budget.spend(look.cost_ns)
+            self._cut_off, self._look = look, None
+
     def take_off(self) -> None:
         """The cell has ended: nothing of the look stays behind. Later calls do nothing."""
         look, before = self._look, self._cut_off
@@ -141,7 +155,8 @@ class LookWatch:
         self._tries += 1
         seconds = self._budget.left_ns / NS_PER_S
         look = CloseLook(self._filename, iterations=iterations, most_seconds=seconds, namespace=self._namespace)
-        self._most_wall_ns = int(_MOST_WALL * max(seconds * NS_PER_S, self._step_ns() or 0))
+        usual_ns = _EVEN_NS if iterations is None else _MOST_WALL * (self._step_ns() or 0)
+        self._most_wall_ns = int(max(_MOST_WALL * seconds * NS_PER_S, usual_ns))
         if not look.start():
             self._skipped = look.skipped
             return
@@ -170,7 +185,7 @@ class LookWatch:
         # a part of one iteration says little: where the cell runs on, there may be time for whole ones later
         if look.ended_by == "seconds" and look.iterations_seen < ITERATIONS and not self._closed and self._steps():
             plain_ns, step_ns = look.wall_ns - look.cost_ns, self._step_ns() or 0
-            if self._budget.cut_off(look.cost_ns, plain_ns, step_ns):
+            if self._budget.cut_off(look.cost_ns, look.set_up_ns, plain_ns, step_ns):
                 self._cut_off, self._look = look, None
 
     def _why_not(self) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +18,7 @@ from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
 from gpuprof.capture.loading.loaders import LoaderWatch
 from gpuprof.capture.look.look_watch import LookWatch
+from gpuprof.capture.look.places import Places
 from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
@@ -30,6 +33,7 @@ from gpuprof.capture.profiler.other_profilers import OtherProfilers
 from gpuprof.capture.profiler.other_threads import OtherThreads
 from gpuprof.capture.profiler.trace_file import SavedTrace, Saver, save_trace, save_unpacked
 from gpuprof.capture.session.captured import Captured, Live
+from gpuprof.capture.session.even_lines import EvenLines
 from gpuprof.capture.session.even_work import EvenWork
 from gpuprof.capture.session.limits import EventLimit
 from gpuprof.capture.session.recording_writer import RunFolder
@@ -41,6 +45,11 @@ from gpuprof.model.context import Cell, Cost, Environment, RunContext
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
 from gpuprof.model.table import Table
+from gpuprof.units import NS_PER_S
+
+# a cell that says so has steps, if slow ones: what is even before the first may be a part of it
+_TRAINS = re.compile(r"\.(step|backward|fit)\(|\btrain\w*\(")
+_PATIENCE_NS = 10 * NS_PER_S
 
 
 class Watch:
@@ -77,7 +86,10 @@ class Watch:
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
-        self._even_work = EvenWork()
+        self._even_work, self._even_lines = EvenWork(), EvenLines()
+        self._places, self._main = Places(filename), threading.get_ident()
+        self._held_bytes = 0
+        self._patience_ns = _PATIENCE_NS if cell is None or _TRAINS.search(cell.source) else 0
         self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
         self._heap_counts = heap_bytes() is not None
         self._host = HostSampler(self._tick)
@@ -236,6 +248,7 @@ class Watch:
             self._flags = read_flags()
 
     def _recording_began(self) -> None:
+        self._look.look_again()
         self._clock.mark()
         self._begin_limit()
         self._lines.begin()
@@ -256,22 +269,40 @@ class Watch:
             in_use = psutil.Process().memory_info().rss if heap is None else heap
             self._limit.begin(in_use, psutil.virtual_memory().available)
         self._even_work.begin()
+        self._even_lines.begin()
 
     def _tick(self, resident_bytes: int) -> None:
         self._stacks.tick()
         self._modules.tick()
         self._look.tick()
         if not self._window.running:
+            self._follow_the_work()
             return
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
+        self._held_bytes = self._held_bytes if held is None else held
         over = "bytes" if held is not None and self._limit.passed(held) else None
         self._window.check(over or ("even work" if self._shows_enough() else None))
 
+    def _without_steps(self) -> bool:
+        """Whether it is a cell without steps, for which nobody asked for more or less."""
+        return not self._steps.seen and self._options.max_seconds is None
+
     def _shows_enough(self) -> bool:
-        """Whether a cell without steps, for which nobody asked for more, has worked evenly for a while."""
-        if self._steps.seen or self._options.max_seconds is not None:
+        """Whether a cell without steps has worked evenly for a while."""
+        if not self._without_steps():
             return False
-        return self._even_work.note(time.monotonic_ns(), self._limit.events)
+        now = time.monotonic_ns()
+        even = self._even_work.note(now, self._limit.events)
+        even = self._even_lines.note(now, self._places.of_thread(self._main), self._held_bytes) or even
+        return even and self._window.recorded_for_ns >= self._patience_ns
+
+    def _follow_the_work(self) -> None:
+        """Record anew where what was recorded is over, and the cell does something else."""
+        over = self._window.ended_by == "even work" and self._window.over_in_the_cell
+        if not (self._without_steps() and over) or self._look.installed:
+            return
+        if self._even_lines.elsewhere(time.monotonic_ns(), self._places.of_thread(self._main)):
+            self._window.record_again()
 
     def _step_ended(self) -> None:
         if self._window.running and (heap := self._heap_at_steps.bytes_if_due()) is not None:

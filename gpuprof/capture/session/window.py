@@ -78,7 +78,7 @@ class RecordingWindow:
         self.recording = KinetoRecording(options)
         self.ended_by = "cell"
         self.started_late = False
-        self._gave_way = False
+        self._gave_way = self._recorded_again = self._again_wanted = False
         self.notes: list[str] = []
 
     @property
@@ -90,7 +90,7 @@ class RecordingWindow:
     def over_in_the_cell(self) -> bool:
         """Whether recording has ended while the cell runs on, and no other profiler is in the way."""
         ended = self.recording.end_ns > 0 and not self.recording.running
-        return ended and not (self._closed or self._busy or self._gave_way)
+        return ended and not (self._closed or self._busy or self._gave_way or self._again_wanted)
 
     @property
     def pause_ns(self) -> int:
@@ -291,16 +291,32 @@ class RecordingWindow:
         self.ended_by = reason
         self._wanted = None
 
+    def record_again(self) -> None:
+        """From the watching thread: what was recorded is over. Once a cell."""
+        if not self._armed and not self._recorded_again:
+            self._again_wanted = True  # nothing else may begin before
+            self._armed = self._again_wanted = call_on_main_thread(self._again_anywhere)
+
+    def _again_anywhere(self) -> None:
+        self._armed = self._again_wanted = False
+        if self.running or self._closed or self._gave_way or self._busy or self._steps.seen or _in_backward():
+            return
+        self._recorded_again = True
+        self._start_anew("other work began", from_interpreter=True)
+
     def _start_over(self) -> None:
         """Record once more, where the ended recording has no steps or worse ones than are seen now."""
         if self._closed or self._gave_way or self._steps.source <= self._source or self._busy or _in_backward():
             return
         self._source = self._steps.source
-        with self._inside_the_cell(from_interpreter=False):
+        self._start_anew("steps appeared")
+
+    def _start_anew(self, why: str, *, from_interpreter: bool = False) -> None:
+        with self._inside_the_cell(from_interpreter):
             if has_open_events(self.recording):
                 self.notes.append(
-                    "steps appeared after the kernel recording had ended; it could not be started again because a "
-                    "user range was open when it ended"
+                    f"{why} after the kernel recording had ended; it could not be started again because a user range "
+                    "was open when it ended"
                 )
                 return
             fresh = KinetoRecording(self._options)
@@ -308,7 +324,7 @@ class RecordingWindow:
             try:
                 fresh.start()
             except RuntimeError as error:
-                self.notes.append(f"the kernel recording could not be started again when steps appeared: {error}")
+                self.notes.append(f"the kernel recording could not be started again when {why}: {error}")
                 return
             discard(self.recording)
             self.recording, self.started_late = fresh, True

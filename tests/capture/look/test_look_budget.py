@@ -60,9 +60,9 @@ def test_after_one_that_was_cut_off_it_waits_for_what_that_needed(clock: Clock) 
     budget = LookBudget(asked=False)
     clock.now_ns += 4 * NS_PER_S
     # 200 ms of looking saw half of an iteration of 100 ms: 400 ms each, and a margin
-    assert not budget.cut_off(200 * NS_PER_MS, 50 * NS_PER_MS, 100 * NS_PER_MS)
+    assert not budget.cut_off(200 * NS_PER_MS, 0, 50 * NS_PER_MS, 100 * NS_PER_MS)
     assert budget.spent_ns == 0
-    assert budget.cut_off(200 * NS_PER_MS, 100 * NS_PER_MS, 100 * NS_PER_MS)
+    assert budget.cut_off(200 * NS_PER_MS, 0, 100 * NS_PER_MS, 100 * NS_PER_MS)
     assert budget.left_ns == 0
     clock.now_ns += 9 * NS_PER_S
     assert not budget.suffices(100 * NS_PER_MS)
@@ -73,5 +73,12 @@ def test_after_one_that_was_cut_off_it_waits_for_what_that_needed(clock: Clock) 
 
 def test_what_took_no_time_or_has_no_steps_is_not_taken_again(clock: Clock) -> None:
     budget = LookBudget(asked=True)
-    assert not budget.cut_off(NS_PER_MS, 0, NS_PER_MS)
-    assert not budget.cut_off(NS_PER_MS, NS_PER_MS, 0)
+    assert not budget.cut_off(NS_PER_MS, 0, 0, NS_PER_MS)
+    assert not budget.cut_off(NS_PER_MS, 0, NS_PER_MS, 0)
+
+
+def test_the_beginning_of_a_look_is_not_counted_for_each_iteration(clock: Clock) -> None:
+    budget = LookBudget(asked=True)
+    assert budget.cut_off(300 * NS_PER_MS, 200 * NS_PER_MS, 50 * NS_PER_MS, 100 * NS_PER_MS)
+    assert not budget.suffices(100 * NS_PER_MS) or budget.left_ns >= 500 * NS_PER_MS
+    assert budget.left_ns == 700 * NS_PER_MS

@@ -108,7 +108,7 @@ def test_a_cell_that_is_recorded_to_its_end_is_not_looked_at(new_session: NewSes
 
 
 def test_a_cell_without_steps_is_looked_at(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look_budget, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(look_budget, "_MOST_NS", 50_000_000)
     x = torch.ones(8, 8)
 
     def cell() -> None:
@@ -120,7 +120,8 @@ def test_a_cell_without_steps_is_looked_at(new_session: NewSession, monkeypatch:
 
     trace = looked(new_session(max_seconds=0.1, close_look=True), cell)
     assert trace.context.look.ended_by == "seconds"
-    assert set(trace.looked_operators["iteration"].tolist()) == {-1}
+    # the iterations show in the operators
+    assert trace.context.look.iterations > 2 and trace.looked_operators["iteration"].max() > 2
 
 
 def test_the_tables_and_what_is_said_of_them_are_on_disk(new_session: NewSession) -> None:

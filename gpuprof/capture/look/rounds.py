@@ -1,0 +1,41 @@
+"""The iterations of a look to which nobody told them: one operator comes again and again at the same line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuprof.model.table import Array
+
+_FEWEST = 3
+# of the operators' time, between the first and the last
+_LEAST_SHARE = 0.5
+# the longest one over the shortest one, in operators
+_ALIKE = 2.0
+
+
+def rounds(keys: Array, duration_ns: Array) -> Array:
+    """The number of the iteration of each operator; empty where none are found.
+
+    `keys` tells operators apart, by name and line. An iteration begins with the one that comes least often, but three
+    times at least, at distances that are alike, over at least half of the time. What came before the first is
+    iteration 0, what came after the last is in none (-1): it is cut off.
+    """
+    if not len(keys):
+        return np.empty(0, np.int64)
+    before_ns = np.concatenate(([0], np.cumsum(duration_ns)))
+    order = np.argsort(keys, kind="stable")
+    _, starts, counts = np.unique(keys[order], return_index=True, return_counts=True)
+    found: list[tuple[int, int, Array]] = []
+    for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
+        if count < _FEWEST:
+            continue
+        at = order[start : start + count]
+        apart = np.diff(at)
+        covers_ns = int(before_ns[at[-1]] - before_ns[at[0]])
+        if apart.max() <= _ALIKE * apart.min() and covers_ns >= _LEAST_SHARE * before_ns[-1]:
+            found.append((count, int(at[0]), at))
+    if not found:
+        return np.empty(0, np.int64)
+    _, _, begins = min(found, key=lambda each: each[:2])
+    number = np.searchsorted(begins, np.arange(len(keys)), side="right")
+    return np.where(number == len(begins), -1, number)
