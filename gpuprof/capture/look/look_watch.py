@@ -24,8 +24,8 @@ from gpuprof.units import NS_PER_S
 
 # of other code that it meets after the iterations, or instead of them
 _MOST_WALL = 4
-# of a cell whose iterations are not known: what is known to be even within that time is met again in it
-_EVEN_NS = 3 * NS_PER_S
+# of a cell whose iterations are not known: what was even for as long as the cell has run is met again in that time
+_MOST_ANYWHERE_NS = 20 * NS_PER_S
 _MOST_TRIES = 20
 
 
@@ -155,7 +155,8 @@ class LookWatch:
         self._tries += 1
         seconds = self._budget.left_ns / NS_PER_S
         look = CloseLook(self._filename, iterations=iterations, most_seconds=seconds, namespace=self._namespace)
-        usual_ns = _EVEN_NS if iterations is None else _MOST_WALL * (self._step_ns() or 0)
+        known = iterations is not None
+        usual_ns = _MOST_WALL * (self._step_ns() or 0) if known else min(self._budget.elapsed_ns, _MOST_ANYWHERE_NS)
         self._most_wall_ns = int(max(_MOST_WALL * seconds * NS_PER_S, usual_ns))
         if not look.start():
             self._skipped = look.skipped

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +17,6 @@ from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
 from gpuprof.capture.loading.loaders import LoaderWatch
 from gpuprof.capture.look.look_watch import LookWatch
-from gpuprof.capture.look.places import Places
 from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
@@ -36,6 +34,7 @@ from gpuprof.capture.session.captured import Captured, Live
 from gpuprof.capture.session.even_lines import EvenLines
 from gpuprof.capture.session.even_work import EvenWork
 from gpuprof.capture.session.limits import EventLimit
+from gpuprof.capture.session.main_line import MainLine
 from gpuprof.capture.session.recording_writer import RunFolder
 from gpuprof.capture.session.signals import Signals
 from gpuprof.capture.session.steps import StepCount
@@ -87,7 +86,7 @@ class Watch:
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
         self._even_work, self._even_lines = EvenWork(), EvenLines()
-        self._places, self._main = Places(filename), threading.get_ident()
+        self._main_line = MainLine(filename)
         self._held_bytes = 0
         self._patience_ns = _PATIENCE_NS if cell is None or _TRAINS.search(cell.source) else 0
         self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
@@ -291,9 +290,9 @@ class Watch:
         """Whether a cell without steps has worked evenly for a while."""
         if not self._without_steps():
             return False
-        now = time.monotonic_ns()
-        even = self._even_work.note(now, self._limit.events)
-        even = self._even_lines.note(now, self._places.of_thread(self._main), self._held_bytes) or even
+        even = self._even_work.note(time.monotonic_ns(), self._limit.events)
+        for looked in self._main_line.ask(self._held_bytes):
+            even = self._even_lines.note(*looked) or even
         return even and self._window.recorded_for_ns >= self._patience_ns
 
     def _follow_the_work(self) -> None:
@@ -301,7 +300,7 @@ class Watch:
         over = self._window.ended_by == "even work" and self._window.over_in_the_cell
         if not (self._without_steps() and over) or self._look.installed:
             return
-        if self._even_lines.elsewhere(time.monotonic_ns(), self._places.of_thread(self._main)):
+        if any(self._even_lines.elsewhere(at_ns, place) for at_ns, place, _ in self._main_line.ask(0)):
             self._window.record_again()
 
     def _step_ended(self) -> None:

@@ -1,0 +1,55 @@
+"""The main thread says at which line it is, to a thread that asks."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+
+from gpuprof.capture.session.main_line import MainLine
+
+
+def test_each_question_is_answered_by_the_line_that_ran() -> None:
+    line = MainLine(__file__)
+    found: list[tuple[int, int, int]] = []
+    asked = 0
+    done = threading.Event()
+
+    def ask() -> None:
+        nonlocal asked
+        for number in range(30):
+            found.extend(line.ask(number))
+            asked += 1
+            time.sleep(0.002)
+        done.set()
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while not done.is_set():
+        sum(range(100))
+    thread.join()
+    found.extend(line.ask(99))
+    places = {place for _, place, _ in found}
+    assert asked - 2 <= len(found) <= asked + 1 and -1 not in places
+    # heap readings and times are those of the questions, in order
+    assert [heap for _, _, heap in found] == list(range(len(found)))
+    assert all(one[0] <= other[0] for one, other in itertools.pairwise(found))
+
+
+def test_what_was_asked_in_one_long_call_is_answered_at_its_end() -> None:
+    line = MainLine(__file__)
+    found: list[tuple[int, int, int]] = []
+
+    def ask() -> None:
+        time.sleep(0.05)
+        for number in range(5):
+            found.extend(line.ask(number))
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(0.5)
+    thread.join()
+    assert not found
+    found.extend(line.ask(5))
+    assert len(found) >= 5 and len({place for _, place, _ in found[:5]}) == 1
