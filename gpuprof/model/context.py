@@ -12,6 +12,7 @@ import msgspec
 from gpuprof.model.device import Device
 from gpuprof.model.loading import Loading
 from gpuprof.model.look import Look
+from gpuprof.model.operands import Operands
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -384,6 +385,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     stacks: SampledStacks | None = None
     modules: MarkedModules | None = None
     look: Look | None = None
+    operands: Operands | None = None
     outcome: CellOutcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}

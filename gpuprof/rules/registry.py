@@ -112,10 +112,15 @@ def _explains(cause: Finding, found: Finding) -> bool:
     matters as much."""
     if cause.rule not in TAKES_MOST or cause.during is None:
         return _same_time(found, cause)
-    if cause.severity < found.severity:
+    if cause.severity < found.severity and not _weighed_by_the_cell(cause):
         return False
     times = _times(found) if found.during is None else found.during
     return intervals.intersect(times, cause.during).total_ns > _MOST * times.total_ns
+
+
+def _weighed_by_the_cell(cause: Finding) -> bool:
+    """Whether it matters, by another measure: of the whole cell it takes a smaller part than of the steps."""
+    return cause.saving is not None and cause.saving.of_cell and cause.severity >= Severity.MEDIUM
 
 
 def _same_time(left: Finding, right: Finding) -> bool:

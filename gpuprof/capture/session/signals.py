@@ -48,6 +48,11 @@ class Signals:
         for signal in self._all:
             signal.before_batch()
 
+    def tick(self) -> None:
+        """Let each look at the cell, from the watching thread."""
+        for signal in self._all:
+            signal.tick()
+
     def pause(self) -> None:
         """Tell each that the kernel recording has ended."""
         for signal in self._all:

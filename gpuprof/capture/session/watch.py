@@ -274,6 +274,7 @@ class Watch:
         self._stacks.tick()
         self._modules.tick()
         self._look.tick()
+        self._signals.tick()
         if not self._window.running:
             self._follow_the_work()
             return

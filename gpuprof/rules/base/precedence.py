@@ -46,7 +46,7 @@ STALLS = (
 )
 
 # Causes that lie in one place of the run: what has most of its time elsewhere is not silent.
-TAKES_MOST = frozenset({"loop_on_host"})
+TAKES_MOST = frozenset({"costly_call_per_item", "loop_on_host", "whole_collection_per_item"})
 
 ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "activations_dominate_peak": ("logits_dominate_peak",),
@@ -62,7 +62,11 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "cold_start_dominates": ("recompiles_in_steady_state",),
     "eager_attention": ("launch_bound",),
     "copy_round_trip": ("loop_on_host",),
+    "costly_call_per_item": ("growing_iterations",),
+    "whole_collection_per_item": ("growing_iterations",),
     "cpu_preprocessing": (
+        "costly_call_per_item",
+        "whole_collection_per_item",
         "cold_start_dominates",
         "gc_pauses",
         "host_cpu_bound",
@@ -77,6 +81,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "exposed_h2d_copy": ("loop_on_host",),
     "grad_in_inference": ("memory_kept_by_hooks_or_graphs",),
     "host_cpu_bound": (
+        "costly_call_per_item",
+        "whole_collection_per_item",
         "python_loop_over_batch",
         "python_loop_over_slices",
         "python_loop_over_weights",
@@ -89,6 +95,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "loop_on_host",
     ),
     "input_stall": (
+        "costly_call_per_item",
+        "whole_collection_per_item",
         "workers_oversubscribed",
         "slow_transform",
         "per_sample_fetch",

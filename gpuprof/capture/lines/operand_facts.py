@@ -1,0 +1,96 @@
+"""What may be said of an object without running any code of the user's and without keeping it: its kind and size."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from gpuprof.capture.base.attributes import attributes_of
+
+# by identity: comparing types may ask a metaclass of the user's
+_SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, deque)))
+_NUMBERS = frozenset(map(id, (int, float, complex, bool, type(None), ModuleType)))
+_FUNCTIONS = frozenset(map(id, (FunctionType, BuiltinFunctionType, type)))
+_MOST_ATTRIBUTES = 64
+_TABLES = ("DataFrame", "Series")
+
+
+class OperandFacts(NamedTuple):
+    """See model.operands.Operand; `identity` is the object's, a number."""
+
+    kind: str
+    callable: bool
+    length: int | None
+    holds: int | None
+    identity: int
+
+
+def facts_of(value: Any) -> OperandFacts | None:
+    """None for numbers, None and modules, of which there is nothing to say."""
+    kind = type(value)
+    if id(kind) in _NUMBERS:
+        return None
+    if id(kind) in _FUNCTIONS:
+        return OperandFacts(f"{_text(value, '__module__')}.{_text(value, '__qualname__')}", True, None, None, id(value))
+    name = f"{_of_type(kind, '__module__')}.{_of_type(kind, '__qualname__')}"
+    length = _length(value, kind, name)
+    return OperandFacts(name, False, length, None if length is not None else _holds(value), id(value))
+
+
+def attribute(value: Any, name: str) -> tuple[bool, Any]:
+    """Whether the object itself has that attribute, and what it is; what its class has, or computes, does not count."""
+    held = vars(value) if type(value) is ModuleType else attributes_of(value)
+    if held is None or name not in held:
+        return False, None
+    return True, held[name]
+
+
+def _length(value: Any, kind: type, name: str) -> int | None:
+    if id(kind) in _SIZED:
+        return len(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and kind is numpy.ndarray:
+        return int(value.shape[0]) if value.ndim else None
+    if name.startswith("pandas.") and name.endswith(_TABLES):
+        return _rows(value)
+    return None
+
+
+def _rows(value: Any) -> int | None:
+    """Of a table of pandas: by its blocks, past the properties that a class derived from it may put in their place."""
+    held = attributes_of(value)
+    blocks = held.get("_mgr") if held else None
+    if blocks is None or not _is_of_pandas(blocks):
+        return None
+    index = blocks.axes[-1]
+    return len(index) if _is_of_pandas(index) else None
+
+
+def _is_of_pandas(value: Any) -> bool:
+    return _of_type(type(value), "__module__").partition(".")[0] == "pandas"
+
+
+def _holds(value: Any) -> int | None:
+    held = attributes_of(value)
+    if not held or len(held) > _MOST_ATTRIBUTES:
+        return None
+    numpy = sys.modules.get("numpy")
+    lengths = [len(each) for each in held.values() if id(type(each)) in _SIZED]
+    if numpy is not None:
+        lengths += [int(each.shape[0]) for each in held.values() if type(each) is numpy.ndarray and each.ndim]
+    return max(lengths, default=None)
+
+
+def _text(value: Any, name: str) -> str:
+    found = getattr(value, name, None)
+    return found if type(found) is str else ""
+
+
+def _of_type(kind: type, name: str) -> str:
+    """By `type` itself: a metaclass may answer otherwise."""
+    if name == "__qualname__":
+        return type.__dict__["__qualname__"].__get__(kind)  # type: ignore[no-any-return]
+    found = type.__dict__["__module__"].__get__(kind)
+    return found if type(found) is str else ""

@@ -1,0 +1,157 @@
+"""Notes now and then what the names of the code that runs stand for: kinds, lengths, whether they are the same object.
+
+The look runs on the main thread, between two bytecodes of the cell: there no frame can end meanwhile, and nothing of
+the user's is let go by a thread of ours. It keeps numbers and names alone, and calls nothing of the user's. Where it
+falls within a function is not where the time goes: it comes when the GIL is given up. So it notes all names of the
+functions that run. Names of the notebook's that no look fell on are looked at once, as the cell ends.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import time
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+from gpuprof.capture.base import exclusive_session
+from gpuprof.capture.base.attributes import attributes_of
+from gpuprof.capture.base.compiler_skips import hide_from_compiler
+from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.capture.base.notebook_files import is_users
+from gpuprof.capture.base.signal import Signal, WatchedCell
+from gpuprof.capture.lines.names_read import Chain
+from gpuprof.capture.lines.operand_facts import attribute, facts_of
+from gpuprof.capture.lines.operands_seen import OperandsSeen, Scope
+from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
+from gpuprof.model.operands import Operands
+
+# of the time of the cell so far, on its own thread
+_SHARE = 0.002
+_FEWEST_NS = 1_000_000
+_MOST_FRAMES, _MOST_OWN = 80, 4
+_OPTIMIZED = 0x1  # CO_OPTIMIZED: the frame keeps its variables outside of a dict
+_ASKS = frozenset({"locals", "vars", "dir", "exec", "eval"})
+_PROXY_FROM = (3, 13)
+_Variables = Mapping[str, Any]
+
+
+class OperandWatch(Signal):
+    """From `begin` to `end`; `tick` comes from the watching thread."""
+
+    field = "operands"
+    ends_first = True
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
+        self._seen = OperandsSeen()
+        self._wanted: set[str] = set()
+        self._library: dict[str, bool] = {}
+        self._began_ns = self._cost_ns = self._looks = 0
+        self._running = self._armed = False
+
+    def begin(self) -> None:
+        """Look from now on."""
+        hide_from_compiler(OperandWatch, OperandsSeen, _with_variables, _value, facts_of, attribute, attributes_of)
+        self._began_ns = time.perf_counter_ns()
+        self._running = True
+
+    def end(self) -> None:
+        """Look no more."""
+        if not self._running:
+            return
+        self._running = False
+        namespace = self.cell.namespace
+        if self._looks and type(namespace) is dict:
+            for filename in [each for each in self._library if is_users(each, None)]:
+                for scope in self._seen.scopes(filename):
+                    self._note_outer(scope, namespace)
+
+    def tick(self) -> None:
+        """Read the texts that were asked for, here and not on the main thread, then ask for a look."""
+        if not self._running:
+            return
+        while self._wanted:
+            filename = self._wanted.pop()
+            self._seen.read(filename, "".join(linecache.getlines(filename)))
+        allowed = max(_SHARE * (time.perf_counter_ns() - self._began_ns), _FEWEST_NS)
+        if not self._armed and self._cost_ns <= allowed:
+            self._armed = call_on_main_thread(self._look)
+
+    def facts(self) -> Operands:
+        """What was seen so far."""
+        return Operands(looks=self._looks, cost_ns=self._cost_ns, seen=self._seen.operands())
+
+    def _look(self) -> None:
+        self._armed = False
+        if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
+            return
+        began = time.thread_time_ns()
+        self._looks += 1
+        frame: FrameType | None = sys._getframe(1)
+        own = 0
+        for _ in range(_MOST_FRAMES):
+            if frame is None or own == _MOST_OWN:
+                break
+            own += self._note(frame)
+            frame = frame.f_back
+        self._cost_ns += time.thread_time_ns() - began
+
+    def _note(self, frame: FrameType) -> bool:
+        """Whether the frame is the user's; then the names of its function are noted."""
+        filename = frame.f_code.co_filename
+        library = self._library.get(filename)
+        if library is None:
+            library = self._library[filename] = filename.startswith(OWN_FOLDER) or is_library(filename)
+            if not library:
+                self._wanted.add(filename)
+        if library:
+            return False
+        scope = self._seen.scope_at(filename, frame.f_lineno or 0)
+        if scope is not None and scope.begin_look():
+            _with_variables(frame, lambda variables: scope.note(lambda chain: _value(chain, variables, frame.f_globals)))
+        return True
+
+    def _note_outer(self, scope: Scope, namespace: dict[str, Any]) -> None:
+        """The notebook's names in a function that was never looked at."""
+        if not scope.looks:
+            scope.note(lambda chain: (False, None) if scope.owns(chain[0]) else _value(chain, {}, namespace))
+
+
+def _with_variables(frame: FrameType, use: Callable[[_Variables], None]) -> None:
+    """Call `use` with the frame's local variables; nothing where they cannot be read without harm."""
+    code = frame.f_code
+    if not code.co_flags & _OPTIMIZED:
+        # a class body may run in a namespace of the user's own making
+        if code.co_name.startswith("<") and type(frame.f_globals) is dict:
+            use(frame.f_globals)
+        return
+    if sys.version_info >= _PROXY_FROM:
+        use(frame.f_locals)
+        return
+    # what asks for its variables by `locals()` has the same dict
+    if frame.f_trace is not None or not _ASKS.isdisjoint(code.co_names):
+        return
+    variables = frame.f_locals
+    try:
+        use(variables)
+    finally:
+        # it stays with the frame, and would keep every object in it
+        variables.clear()
+
+
+def _value(chain: Chain, variables: _Variables, outer: Any) -> tuple[bool, Any]:
+    """Whether it has a value, and which."""
+    name = chain[0]
+    if name in variables:
+        value = variables[name]
+    elif type(outer) is dict and name in outer:
+        value = outer[name]
+    else:
+        return False, None
+    for each in chain[1:]:
+        known, value = attribute(value, each)
+        if not known:
+            return False, None
+    return True, value

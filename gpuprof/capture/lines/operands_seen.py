@@ -1,0 +1,119 @@
+"""What was seen of the names of each function, in numbers and names alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gpuprof.capture.lines.names_read import Chain, NamesRead, names_read
+from gpuprof.capture.lines.operand_facts import OperandFacts, facts_of
+from gpuprof.model.operands import Operand
+
+_LOOKS = 300
+_MOST_PLACES = 4000
+# numbers, functions and what has no value yet are not looked at again after that
+_TRIES = 3
+_Value = Callable[[Chain], tuple[bool, Any]]
+
+
+class OperandsSeen:
+    """All scopes of all files; `read` is for the watching thread, the rest for the main one."""
+
+    def __init__(self) -> None:
+        self._scopes: dict[str, list[Scope]] = {}
+        self._at: dict[tuple[str, int], Scope | None] = {}
+
+    def read(self, filename: str, source: str) -> None:
+        """Find the names in the text of a file."""
+        self._scopes[filename] = [Scope(each) for each in names_read(source)]
+
+    def scopes(self, filename: str) -> list[Scope]:
+        """Those of a file that was read."""
+        return self._scopes.get(filename, [])
+
+    def scope_at(self, filename: str, line: int) -> Scope | None:
+        """The innermost around that line; None for a file that is not read yet."""
+        scopes = self._scopes.get(filename)
+        if scopes is None:
+            return None
+        if (filename, line) not in self._at:
+            around = [each for each in scopes if each.names.first <= line <= each.names.last]
+            self._at[filename, line] = around[-1] if around else None
+        return self._at[filename, line]
+
+    def operands(self) -> tuple[Operand, ...]:
+        """Everything that was seen, as it is recorded."""
+        found = [each for file, scopes in self._scopes.items() for scope in scopes for each in scope.operands(file)]
+        return tuple(found[:_MOST_PLACES])
+
+
+class Scope:
+    """The names of one function, or of one statement outside of any. `looks`: how often it was looked at."""
+
+    def __init__(self, names: NamesRead):
+        self.names = names
+        self.looks = 0
+        self._left = dict.fromkeys(names.chains, _TRIES)
+        self._seen: dict[tuple[str, str], _Seen] = {}
+
+    def begin_look(self) -> bool:
+        """Whether it is to be looked at (again)."""
+        self.looks += 1
+        return self.looks <= _LOOKS and bool(self._left)
+
+    def owns(self, name: str) -> bool:
+        """Whether it is a variable of the function's."""
+        return self.names.in_function and name in self.names.own
+
+    def note(self, value_of: _Value) -> None:
+        """Look at each name."""
+        for chain, tries in list(self._left.items()):
+            known, value = value_of(chain)
+            facts = facts_of(value) if known else None
+            if facts is not None:
+                key = (".".join(chain), facts.kind)
+                if key in self._seen:
+                    self._seen[key].again(facts)
+                else:
+                    self._seen[key] = _Seen(facts)
+            if facts is None or facts.callable:
+                self._left[chain] = tries - 1
+                if tries <= 1:
+                    del self._left[chain]
+
+    def operands(self, file: str) -> list[Operand]:
+        """What was seen here."""
+        first, last = self.names.first, self.names.last
+        return [each.operand(file, first, last, *key) for key, each in self._seen.items()]
+
+
+class _Seen:
+    """All looks at one name, while it was of one kind."""
+
+    def __init__(self, first: OperandFacts):
+        self._looks, self._same, self._identity = 1, True, first.identity
+        self._callable, self._least, self._most, self._holds = first.callable, first.length, first.length, first.holds
+
+    def again(self, facts: OperandFacts) -> None:
+        self._looks += 1
+        self._same = self._same and facts.identity == self._identity
+        if facts.length is not None:
+            self._least = facts.length if self._least is None else min(self._least, facts.length)
+            self._most = facts.length if self._most is None else max(self._most, facts.length)
+        if facts.holds is not None:
+            self._holds = max(self._holds or 0, facts.holds)
+
+    def operand(self, file: str, first: int, last: int, name: str, kind: str) -> Operand:
+        return Operand(
+            file=file,
+            first=first,
+            last=last,
+            name=name,
+            kind=kind,
+            looks=self._looks,
+            callable=self._callable,
+            least=self._least,
+            most=self._most,
+            holds=self._holds,
+            same=self._same,
+        )

@@ -1,0 +1,38 @@
+"""What the names in the user's code stood for while the cell ran: kinds and sizes, never values."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Operand(msgspec.Struct, frozen=True, kw_only=True):
+    """One name that is read in the lines `first` to `last` (from 1) of `file`: of a function, or of one statement
+    outside of any. `name`: as it is written, with attributes (`self.frame`). `file`: the name of the code's file, that of
+    the profiled cell included.
+
+    `kind`: the type with its module (`builtins.list`, `pandas.core.frame.DataFrame`); of a function or a class the name
+    by which it is known (`copy.deepcopy`), with `callable`. `looks`: how often it was seen so. `least`, `most`: its
+    lengths then (rows of a table, elements along the first axis of an array), None for what has none. `holds`: of an
+    object of any other kind the length of the largest container among its attributes. `same`: the object was the same
+    one in all looks.
+    """
+
+    file: str
+    first: int
+    last: int
+    name: str
+    kind: str
+    looks: int = 1
+    callable: bool = False
+    least: int | None = None
+    most: int | None = None
+    holds: int | None = None
+    same: bool = True
+
+
+class Operands(msgspec.Struct, frozen=True, kw_only=True):
+    """`looks` of the cell's thread, over all of it, that took `cost_ns`; `seen` in them."""
+
+    looks: int = 0
+    cost_ns: int = 0
+    seen: tuple[Operand, ...] = ()

@@ -1,0 +1,80 @@
+"""A library does again for each item, or in each iteration, what could be done once, for all, or seldom.
+
+What it finds
+    Lines that take 10% of the cell or more, in a loop or for each sample of a DataLoader, whose time goes to one of:
+    pandas taking single items, regular expressions that are compiled, `copy.deepcopy`, files that are written, figures
+    that are drawn, and calls with one and the same large object of a library (a graph, a search tree, a fitted model)
+    in nested loops. Known by samples of the stack over the whole cell. What runs once is left alone.
+
+Why it costs
+    Such a call takes 10 µs to 100 ms, whatever small part of it is used.
+
+What to do
+    Turn tables into arrays once, before the loop. Compile one pattern for all words. Copy only what changes. Write and
+    draw every so many iterations, and once after the loop. Ask for all results in one call.
+
+When to leave it
+    When each of these results is read, and the library has no call for many items at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof.analyses.accounts.host_work import HostWork
+from gpuprof.analyses.accounts.run_kind import KindOfRun
+from gpuprof.analyses.basics.result import Results
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.host.operations import OF_ALL, Family
+from gpuprof.rules.host.repeated_host_work import best, is_nested, judged, object_words, often, repeated_work
+
+_TITLES = {
+    Family.TABLE: "pandas takes single items {often}",
+    Family.PATTERN: "Regular expressions are compiled {often}",
+    Family.CLONE: "`copy.deepcopy` copies objects {often}",
+    Family.WRITE: "`{call}` writes {often}",
+    Family.PLOT: "A figure is drawn {often}",
+    Family.SAME: "`{call}` goes through one and the same object ({kind}) {often}",
+}
+_CHANGES = {
+    Family.TABLE: "Turn the columns that are needed into arrays once, before the loop (`to_numpy()`, "
+    "`torch.from_numpy`), and index those.",
+    Family.PATTERN: "Compile one pattern for all words once, before the loop (`re.compile('|'.join(map(re.escape, "
+    "words)))`), or split the text and look each word up in a set.",
+    Family.CLONE: "Copy only what changes, by hand (`[row[:] for row in rows]`, `copy.copy`), or change the object, use "
+    "it and undo the change.",
+    Family.WRITE: "Write every so many iterations, and once after the loop.",
+    Family.PLOT: "Draw every so many iterations or after the loop; keep the figure and change its data (`set_data`, "
+    "`set_offsets`) instead of making it anew.",
+    Family.SAME: "Ask for all of it in one call, before the inner loop, if the library has one (`single_source_…`, "
+    "`all_pairs_…`, `cdist`, `query` or `predict` with all rows).",
+}
+
+
+@dataclass(frozen=True)
+class CostlyCallPerItem(Rule):
+    """See the module."""
+
+    not_for = frozenset({KindOfRun.CAPTURE})
+
+    work_share: float = threshold(0.10, "of the cell: less is not worth a change")
+    medium_share: float = threshold(0.20, "of the cell without its imports: less matters little")
+    high_share: float = threshold(0.40, "of the cell without its imports: then it is the first thing to change")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the lines with such a call."""
+        if not results.get(HostWork).total_ns:
+            return Abstention(
+                self.name,
+                "samples of the cell’s stack",
+                "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
+            )
+        works = repeated_work(results, frozenset(Family) - OF_ALL)
+        found = best([each for each in works if each.operation.family is not Family.SAME or is_nested(each)], self.work_share)
+        if found is None:
+            return None
+        family, operation = found.operation.family, found.operation
+        title = _TITLES[family].format(call=operation.call, kind=object_words(operation.over), often=often(found))
+        most = Severity.MEDIUM if family is Family.SAME else Severity.HIGH
+        return judged(results, self.name, found, title, _CHANGES[family], (self.medium_share, self.high_share), most)

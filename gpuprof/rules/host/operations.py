@@ -1,0 +1,239 @@
+"""Operations whose cost is that of all they go through, or of one call, however little of it is used: a table.
+
+`operation_of` finds the first of them on a hot line, by its text and by what its names stood for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeGuard
+
+from gpuprof.analyses.accounts.host_work import WorkLine
+from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.model.operands import Operand
+from gpuprof.rules.cell.cell_bindings import dotted
+
+# shorter ones are gone through in the time of a call
+_LONG, _TABLE_ROWS = 64, 1000
+_MOSTLY = 0.5
+# a compiled pattern takes none
+_COMPILING = 0.25
+_GROWS = 2.0
+_LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
+_KEYED = ("builtins.dict", "builtins.set", "builtins.frozenset")
+_ARRAY = "numpy.ndarray"
+_PANDAS = "pandas."
+_SEARCHES = ("index", "count", "remove")
+_COPIES = ("list", "tuple", "sorted", "set", "frozenset", "dict", "deque", "sum", "min", "max")
+_VIEWS = ("keys", "values", "items")
+_WEIGHTS = ("p", "weights", "cum_weights")
+_DRAWS = ("choice", "choices")
+_ORDERS = ("permutation", "shuffle")
+_JOINS = ("concat", "append", "concatenate", "vstack", "hstack", "column_stack")
+_ITEMS = ("iloc", "loc", "at", "iat", "iterrows", "itertuples")
+_COMPILES = ("re._compiler.", "re._parser.", "re._compile", "re._casefix", "sre_compile.", "sre_parse.")
+_WRITES = (
+    *("torch.serialization.save", "torch.serialization._save", "pickle.", "numpy.lib._npyio_impl.save", "json.dump"),
+    *("numpy.lib.npyio.save", "pandas.io.", "joblib.numpy_pickle.dump", "PIL.Image.Image.save", "safetensors."),
+)
+_DRAWINGS = ("matplotlib.", "seaborn.", "plotly.", "bokeh.")
+# their objects are values that change, or tools: what is the same in all looks says nothing
+_PLAIN_KINDS = ("builtins.", "numpy.", "torch.", "collections.", "random.", "re.", "itertools.", "_io.", "pathlib.")
+
+
+class Family(Enum):
+    """What kind of work it is."""
+
+    SEARCH = "search"
+    MASK = "mask"
+    COPY = "copy"
+    DRAW = "draw"
+    JOIN = "join"
+    REREAD = "reread"
+    TABLE = "table"
+    PATTERN = "pattern"
+    CLONE = "clone"
+    WRITE = "write"
+    PLOT = "plot"
+    SAME = "same"
+
+
+# the cost of these is that of everything in one object
+OF_ALL = frozenset({Family.SEARCH, Family.MASK, Family.COPY, Family.DRAW, Family.JOIN, Family.REREAD})
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`call`: the words of the text, or the library's function; `over`: what it goes through, where that is known."""
+
+    family: Family
+    call: str
+    over: Operand | None = None
+
+
+_Found = Iterator[tuple[str, Operand | None]]
+
+
+def operation_of(line: WorkLine, nodes: Sequence[ast.AST]) -> Operation | None:
+    """The operation that takes most of that line, as far as it is one of the table; `nodes` of its statement."""
+    seen = {each.name: each for each in line.operands if not each.callable}
+    for family, find in _BY_TEXT:
+        for call, over in find(line, nodes, seen):
+            return Operation(family, call, over)
+    return _by_library(line, nodes, seen)
+
+
+def _searches(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`words.index(word)`, `word in words`."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SEARCHES:
+            over = seen.get(dotted(node.func.value))
+            if _is(over, _LISTS, _LONG):
+                yield f"{over.name}.{node.func.attr}", over
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            over = seen.get(dotted(node.comparators[0]))
+            if _is(over, (*_LISTS, _ARRAY), _LONG):
+                yield f"in {over.name}", over
+
+
+def _masks(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`table[table.user == user]`, `np.where(ids == i)`."""
+    for node in nodes:
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            sides = [_base(each, seen) for each in (node.left, node.comparators[0])]
+            large = [each for each in sides if _is(each, (_ARRAY, _PANDAS), _TABLE_ROWS)]
+            # of two columns of one length all is needed
+            if len(large) == 1 and large[0] is not None:
+                yield f"{ast.unparse(node)}", large[0]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "query":
+            over = _base(node.func.value, seen)
+            if _is(over, (_PANDAS,), _TABLE_ROWS):
+                yield f"{over.name}.query", over
+
+
+def _copies(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`list(memory)`, `sorted(words)`, `table.copy()`."""
+    for node in nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        name = dotted(node.func)
+        if name in _COPIES and len(node.args) == 1:
+            given = node.args[0]
+            if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr in _VIEWS:
+                given = given.func.value
+            over = seen.get(dotted(given))
+            if _is(over, (*_LISTS, *_KEYED), _TABLE_ROWS):
+                yield name, over
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
+            over = seen.get(dotted(node.func.value))
+            if _is(over, (*_LISTS, *_KEYED, _ARRAY, _PANDAS), _TABLE_ROWS):
+                yield f"{over.name}.copy", over
+
+
+def _draws(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`rng.choice(n, p=weights)`: the table of the probabilities is summed up for each call."""
+    for node in nodes:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        name = node.func.attr
+        if name in _DRAWS:
+            for each in node.keywords:
+                over = seen.get(dotted(each.value)) if each.arg in _WEIGHTS else None
+                if _is(over, (*_LISTS, _ARRAY), _LONG):
+                    yield ast.unparse(node.func), over
+        elif name in _ORDERS and node.args:
+            over = seen.get(dotted(node.args[0]))
+            if _is(over, (*_LISTS, _ARRAY), _TABLE_ROWS):
+                yield ast.unparse(node.func), over
+
+
+def _joins(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`table = pd.concat([table, row])`."""
+    for node in nodes:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.value, ast.Call):
+            continue
+        target, call = dotted(node.targets[0]), node.value
+        inside = {dotted(each) for each in ast.walk(call) if isinstance(each, ast.Name | ast.Attribute)}
+        joins = dotted(call.func).rpartition(".")[2] in _JOINS
+        over = seen.get(target)
+        if joins and target in inside and over is not None and _is(over, (_ARRAY, _PANDAS), _LONG) and _grows(over):
+            yield dotted(call.func), over
+
+
+def _rereads(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`"".join(pieces[i] for i in ids)`, where `ids` gets longer."""
+    for node in nodes:
+        gone = [node.iter] if isinstance(node, ast.For | ast.comprehension) else []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join":
+            gone += node.args
+        for each in gone:
+            over = seen.get(dotted(each))
+            if _is(over, _LISTS, _TABLE_ROWS) and over.same and _grows(over):
+                yield f"all of {over.name}", over
+
+
+_BY_TEXT: tuple[tuple[Family, Callable[[WorkLine, Sequence[ast.AST], dict[str, Operand]], _Found]], ...] = (
+    (Family.SEARCH, _searches),
+    (Family.MASK, _masks),
+    (Family.COPY, _copies),
+    (Family.DRAW, _draws),
+    (Family.JOIN, _joins),
+    (Family.REREAD, _rereads),
+)
+
+
+def _by_library(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> Operation | None:
+    if line.below_share(*_COMPILES) >= _COMPILING:
+        return Operation(Family.PATTERN, "re.compile")
+    if line.below_share("copy.deepcopy") >= _MOSTLY:
+        return Operation(Family.CLONE, "copy.deepcopy")
+    if line.phase is Phase.PLOTTING or line.below_share(*_DRAWINGS) >= _MOSTLY:
+        return Operation(Family.PLOT, _last(line.first))
+    if line.below_share(*_WRITES) >= _MOSTLY:
+        return Operation(Family.WRITE, _last(line.first))
+    if line.below_share("pandas.") >= _MOSTLY:
+        taken = any(isinstance(node, ast.Attribute) and node.attr in _ITEMS for node in nodes)
+        tables = [each for each in seen.values() if each.kind.startswith(_PANDAS)]
+        over = max(tables, key=lambda each: (each.same, each.most or 0), default=None)
+        return Operation(Family.TABLE, "pandas", over) if line.per_sample or taken else None
+    over = next((each for each in _given(nodes, seen) if each.same and not each.kind.startswith(_PLAIN_KINDS)), None)
+    if line.own_share < _MOSTLY and over is not None and (over.holds or over.most or 0) >= _LONG:
+        return Operation(Family.SAME, line.first, over)
+    return None
+
+
+def _given(nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> Iterator[Operand]:
+    """What calls are given, or are methods of."""
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            parts = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+            yield from (seen[name] for each in parts if (name := dotted(each)) in seen)
+
+
+def _base(node: ast.expr, seen: dict[str, Operand]) -> Operand | None:
+    """What a column or an attribute belongs to: `self.df` of `self.df["user"]`; not what an item belongs to."""
+    while True:
+        found = seen.get(dotted(node))
+        if found is not None or not isinstance(node, ast.Attribute | ast.Subscript):
+            return found
+        if isinstance(node, ast.Subscript) and not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)):
+            over = seen.get(dotted(node.value))
+            return over if over is not None and over.kind.startswith(_PANDAS) else None
+        node = node.value
+
+
+def _is(over: Operand | None, kinds: tuple[str, ...], least: int) -> TypeGuard[Operand]:
+    return over is not None and over.kind.startswith(kinds) and (over.most or 0) >= least
+
+
+def _grows(over: Operand) -> bool:
+    return (over.most or 0) >= _GROWS * max(over.least or 0, 1)
+
+
+def _last(name: str) -> str:
+    """`torch.save` of `torch.serialization.save`."""
+    package, _, function = name.partition(".")
+    return f"{package}.{function.rpartition('.')[2]}" if function else name

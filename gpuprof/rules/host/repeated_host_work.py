@@ -1,0 +1,188 @@
+"""What the two rules about work on the host share: which lines do it, and the finding."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.accounts.host_work import HostWork, WorkLine, when
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.sample_error import share_error
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.operands import Operand
+from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
+from gpuprof.rules.cell.statements import expressions_at
+from gpuprof.rules.host.operations import Family, Operation, operation_of
+from gpuprof.rules.saving.scope import graded, share_of, worst
+
+_NESTED = 2
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True)
+class RepeatedWork:
+    """Lines of one function that do the same kind of thing, the longest first; `ns` of all, `share` of the cell."""
+
+    operation: Operation
+    lines: tuple[WorkLine, ...]
+    ns: int
+    share: float
+
+    @property
+    def first(self) -> WorkLine:
+        """The longest."""
+        return self.lines[0]
+
+
+def repeated_work(results: Results, families: Collection[Family]) -> list[RepeatedWork]:
+    """By family and function, the longest first. What runs once is left out."""
+    work = results.get(HostWork)
+    found: dict[tuple[Family, str, str], list[tuple[Operation, WorkLine]]] = {}
+    for line in work.lines:
+        if not line.depth and not line.per_sample:
+            continue
+        operation = operation_of(line, expressions_at(_source(results, line), line.line))
+        if operation is not None and operation.family in families:
+            found.setdefault((operation.family, line.file, line.function), []).append((operation, line))
+    groups = []
+    for group in found.values():
+        lines = tuple(line for _, line in group)
+        ns = sum(line.ns for line in lines)
+        groups.append(RepeatedWork(group[0][0], lines, ns, share_of(ns, work.total_ns)))
+    return sorted(groups, key=lambda each: -each.ns)
+
+
+def _source(results: Results, line: WorkLine) -> str:
+    cell, stacks = results.context.cell, results.context.stacks
+    if line.is_cell:
+        return cell.source if cell else ""
+    return next((each.source for each in (stacks.files if stacks else ()) if each.filename == line.file), "")
+
+
+def is_nested(work: RepeatedWork) -> bool:
+    """Whether it is for each item, not for each iteration alone."""
+    return work.first.per_sample or work.first.depth >= _NESTED
+
+
+def often(work: RepeatedWork) -> str:
+    """`for each sample`, `for each item`; in one loop it may be in some iterations only: `again and again`."""
+    if work.first.per_sample:
+        return "for each sample"
+    return "for each item" if is_nested(work) else "again and again"
+
+
+def line_of(line: WorkLine) -> str:
+    """`line 16`, `line 3 of In [2]`, `line 40 of model.py`."""
+    if line.is_cell:
+        return f"line {line.line}"
+    if line.execution_count is not None:
+        return f"line {line.line} of In [{line.execution_count}]"
+    return f"line {line.line} of {line.file.replace(chr(92), '/').rpartition('/')[2]}"
+
+
+def lines_of(work: RepeatedWork) -> str:
+    """`Line 16 in encode`, `Lines 16, 17 and 20 in snapshot`: at most three."""
+    first = work.first
+    numbers = sorted({line.line for line in work.lines[:3]})
+    if len(numbers) > 1:
+        text = f"lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}{line_of(first).partition(str(first.line))[2]}"
+    else:
+        text = line_of(first)
+    named = first.function.rpartition(".<locals>.")[2]
+    return text if named.startswith("<") else f"{text} in `{named}`"
+
+
+def object_words(over: Operand | None) -> str:
+    """`a list of 256`, `a DataFrame of 300,000 rows`, `a Graph`."""
+    if over is None:
+        return "an object"
+    kind = over.kind.rpartition(".")[2]
+    kind = "array" if kind == "ndarray" else kind
+    article = "an" if kind[0] in "aeiouAEIOU" else "a"
+    if over.most is None:
+        return f"{article} {kind}"
+    rows = " rows" if kind in ("DataFrame", "Series") else ""
+    return f"{article} {kind} of {units.count(over.most)}{rows}"
+
+
+def judged(
+    results: Results,
+    rule: str,
+    work: RepeatedWork,
+    title: str,
+    change: str,
+    thresholds: tuple[float, float],
+    most: Severity = Severity.HIGH,
+) -> Finding:
+    """The finding; `thresholds`: the shares of the cell, its imports left out, from which it is medium and high."""
+    low, high = thresholds
+    cell, over = results.get(HostWork), work.operation.over
+    total_ns, counted = cell.total_ns, share_of(work.ns, cell.total_ns - cell.imports_ns)
+    stacks = results.context.stacks
+    assert stacks is not None
+    error = float(share_error(np.array([work.share]), total_ns, stacks)[0])
+    lines = sorted({each for line in work.lines for each in line.cell_lines})
+    during = _when(results, work)
+    seen = f" `{over.name}` is {object_words(over)}{_same(over)}." if over is not None else ""
+    text = lines_of(work)
+    verbs = ("run", "take") if len({line.line for line in work.lines}) > 1 else ("runs", "takes")
+    return Finding(
+        rule=rule,
+        severity=min(graded(counted, high, low), most),
+        title=f"{title}: {units.percent(work.share)} of the cell",
+        explanation=f"{text[0].upper()}{text[1:]} runs {often(work)} and takes {units.duration(work.ns)} of the cell."
+        f"{seen}{_called(work)}",
+        evidence={
+            "work_ms": units.milliseconds(work.ns),
+            "work_share": round(work.share, 4),
+            "error_share": round(error, 4),
+            "operation": work.operation.call,
+            "loops": work.first.depth,
+            **_evidence(over),
+        },
+        where=Where(lines=tuple(lines), ranges_ns=worst(during)),
+        during=during if len(during.starts) else None,
+        change=change,
+        saving=Saving(
+            0.0, work.ns, work.ns, work.share, "C", "upper bound: none of this work, by sampled stacks", of_cell=True
+        ),
+    )
+
+
+def _when(results: Results, work: RepeatedWork) -> Intervals:
+    """While these lines were seen; what takes most of the loading is meant by all waits for it."""
+    seen = when(list(work.lines))
+    if not work.first.per_sample or work.ns < _MOSTLY * results.get(HostWork).loading_ns:
+        return seen
+    waits = results.get(InputPipeline).waits
+    return intervals.union(
+        Intervals(np.concatenate((seen.starts, waits.starts)), np.concatenate((seen.ends, waits.ends)))
+    )
+
+
+def _same(over: Operand) -> str:
+    return f", the same one in all of {units.count(over.looks)} looks" if over.same and over.looks > 1 else ""
+
+
+def _called(work: RepeatedWork) -> str:
+    first = work.first
+    if not first.first or first.own_share > 1 - first.own_share:
+        return ""
+    return f" Most of it is in `{first.first}`."
+
+
+def _evidence(over: Operand | None) -> dict[str, float | int | str]:
+    if over is None:
+        return {}
+    found: dict[str, float | int | str] = {"object": over.name, "object_kind": over.kind, "looks": over.looks}
+    return {**found, **({"length": over.most} if over.most is not None else {})}
+
+
+def best(works: Sequence[RepeatedWork], least: float) -> RepeatedWork | None:
+    """The largest, where it is at least that share of the cell."""
+    return works[0] if works and works[0].share >= least else None

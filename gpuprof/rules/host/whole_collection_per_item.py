@@ -1,0 +1,79 @@
+"""A whole collection is searched, compared, copied or summed up again for each item.
+
+What it finds
+    A line that takes 10% of the cell or more, runs again and again, and goes through all of one large object each time:
+    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `choice(…, p=weights)`, a table that
+    is joined to itself with one more row, a list that is read from its beginning whenever it got longer. The line is
+    known by samples of the stack over the whole cell, the object by looks at the names on the line.
+
+Why it costs
+    Each item costs as much as the whole collection is long: twice the data take four times as long.
+
+What to do
+    Do what concerns the whole collection once, before the loop: a dict from key to position, a set, groups by key, a
+    sorted array. Draw all numbers in one call. Collect rows in a list and join them once, after the loop.
+
+When to leave it
+    When the collection changes between two items, so that nothing made of it can be kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof.analyses.accounts.host_work import HostWork
+from gpuprof.analyses.accounts.run_kind import KindOfRun
+from gpuprof.analyses.basics.result import Results
+from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.host.operations import OF_ALL, Family
+from gpuprof.rules.host.repeated_host_work import best, judged, object_words, often, repeated_work
+
+_TITLES = {
+    Family.SEARCH: "All of {kind} is searched {often}",
+    Family.MASK: "All of {kind} is compared {often}",
+    Family.COPY: "All of {kind} is gone through {often}",
+    Family.DRAW: "The probabilities of {kind} are prepared for each draw",
+    Family.JOIN: "All of {kind} is copied to add to it",
+    Family.REREAD: "All of {kind}, which grows, is gone through {often}",
+}
+_CHANGES = {
+    Family.SEARCH: "Make the positions of `{name}` once, before the loop (`{{key: i for i, key in enumerate({name})}}`, or "
+    "a set where only `in` is asked), and look each item up there.",
+    Family.MASK: "Group `{name}` by that key once, before the loop (a dict of arrays from `groupby`, or a sorted array "
+    "with `np.searchsorted`), and take each group from there.",
+    Family.COPY: "Do not copy or go through all of `{name}` each time: keep the form that is needed up to date (a list "
+    "that is used as a ring buffer, a running sum, a sorted list), or make it once, before the loop.",
+    Family.DRAW: "Draw all of them in one call (`size=(n, k)`), or draw uniform numbers and find them in "
+    "`np.cumsum({name})` with `np.searchsorted`: then the table is made once.",
+    Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",
+    Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the loop.",
+}
+
+
+@dataclass(frozen=True)
+class WholeCollectionPerItem(Rule):
+    """See the module."""
+
+    not_for = frozenset({KindOfRun.CAPTURE})
+
+    work_share: float = threshold(0.10, "of the cell: less is not worth a change")
+    medium_share: float = threshold(0.20, "of the cell without its imports: less matters little")
+    high_share: float = threshold(0.40, "of the cell without its imports: then it is the first thing to change")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the lines with such an operation."""
+        work = results.get(HostWork)
+        if not work.total_ns or not work.looked:
+            return Abstention(
+                self.name,
+                "samples of the cell’s stack, and the kinds and lengths of what its lines go through",
+                "Profile the cell with `%%gpuprofile`; a trace file does not hold them.",
+            )
+        found = best(repeated_work(results, OF_ALL), self.work_share)
+        if found is None or found.operation.over is None:
+            return None
+        family, over = found.operation.family, found.operation.over
+        title = _TITLES[family].format(kind=object_words(over), often=often(found))
+        change = _CHANGES[family].format(name=over.name)
+        return judged(results, self.name, found, title, change, (self.medium_share, self.high_share))
