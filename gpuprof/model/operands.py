@@ -7,8 +7,8 @@ import msgspec
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True):
     """One name that is read in the lines `first` to `last` (from 1) of `file`: of a function, or of one statement
-    outside of any. `name`: as it is written, with attributes (`self.frame`). `file`: the name of the code's file, that of
-    the profiled cell included.
+    outside of any. `name`: as it is written, with attributes (`self.frame`). `file`: the name of the code's file, also
+    that of the profiled cell.
 
     `kind`: the type with its module (`builtins.list`, `pandas.core.frame.DataFrame`); of a function or a class the name
     by which it is known (`copy.deepcopy`), with `callable`. `looks`: how often it was seen so. `least`, `most`: its

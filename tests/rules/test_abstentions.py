@@ -23,6 +23,7 @@ NEEDS = {
     "conv_bias_before_norm": "the device’s kernels",
     "copies_within_device": "the device’s copies",
     "copy_round_trip": "the copies from and to the device",
+    "costly_call_per_item": "samples of the cell’s stack",
     "cpu_build_or_cpu_tensors": "whether this machine has a GPU",
     "cpu_preprocessing": "the device’s idle time",
     "data_parallel_module": "on how many devices it ran",
@@ -91,6 +92,9 @@ NEEDS = {
     "unread_gradients": "a close look at the operators and their tensors",
     "unread_results": "a close look at the operators and their tensors",
     "weights_bound_inference": "the shapes of the matrix products: how many rows the weights are read for",
+    "whole_collection_per_item": (
+        "samples of the cell’s stack, and the kinds and lengths of what its lines go through"
+    ),
     "widened_before_copy": "the types of the operators’ inputs",
     "workers_oversubscribed": "how long the worker processes waited for a core",
     "workers_restarted": "the DataLoader’s settings",

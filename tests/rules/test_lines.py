@@ -41,15 +41,20 @@ WITHOUT_LINES = {
 # these name the line that capture noted beside the loader or the optimizer; their evidence is no event
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these read in the text whether it is so, and name the loop's line there
-BY_TEXT = ("evaluation_share", "growing_iterations", "memory_kept_by_hooks_or_graphs", "python_loop_over_slices")
+BY_TEXT = (
+    *("costly_call_per_item", "evaluation_share", "growing_iterations", "memory_kept_by_hooks_or_graphs"),
+    *("python_loop_over_slices", "whole_collection_per_item"),
+)
 # the line that sampled stacks stand in, or that the close look saw
 BY_STACKS = {
+    "costly_call_per_item": (3,),
     "evaluation_share": (8,),
     "hardly_read": (3, 4),
     "repeated_work": (3,),
     "round_trips": (3,),
     "unread_gradients": (4,),
     "unread_results": (3,),
+    "whole_collection_per_item": (2, 5),
 }
 
 

@@ -150,6 +150,10 @@ EDGES = (
     Edge("cpu_preprocessing", "high_share", lambda c, x: c._inputs(x), 3_999, 4_001, MEDIUM, HIGH),
     Edge("copies_within_device", "copy_share", lambda c, x: c._copies(x), 49, 50, None, LOW),
     Edge("copies_within_device", "high_share", lambda c, x: c._copies(x), 249, 250, MEDIUM, HIGH),
+    # of a cell of 1 s
+    Edge("costly_call_per_item", "work_share", lambda c, x: c.calls(x), 99, 100, None, LOW),
+    Edge("costly_call_per_item", "medium_share", lambda c, x: c.calls(x), 199, 200, LOW, MEDIUM),
+    Edge("costly_call_per_item", "high_share", lambda c, x: c.calls(x), 399, 400, MEDIUM, HIGH),
     Edge("exposed_h2d_copy", "exposed_share", lambda c, x: c._copies(x, "pinned"), 49, 50, None, MEDIUM),
     Edge("exposed_h2d_copy", "high_share", lambda c, x: c._copies(x, "pinned"), 199, 200, MEDIUM, HIGH),
     # of 1 ms of kernels
@@ -316,6 +320,9 @@ EDGES = (
     # of 100 µs
     Edge("weights_bound_inference", "weights_share", lambda c, x: c._products(x), 49, 50, None, MEDIUM),
     Edge("weights_bound_inference", "high_share", lambda c, x: c._products(x), 79, 80, MEDIUM, HIGH),
+    Edge("whole_collection_per_item", "work_share", lambda c, x: c.lookups(x), 99, 100, None, LOW),
+    Edge("whole_collection_per_item", "medium_share", lambda c, x: c.lookups(x), 199, 200, LOW, MEDIUM),
+    Edge("whole_collection_per_item", "high_share", lambda c, x: c.lookups(x), 399, 400, MEDIUM, HIGH),
     Edge("workers_oversubscribed", "main_share", lambda c, x: oversubscribed(main_wait=x), 4.9, 5, None, MEDIUM),
     Edge("workers_oversubscribed", "high_share", lambda c, x: oversubscribed(main_wait=x), 19.9, 20, MEDIUM, HIGH),
     Edge("workers_oversubscribed", "wait_ratio", lambda c, x: crowd(wait_ratio=x), 0.49, 0.51, None, HIGH),

@@ -165,7 +165,9 @@ class _Reader:
         """The stretches that are not in torch's Python, and which part of each is not in an operator: of what ran
         outside the recording that is the part which recorded stretches of the line show."""
         names = [self._path(each)[:1] for each in self._node[rows].tolist()]
-        computing = [bool(each) and each[0].startswith("torch.") and not each[0].startswith(_NOT_COMPUTING) for each in names]
+        computing = [
+            bool(each) and each[0].startswith("torch.") and not each[0].startswith(_NOT_COMPUTING) for each in names
+        ]
         rows = rows[~np.array(computing, bool)]
         bare = np.array([not self._path(each) for each in self._node[rows].tolist()], bool)
         part = np.ones(len(rows))
@@ -261,7 +263,5 @@ class _Reader:
 def when(lines: list[WorkLine]) -> Intervals:
     """All the time in these lines, a union."""
     return intervals.union(
-        Intervals(
-            np.concatenate([each.starts_ns for each in lines]), np.concatenate([each.ends_ns for each in lines])
-        )
+        Intervals(np.concatenate([each.starts_ns for each in lines]), np.concatenate([each.ends_ns for each in lines]))
     )

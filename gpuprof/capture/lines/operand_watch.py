@@ -110,7 +110,9 @@ class OperandWatch(Signal):
             return False
         scope = self._seen.scope_at(filename, frame.f_lineno or 0)
         if scope is not None and scope.begin_look():
-            _with_variables(frame, lambda variables: scope.note(lambda chain: _value(chain, variables, frame.f_globals)))
+            _with_variables(
+                frame, lambda variables: scope.note(lambda chain: _value(chain, variables, frame.f_globals))
+            )
         return True
 
     def _note_outer(self, scope: Scope, namespace: dict[str, Any]) -> None:

@@ -42,8 +42,8 @@ _CHANGES = {
     "`torch.from_numpy`), and index those.",
     Family.PATTERN: "Compile one pattern for all words once, before the loop (`re.compile('|'.join(map(re.escape, "
     "words)))`), or split the text and look each word up in a set.",
-    Family.CLONE: "Copy only what changes, by hand (`[row[:] for row in rows]`, `copy.copy`), or change the object, use "
-    "it and undo the change.",
+    Family.CLONE: "Copy only what changes, by hand (`[row[:] for row in rows]`, `copy.copy`), or change the object, "
+    "use it and undo the change.",
     Family.WRITE: "Write every so many iterations, and once after the loop.",
     Family.PLOT: "Draw every so many iterations or after the loop; keep the figure and change its data (`set_data`, "
     "`set_offsets`) instead of making it anew.",
@@ -71,7 +71,9 @@ class CostlyCallPerItem(Rule):
                 "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
             )
         works = repeated_work(results, frozenset(Family) - OF_ALL)
-        found = best([each for each in works if each.operation.family is not Family.SAME or is_nested(each)], self.work_share)
+        found = best(
+            [each for each in works if each.operation.family is not Family.SAME or is_nested(each)], self.work_share
+        )
         if found is None:
             return None
         family, operation = found.operation.family, found.operation

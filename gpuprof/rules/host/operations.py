@@ -41,7 +41,18 @@ _WRITES = (
 )
 _DRAWINGS = ("matplotlib.", "seaborn.", "plotly.", "bokeh.")
 # their objects are values that change, or tools: what is the same in all looks says nothing
-_PLAIN_KINDS = ("builtins.", "numpy.", "torch.", "collections.", "random.", "re.", "itertools.", "_io.", "pathlib.")
+_PLAIN_KINDS = (
+    "__main__.",
+    "builtins.",
+    "numpy.",
+    "torch.",
+    "collections.",
+    "random.",
+    "re.",
+    "itertools.",
+    "_io.",
+    "pathlib.",
+)
 
 
 class Family(Enum):
@@ -199,18 +210,24 @@ def _by_library(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operan
         tables = [each for each in seen.values() if each.kind.startswith(_PANDAS)]
         over = max(tables, key=lambda each: (each.same, each.most or 0), default=None)
         return Operation(Family.TABLE, "pandas", over) if line.per_sample or taken else None
-    over = next((each for each in _given(nodes, seen) if each.same and not each.kind.startswith(_PLAIN_KINDS)), None)
-    if line.own_share < _MOSTLY and over is not None and (over.holds or over.most or 0) >= _LONG:
-        return Operation(Family.SAME, line.first, over)
+    for call, over in _given(nodes, seen):
+        is_tool = over.same and not _is_value(over) and (over.holds or over.most or 0) >= _LONG
+        if is_tool and line.own_share < _MOSTLY:
+            return Operation(Family.SAME, call, over)
     return None
 
 
-def _given(nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> Iterator[Operand]:
-    """What calls are given, or are methods of."""
+def _is_value(over: Operand) -> bool:
+    """Whether it is of a kind whose objects are values."""
+    return over.kind.startswith(_PLAIN_KINDS)
+
+
+def _given(nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> Iterator[tuple[str, Operand]]:
+    """The calls, with what they are given, or are methods of."""
     for node in nodes:
         if isinstance(node, ast.Call):
             parts = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
-            yield from (seen[name] for each in parts if (name := dotted(each)) in seen)
+            yield from ((ast.unparse(node.func), seen[name]) for each in parts if (name := dotted(each)) in seen)
 
 
 def _base(node: ast.expr, seen: dict[str, Operand]) -> Operand | None:
@@ -219,7 +236,9 @@ def _base(node: ast.expr, seen: dict[str, Operand]) -> Operand | None:
         found = seen.get(dotted(node))
         if found is not None or not isinstance(node, ast.Attribute | ast.Subscript):
             return found
-        if isinstance(node, ast.Subscript) and not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)):
+        if isinstance(node, ast.Subscript) and not (
+            isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+        ):
             over = seen.get(dotted(node.value))
             return over if over is not None and over.kind.startswith(_PANDAS) else None
         node = node.value

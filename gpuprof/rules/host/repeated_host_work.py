@@ -90,7 +90,9 @@ def lines_of(work: RepeatedWork) -> str:
     first = work.first
     numbers = sorted({line.line for line in work.lines[:3]})
     if len(numbers) > 1:
-        text = f"lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}{line_of(first).partition(str(first.line))[2]}"
+        text = (
+            f"lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}{line_of(first).partition(str(first.line))[2]}"
+        )
     else:
         text = line_of(first)
     named = first.function.rpartition(".<locals>.")[2]
@@ -135,8 +137,8 @@ def judged(
         rule=rule,
         severity=min(graded(counted, high, low), most),
         title=f"{title}: {units.percent(work.share)} of the cell",
-        explanation=f"{text[0].upper()}{text[1:]} runs {often(work)} and takes {units.duration(work.ns)} of the cell."
-        f"{seen}{_called(work)}",
+        explanation=f"{text[0].upper()}{text[1:]} {verbs[0]} {often(work)} and {verbs[1]} {units.duration(work.ns)} of "
+        f"the cell.{seen}{_called(work)}",
         evidence={
             "work_ms": units.milliseconds(work.ns),
             "work_share": round(work.share, 4),
@@ -171,7 +173,7 @@ def _same(over: Operand) -> str:
 
 def _called(work: RepeatedWork) -> str:
     first = work.first
-    if not first.first or first.own_share > 1 - first.own_share:
+    if not first.first or first.first.startswith("<") or 2 * first.own_share > 1:
         return ""
     return f" Most of it is in `{first.first}`."
 

@@ -2,9 +2,9 @@
 
 What it finds
     A line that takes 10% of the cell or more, runs again and again, and goes through all of one large object each time:
-    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `choice(…, p=weights)`, a table that
-    is joined to itself with one more row, a list that is read from its beginning whenever it got longer. The line is
-    known by samples of the stack over the whole cell, the object by looks at the names on the line.
+    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `choice(…, p=weights)`, a table
+    that is joined to itself with one more row, a list that is read from its beginning whenever it got longer. The line
+    is known by samples of the stack over the whole cell, the object by looks at the names of the function that runs.
 
 Why it costs
     Each item costs as much as the whole collection is long: twice the data take four times as long.
@@ -38,8 +38,8 @@ _TITLES = {
     Family.REREAD: "All of {kind}, which grows, is gone through {often}",
 }
 _CHANGES = {
-    Family.SEARCH: "Make the positions of `{name}` once, before the loop (`{{key: i for i, key in enumerate({name})}}`, or "
-    "a set where only `in` is asked), and look each item up there.",
+    Family.SEARCH: "Make the positions of `{name}` once, before the loop "
+    "(`{{key: i for i, key in enumerate({name})}}`, or a set where only `in` is asked), and look each item up there.",
     Family.MASK: "Group `{name}` by that key once, before the loop (a dict of arrays from `groupby`, or a sorted array "
     "with `np.searchsorted`), and take each group from there.",
     Family.COPY: "Do not copy or go through all of `{name}` each time: keep the form that is needed up to date (a list "
@@ -47,7 +47,8 @@ _CHANGES = {
     Family.DRAW: "Draw all of them in one call (`size=(n, k)`), or draw uniform numbers and find them in "
     "`np.cumsum({name})` with `np.searchsorted`: then the table is made once.",
     Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",
-    Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the loop.",
+    Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the "
+    "loop.",
 }
 
 

@@ -18,6 +18,9 @@ class Early(Signal):
     field = "garbage"
     ends_first = True
 
+    def tick(self) -> None:
+        HEARD.append("early looks")
+
     def end(self) -> None:
         HEARD.append("early ends")
 
@@ -47,7 +50,9 @@ class Late(Signal):
 
 def test_every_signal_fills_a_field_of_its_own() -> None:
     fields = [kind.field for kind in all_signals()]
-    assert {"allocators", "compiling", "compositions", "garbage", "held", "loadings", "step_memory"} <= set(fields)
+    assert {"allocators", "compiling", "compositions", "garbage", "held", "loadings", "operands", "step_memory"} <= set(
+        fields
+    )
     assert len(set(fields)) == len(fields)
     assert set(fields) <= {field.name for field in msgspec.structs.fields(RunContext)}
 
@@ -57,10 +62,11 @@ def test_signals_begin_are_told_of_steps_and_end_in_two_parts() -> None:
     signals = Signals(WatchedCell(source="the cell"), (Early, Late))
     signals.begin()
     signals.after_step(None, 3)
+    signals.tick()
     signals.end(first=True)
     with pytest.raises(RuntimeError, match="its own fault"):
         signals.end(first=False)
-    assert HEARD == ["late begins in the cell", "step 3", "early ends", "late ends"]
+    assert HEARD == ["late begins in the cell", "step 3", "early looks", "early ends", "late ends"]
     assert signals.facts() == {"garbage": "early", "held": "late"}
     assert signals.notes == ("a doubt",)
 

@@ -41,9 +41,11 @@ PEAK = ("fragmented_memory", "memory_near_limit")
 READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capped", "thermal_throttle")
 # What only a close look shows.
 LOOKED = ("hardly_read", "repeated_work", "round_trips", "unread_gradients", "unread_results")
+# What only samples of the stack show.
+SAMPLED = ("costly_call_per_item", "whole_collection_per_item")
 ALWAYS = {
     *PEAK, *READINGS, "activations_dominate_peak", "debug_mode_on", "device_errors", "device_shared", "fp32_matmul",
-    "gc_pauses", *LOOKED, "stack_outdated",
+    "gc_pauses", *LOOKED, *SAMPLED, "stack_outdated",
 }  # fmt: skip
 # Without device events nothing is known of kernels, copies and idle time.
 OF_DEVICE = {
@@ -68,6 +70,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "conv_autotune_off": ((), ("debug_mode_on",)),
     "conv_bias_before_norm": ((*TRAINED,), ()),
     "copy_round_trip": (("widened_before_copy",), ()),
+    "costly_call_per_item": (("cold_start_dominates",), ("float64_compute",)),
     "cpu_build_or_cpu_tensors": (("cold_start_dominates",), ("debug_mode_on", "device_errors", "float64_compute",)),
     "data_parallel_module": (("grad_in_inference",), ()),
     "dense_embedding_gradients": ((*TRAINED, "python_loop_over_weights",), ()),
@@ -75,7 +78,9 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "device_shared": (("grad_in_inference",), ("device_errors",)),
     "empty_cache_in_step": ((), ("fp32_matmul",)),
     "energy_idle": ((), ("device_errors",)),
-    "evaluation_share": (("cold_start_dominates", "cpu_build_or_cpu_tensors",), ("float64_compute",)),
+    "evaluation_share": (
+        ("cold_start_dominates", "cpu_build_or_cpu_tensors",), ("costly_call_per_item", "float64_compute",),
+    ),
     "explicit_synchronize": (("grad_in_inference",), ()),
     "exposed_collective": (("grad_in_inference", "rank_straggler", "uneven_device_memory",), ()),
     "exposed_h2d_copy": (("widened_before_copy",), ()),
@@ -128,6 +133,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "unfused_optimizer": ((*TRAINED,), ()),
     "weights_bound_inference": ((), ("fp32_matmul",)),
+    "whole_collection_per_item": (("cold_start_dominates",), ("costly_call_per_item", "float64_compute",)),
     "workers_oversubscribed": ((), ("debug_mode_on",)),
     "workers_restarted": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors", "workers_oversubscribed",),

@@ -127,6 +127,20 @@ FIGURES = {
         ranges=5,
         first=(500, 600),
     ),
+    "costly_call_per_item": Figures(
+        "Line 3 runs for each item and takes 500 ms of the cell. Most of it is in `copy.deepcopy`.",
+        {
+            "work_ms": 500.0,
+            "work_share": 0.5,
+            "error_share": 0.0707,
+            "operation": "copy.deepcopy",
+            "loops": 2,
+        },
+        saving=(0, 500000, 500000),
+        grade="C",
+        ranges=5,
+        first=(1, 50001),
+    ),
     "cpu_build_or_cpu_tensors": Figures(
         (
             "Nothing ran on the device. aten::addmm (10×, 3.00 ms) and the like took 3.00 ms on the CPU, 30 %"

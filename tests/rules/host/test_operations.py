@@ -1,0 +1,119 @@
+"""Which lines are in the table, by their text and what their names stood for; and which are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.operands import Operand
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.registry import rule
+from tests.rules.cases.host.costly_call_per_item import calls, library
+from tests.rules.cases.host.whole_collection_per_item import SOURCE, lookups, operand
+
+LIST, ARRAY, TABLE = "builtins.list", "numpy.ndarray", "pandas.DataFrame"
+
+
+def told(name: str, trace: Trace) -> Finding | None:
+    answer = rule(name).judge(Results(trace))
+    assert answer is None or isinstance(answer, Finding)
+    return answer
+
+
+def of_all(line: str, over: Operand | None) -> Finding | None:
+    return told(
+        "whole_collection_per_item", lookups(source=SOURCE.replace(SOURCE.splitlines()[1], f"    {line}"), over=over)
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "over", "title"),
+    [
+        ("return each in words", operand("words", LIST, 70), "All of a list of 70 is searched"),
+        (
+            "return table[table.user == user]",
+            operand("table", TABLE, 5000),
+            "All of a DataFrame of 5,000 rows is compared",
+        ),
+        (
+            "return table.loc[table['user'] == u, 'x']",
+            operand("table", TABLE, 5000),
+            "All of a DataFrame of 5,000 rows",
+        ),
+        ("return np.where(ids == each)[0]", operand("ids", ARRAY, 5000), "All of an array of 5,000 is compared"),
+        (
+            "return sample(list(memory), n)",
+            operand("memory", "collections.deque", 9000),
+            "All of a deque of 9,000 is gone",
+        ),
+        (
+            "return sorted(seen.items())",
+            operand("seen", "builtins.dict", 9000),
+            "All of a dict of 9,000 is gone through",
+        ),
+        ("return rng.choice(n, p=w)", operand("w", ARRAY, 600), "The probabilities of an array of 600 are prepared"),
+        (
+            "t = pd.concat([t, row])",
+            operand("t", TABLE, 600, least=1, same=False),
+            "All of a DataFrame of 600 rows is copied",
+        ),
+        ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000, least=9), "All of a list of 4,000, which grows,"),
+    ],
+)
+def test_all_of_one_object(line: str, over: Operand, title: str) -> None:
+    found = of_all(line, over)
+    assert found is not None and found.title.startswith(title)
+    assert found.evidence["object"] == over.name
+
+
+@pytest.mark.parametrize(
+    ("line", "over"),
+    [
+        ("return each in words", operand("words", "builtins.set", 70_000)),
+        ("return words.index(each)", operand("words", LIST, 20)),
+        ("return words[each]", operand("words", LIST, 70_000)),
+        ("return table[table.user == table.owner]", operand("table", TABLE, 5000)),
+        ("return ids[3] == each", operand("ids", ARRAY, 5000)),
+        ("return list(batch)", operand("batch", LIST, 32)),
+        ("return rng.choice(n)", operand("w", ARRAY, 600)),
+        ("t = pd.concat([a, b])", operand("t", TABLE, 600, least=1)),
+        ("t = pd.concat([t, row])", operand("t", TABLE, 600, least=590)),
+        ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000)),
+        ("return words.index(each)", None),
+    ],
+)
+def test_what_is_not_in_the_table(line: str, over: Operand | None) -> None:
+    assert of_all(line, over) is None
+
+
+@pytest.mark.parametrize(
+    ("frames", "title"),
+    [
+        ((library("re/__init__.py", "sub"), library("re/_compiler.py", "compile")), "Regular expressions are compiled"),
+        ((library("torch/serialization.py", "save"),), "`torch.save` writes"),
+        ((library("matplotlib/figure.py", "Figure.savefig"),), "A figure is drawn"),
+    ],
+)
+def test_costly_calls(frames: tuple[tuple[str, str, int], ...], title: str) -> None:
+    found = told("costly_call_per_item", calls(300, *frames))
+    assert found is not None and found.title.startswith(title) and found.severity == Severity.MEDIUM
+
+
+def test_single_items_of_a_table_by_their_text() -> None:
+    pandas = library("pandas/core/indexing.py", "_iLocIndexer.__getitem__")
+    source = "for i in order:\n    for j in near:\n        x = table.iloc[i]\n"
+    found = told("costly_call_per_item", calls(300, pandas, source=source))
+    assert found is not None and found.title.startswith("pandas takes single items for each item")
+    assert (
+        told("costly_call_per_item", calls(300, pandas, source=source.replace(".iloc[i]", ".groupby(i).sum()"))) is None
+    )
+
+
+def test_other_libraries_are_not_judged() -> None:
+    assert told("costly_call_per_item", calls(900, library("sklearn/metrics/_ranking.py", "roc_auc_score"))) is None
+
+
+def test_lines_out_of_any_loop_run_once() -> None:
+    source = "def encode(text):\n    return words.index(text)\n\nids = encode(text)\n"
+    assert told("whole_collection_per_item", lookups(source=source, loops=False)) is None
