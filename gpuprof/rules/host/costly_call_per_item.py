@@ -7,11 +7,12 @@ What it finds
     in nested loops. Known by samples of the stack over the whole cell. What runs once is left alone.
 
 Why it costs
-    Such a call takes 10 µs to 100 ms, whatever small part of it is used.
+    Such a call takes 10 µs to 100 ms, whatever small part of it is used, and if nobody reads its result.
 
 What to do
     Turn tables into arrays once, before the loop. Compile one pattern for all words. Copy only what changes. Write and
-    draw every so many iterations, and once after the loop. Ask for all results in one call.
+    draw every so many iterations, and once after the loop. Ask for all results in one call. Compute what is read once
+    after the loop there, or in the last iteration.
 
 When to leave it
     When each of these results is read, and the library has no call for many items at once.
@@ -35,6 +36,7 @@ _TITLES = {
     Family.CLONE: "`copy.deepcopy` copies objects {often}",
     Family.WRITE: "`{call}` writes {often}",
     Family.PLOT: "A figure is drawn {often}",
+    Family.LAST: "`{call}` runs again and again, and only its last result is read",
     Family.SAME: "`{call}` goes through one and the same object ({kind}) {often}",
 }
 _CHANGES = {
@@ -47,6 +49,7 @@ _CHANGES = {
     Family.WRITE: "Write every so many iterations, and once after the loop.",
     Family.PLOT: "Draw every so many iterations or after the loop; keep the figure and change its data (`set_data`, "
     "`set_offsets`) instead of making it anew.",
+    Family.LAST: "Compute it after the loop, or in the last iteration alone; to watch it, every so many iterations.",
     Family.SAME: "Ask for all of it in one call, before the inner loop, if the library has one (`single_source_…`, "
     "`all_pairs_…`, `cdist`, `query` or `predict` with all rows).",
 }

@@ -70,6 +70,7 @@ class Family(Enum):
     WRITE = "write"
     PLOT = "plot"
     SAME = "same"
+    LAST = "last"
 
 
 # the cost of these is that of everything in one object
@@ -78,11 +79,16 @@ OF_ALL = frozenset({Family.SEARCH, Family.MASK, Family.COPY, Family.DRAW, Family
 
 @dataclass(frozen=True)
 class Operation:
-    """`call`: the words of the text, or the library's function; `over`: what it goes through, where that is known."""
+    """`call`: the words of the text, or the library's function; `over`: what it goes through, where that is known;
+    `line`: of the profiled cell, where the call is far from the lines that take the time; `loop`: that of the loop;
+    `names`: what it gives a value."""
 
     family: Family
     call: str
     over: Operand | None = None
+    line: int | None = None
+    loop: int | None = None
+    names: tuple[str, ...] = ()
 
 
 _Found = Iterator[tuple[str, Operand | None]]

@@ -16,6 +16,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
+from gpuprof.rules.cell.last_results import last_results
 from gpuprof.rules.cell.statements import expressions_at
 from gpuprof.rules.host.operations import Family, Operation, operation_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
@@ -46,15 +47,26 @@ def repeated_work(results: Results, families: Collection[Family]) -> list[Repeat
     for line in work.lines:
         if not line.depth and not line.per_sample:
             continue
-        operation = operation_of(line, expressions_at(_source(results, line), line.line))
+        operation = _for_the_last(results, line)
+        operation = operation or operation_of(line, expressions_at(_source(results, line), line.line))
         if operation is not None and operation.family in families:
-            found.setdefault((operation.family, line.file, line.function), []).append((operation, line))
+            place = line.function if operation.line is None else str(operation.line)
+            found.setdefault((operation.family, line.file, place), []).append((operation, line))
     groups = []
     for group in found.values():
         lines = tuple(line for _, line in group)
         ns = sum(line.ns for line in lines)
         groups.append(RepeatedWork(group[0][0], lines, ns, share_of(ns, work.total_ns)))
     return sorted(groups, key=lambda each: -each.ns)
+
+
+def _for_the_last(results: Results, line: WorkLine) -> Operation | None:
+    """Where all of it is done for a result of which only the last iteration's is read."""
+    cell = results.context.cell
+    for each in last_results(cell.source) if cell else ():
+        if any(each.first <= at <= each.last for at in line.cell_lines):
+            return Operation(Family.LAST, each.call, line=each.first, loop=each.loop, names=each.names)
+    return None
 
 
 def _source(results: Results, line: WorkLine) -> str:
@@ -172,7 +184,13 @@ def _same(over: Operand) -> str:
 
 
 def _called(work: RepeatedWork) -> str:
-    first = work.first
+    first, line = work.first, work.operation.line
+    if line is not None:
+        names = " and ".join(f"`{name}`" for name in work.operation.names)
+        return (
+            f" It runs for line {line}: {names} get{'s' if len(work.operation.names) == 1 else ''} a value in each "
+            f"iteration of the loop in line {work.operation.loop}, and only the last one’s is read."
+        )
     if not first.first or first.first.startswith("<") or 2 * first.own_share > 1:
         return ""
     return f" Most of it is in `{first.first}`."

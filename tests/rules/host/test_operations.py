@@ -117,3 +117,12 @@ def test_other_libraries_are_not_judged() -> None:
 def test_lines_out_of_any_loop_run_once() -> None:
     source = "def encode(text):\n    return words.index(text)\n\nids = encode(text)\n"
     assert told("whole_collection_per_item", lookups(source=source, loops=False)) is None
+
+
+def test_only_the_last_result_is_read() -> None:
+    source = "def draw(step):\n    return sorted(step)\n\nfor step in steps:\n    shown = draw(step)\nprint(shown)\n"
+    found = told("costly_call_per_item", lookups(source=source, over=None))
+    assert found is not None
+    assert found.title == "`draw` runs again and again, and only its last result is read: 50 % of the cell"
+    assert "It runs for line 5: `shown` gets a value in each iteration of the loop in line 4" in found.explanation
+    assert told("costly_call_per_item", lookups(source=f"{source.rstrip()[:-12]}    print(shown)\n", over=None)) is None
