@@ -83,11 +83,11 @@ class HostWork(Result):
         total_ns = int(trace.stack_samples["duration_ns"].sum())
         if trace.context.stacks is None or not total_ns:
             return cls((), 0, 0, 0, looked)
-        reader = _Reader(trace, results, trace.context.stacks)
+        reader = _WorkReader(trace, results, trace.context.stacks)
         return cls(tuple(reader.lines()), total_ns, *reader.imports_and_loading_ns(), looked)
 
 
-class _Reader:
+class _WorkReader:
     """By the samples alone: lines that are known exactly are those of operators."""
 
     def __init__(self, trace: Trace, results: Results, stacks: SampledStacks):

@@ -23,12 +23,12 @@ from gpuprof.capture.base.notebook_files import is_users
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.lines.names_read import Chain
 from gpuprof.capture.lines.operand_facts import attribute, facts_of
-from gpuprof.capture.lines.operands_seen import OperandsSeen, Scope
+from gpuprof.capture.lines.operands_seen import OperandsSeen, NameScope
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import Operands
 
 # of the time of the cell so far, on its own thread
-_SHARE = 0.002
+_SHARE = 0.0018
 _FEWEST_NS = 1_000_000
 _MOST_FRAMES, _MOST_OWN = 80, 4
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: the frame keeps its variables outside of a dict
@@ -115,7 +115,7 @@ class OperandWatch(Signal):
             )
         return True
 
-    def _note_outer(self, scope: Scope, namespace: dict[str, Any]) -> None:
+    def _note_outer(self, scope: NameScope, namespace: dict[str, Any]) -> None:
         """The notebook's names in a function that was never looked at."""
         if not scope.looks:
             scope.note(lambda chain: (False, None) if scope.owns(chain[0]) else _value(chain, {}, namespace))

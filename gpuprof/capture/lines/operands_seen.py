@@ -20,18 +20,18 @@ class OperandsSeen:
     """All scopes of all files; `read` is for the watching thread, the rest for the main one."""
 
     def __init__(self) -> None:
-        self._scopes: dict[str, list[Scope]] = {}
-        self._at: dict[tuple[str, int], Scope | None] = {}
+        self._scopes: dict[str, list[NameScope]] = {}
+        self._at: dict[tuple[str, int], NameScope | None] = {}
 
     def read(self, filename: str, source: str) -> None:
         """Find the names in the text of a file."""
-        self._scopes[filename] = [Scope(each) for each in names_read(source)]
+        self._scopes[filename] = [NameScope(each) for each in names_read(source)]
 
-    def scopes(self, filename: str) -> list[Scope]:
+    def scopes(self, filename: str) -> list[NameScope]:
         """Those of a file that was read."""
         return self._scopes.get(filename, [])
 
-    def scope_at(self, filename: str, line: int) -> Scope | None:
+    def scope_at(self, filename: str, line: int) -> NameScope | None:
         """The innermost around that line; None for a file that is not read yet."""
         scopes = self._scopes.get(filename)
         if scopes is None:
@@ -47,14 +47,14 @@ class OperandsSeen:
         return tuple(found[:_MOST_PLACES])
 
 
-class Scope:
+class NameScope:
     """The names of one function, or of one statement outside of any. `looks`: how often it was looked at."""
 
     def __init__(self, names: NamesRead):
         self.names = names
         self.looks = 0
         self._left = dict.fromkeys(names.chains, _TRIES)
-        self._seen: dict[tuple[str, str], _Seen] = {}
+        self._seen: dict[tuple[str, str], _SeenName] = {}
 
     def begin_look(self) -> bool:
         """Whether it is to be looked at (again)."""
@@ -75,7 +75,7 @@ class Scope:
                 if key in self._seen:
                     self._seen[key].again(facts)
                 else:
-                    self._seen[key] = _Seen(facts)
+                    self._seen[key] = _SeenName(facts)
             if facts is None or facts.callable:
                 self._left[chain] = tries - 1
                 if tries <= 1:
@@ -87,7 +87,7 @@ class Scope:
         return [each.operand(file, first, last, *key) for key, each in self._seen.items()]
 
 
-class _Seen:
+class _SeenName:
     """All looks at one name, while it was of one kind."""
 
     def __init__(self, first: OperandFacts):

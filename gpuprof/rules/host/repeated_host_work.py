@@ -26,7 +26,7 @@ _MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
-class RepeatedWork:
+class RepeatedHostWork:
     """Lines of one function that do the same kind of thing, the longest first; `ns` of all, `share` of the cell."""
 
     operation: Operation
@@ -40,7 +40,7 @@ class RepeatedWork:
         return self.lines[0]
 
 
-def repeated_work(results: Results, families: Collection[Family]) -> list[RepeatedWork]:
+def repeated_work(results: Results, families: Collection[Family]) -> list[RepeatedHostWork]:
     """By family and function, the longest first. What runs once is left out."""
     work = results.get(HostWork)
     found: dict[tuple[Family, str, str], list[tuple[Operation, WorkLine]]] = {}
@@ -56,7 +56,7 @@ def repeated_work(results: Results, families: Collection[Family]) -> list[Repeat
     for group in found.values():
         lines = tuple(line for _, line in group)
         ns = sum(line.ns for line in lines)
-        groups.append(RepeatedWork(group[0][0], lines, ns, share_of(ns, work.total_ns)))
+        groups.append(RepeatedHostWork(group[0][0], lines, ns, share_of(ns, work.total_ns)))
     return sorted(groups, key=lambda each: -each.ns)
 
 
@@ -76,12 +76,12 @@ def _source(results: Results, line: WorkLine) -> str:
     return next((each.source for each in (stacks.files if stacks else ()) if each.filename == line.file), "")
 
 
-def is_nested(work: RepeatedWork) -> bool:
+def is_nested(work: RepeatedHostWork) -> bool:
     """Whether it is for each item, not for each iteration alone."""
     return work.first.per_sample or work.first.depth >= _NESTED
 
 
-def often(work: RepeatedWork) -> str:
+def often(work: RepeatedHostWork) -> str:
     """`for each sample`, `for each item`; in one loop it may be in some iterations only: `again and again`."""
     if work.first.per_sample:
         return "for each sample"
@@ -97,7 +97,7 @@ def line_of(line: WorkLine) -> str:
     return f"line {line.line} of {line.file.replace(chr(92), '/').rpartition('/')[2]}"
 
 
-def lines_of(work: RepeatedWork) -> str:
+def lines_of(work: RepeatedHostWork) -> str:
     """`Line 16 in encode`, `Lines 16, 17 and 20 in snapshot`: at most three."""
     first = work.first
     numbers = sorted({line.line for line in work.lines[:3]})
@@ -127,7 +127,7 @@ def object_words(over: Operand | None) -> str:
 def judged(
     results: Results,
     rule: str,
-    work: RepeatedWork,
+    work: RepeatedHostWork,
     title: str,
     change: str,
     thresholds: tuple[float, float],
@@ -168,7 +168,7 @@ def judged(
     )
 
 
-def _when(results: Results, work: RepeatedWork) -> Intervals:
+def _when(results: Results, work: RepeatedHostWork) -> Intervals:
     """While these lines were seen; what takes most of the loading is meant by all waits for it."""
     seen = when(list(work.lines))
     if not work.first.per_sample or work.ns < _MOSTLY * results.get(HostWork).loading_ns:
@@ -183,7 +183,7 @@ def _same(over: Operand) -> str:
     return f", the same one in all of {units.count(over.looks)} looks" if over.same and over.looks > 1 else ""
 
 
-def _called(work: RepeatedWork) -> str:
+def _called(work: RepeatedHostWork) -> str:
     first, line = work.first, work.operation.line
     if line is not None:
         names = " and ".join(f"`{name}`" for name in work.operation.names)
@@ -203,6 +203,6 @@ def _evidence(over: Operand | None) -> dict[str, float | int | str]:
     return {**found, **({"length": over.most} if over.most is not None else {})}
 
 
-def best(works: Sequence[RepeatedWork], least: float) -> RepeatedWork | None:
+def best(works: Sequence[RepeatedHostWork], least: float) -> RepeatedHostWork | None:
     """The largest, where it is at least that share of the cell."""
     return works[0] if works and works[0].share >= least else None
