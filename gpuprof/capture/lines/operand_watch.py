@@ -23,7 +23,7 @@ from gpuprof.capture.base.notebook_files import is_users
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.lines.names_read import Chain
 from gpuprof.capture.lines.operand_facts import attribute, facts_of
-from gpuprof.capture.lines.operands_seen import OperandsSeen, NameScope
+from gpuprof.capture.lines.operands_seen import NameScope, OperandsSeen
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import Operands
 

@@ -100,7 +100,7 @@ def line_of(line: WorkLine) -> str:
 def lines_of(work: RepeatedHostWork) -> str:
     """`Line 16 in encode`, `Lines 16, 17 and 20 in snapshot`: at most three."""
     first = work.first
-    numbers = sorted({line.line for line in work.lines[:3]})
+    numbers = sorted({line.line for line in [each for each in work.lines if each.function == first.function][:3]})
     if len(numbers) > 1:
         text = (
             f"lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}{line_of(first).partition(str(first.line))[2]}"
@@ -144,7 +144,7 @@ def judged(
     during = _when(results, work)
     seen = f" `{over.name}` is {object_words(over)}{_same(over)}." if over is not None else ""
     text = lines_of(work)
-    verbs = ("run", "take") if len({line.line for line in work.lines}) > 1 else ("runs", "takes")
+    verbs = ("run", "take") if text.startswith("lines") else ("runs", "takes")
     return Finding(
         rule=rule,
         severity=min(graded(counted, high, low), most),
@@ -188,8 +188,8 @@ def _called(work: RepeatedHostWork) -> str:
     if line is not None:
         names = " and ".join(f"`{name}`" for name in work.operation.names)
         return (
-            f" It runs for line {line}: {names} get{'s' if len(work.operation.names) == 1 else ''} a value in each "
-            f"iteration of the loop in line {work.operation.loop}, and only the last one’s is read."
+            f" Line {line} calls it: {names} get{'s' if len(work.operation.names) == 1 else ''} a value in each "
+            f"iteration of the loop in line {work.operation.loop}, and only the last one is read."
         )
     if not first.first or first.first.startswith("<") or 2 * first.own_share > 1:
         return ""

@@ -124,5 +124,5 @@ def test_only_the_last_result_is_read() -> None:
     found = told("costly_call_per_item", lookups(source=source, over=None))
     assert found is not None
     assert found.title == "`draw` runs again and again, and only its last result is read: 50 % of the cell"
-    assert "It runs for line 5: `shown` gets a value in each iteration of the loop in line 4" in found.explanation
+    assert "Line 5 calls it: `shown` gets a value in each iteration of the loop in line 4" in found.explanation
     assert told("costly_call_per_item", lookups(source=f"{source.rstrip()[:-12]}    print(shown)\n", over=None)) is None

@@ -1,0 +1,56 @@
+"""A list that is searched for each item, and the same with a dict: real cells in a real kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.support.kernel import LiveKernel, live_kernel
+
+SET_UP = """
+import random
+import torch
+
+words = [f"word{i}" for i in range(3000)]
+texts = [random.choices(words, k=40) for _ in range(1200)]
+ids_of = {word: i for i, word in enumerate(words)}
+"""
+SEARCHED = """%%gpuprofile
+def encode(text):
+    return torch.tensor([words.index(each) for each in text])
+
+total = 0
+for text in texts:
+    total += encode(text).sum().item()
+"""
+LOOKED_UP = SEARCHED.replace("words.index(each)", "ids_of[each]").replace("in texts:", "in texts * 20:")
+
+
+def told(kernel: LiveKernel, cell: str) -> dict[str, Any]:
+    ran = kernel.run(cell)
+    assert not ran.failed, ran.traceback
+    shown = kernel.run("import json, gpuprof; print(json.dumps(gpuprof.last().to_dict()))")
+    assert not shown.failed, shown.traceback
+    found: dict[str, Any] = json.loads(shown.stream("stdout"))
+    return found
+
+
+def test_a_list_that_is_searched_is_named_and_a_dict_is_not(tmp_path: Path) -> None:
+    with live_kernel(tmp_path) as kernel:
+        assert not kernel.run(SET_UP).failed
+        searched, looked_up = told(kernel, SEARCHED), told(kernel, LOOKED_UP)
+        cost = kernel.run(
+            "seen = gpuprof.last().trace.context.operands\n"
+            "window = gpuprof.last().trace.context.window\n"
+            "print(seen.looks, seen.cost_ns / (window.cell_end_ns - window.cell_start_ns))"
+        ).stream("stdout")
+
+    (finding,) = (each for each in searched["findings"] if each["rule"] == "whole_collection_per_item")
+    assert finding["severity"] == "high" and 3 in finding["where"]["lines"]
+    assert finding["title"].startswith("All of a list of 3,000 is searched for each item")
+    assert "`words` is a list of 3,000" in finding["explanation"]
+    rules = {each["rule"] for each in looked_up["findings"] if each["severity"] != "low"}
+    assert rules.isdisjoint({"whole_collection_per_item", "costly_call_per_item"})
+    looks, share = cost.split()
+    assert int(looks) > 0 and float(share) < 0.01
