@@ -144,7 +144,11 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     # what is filled number by number, and always with the same ones
     "tensor_by_element": ("repeated_work",),
     "python_loop_over_slices": ("tensor_by_element",),
-    "slow_transform": ("workers_oversubscribed",),
+    "slow_transform": (
+        "costly_call_per_item",
+        "whole_collection_per_item",
+        "workers_oversubscribed",
+    ),
     "small_batch": ("launch_bound",),
     "small_h2d_copies": (
         "tensor_by_element",

@@ -34,8 +34,8 @@ _TITLES = {
     Family.TABLE: "pandas takes single items {often}",
     Family.PATTERN: "Regular expressions are compiled {often}",
     Family.CLONE: "`copy.deepcopy` copies objects {often}",
-    Family.WRITE: "`{call}` writes {often}",
-    Family.PLOT: "A figure is drawn {often}",
+    Family.WRITE: "`{call}` writes again and again",
+    Family.PLOT: "A figure is drawn again and again",
     Family.LAST: "`{call}` runs again and again, and only its last result is read",
     Family.SAME: "`{call}` goes through one and the same object ({kind}) {often}",
 }

@@ -2,7 +2,8 @@
 
 What it finds
     Pieces of idle time of at least 1 ms in which the host is late, outside the DataLoader, while Python functions of
-    other libraries or of your own run: together at least a fifth of the time judged. The functions are named.
+    other libraries or of your own run: together at least a fifth of the time judged. The functions are named. Without a
+    device nothing waits for them: `whole_collection_per_item` and `costly_call_per_item` look at such work in any run.
 
 Why it costs
     What the CPU prepares between two pieces of the device's work is free only while the device still has work to do.

@@ -41,6 +41,7 @@ _WRITES = (
 )
 _DRAWINGS = ("matplotlib.", "seaborn.", "plotly.", "bokeh.")
 # their objects are values that change, or tools: what is the same in all looks says nothing
+_ACTS = ("step", "reset", "update", "write", "append", "add_scalar")
 _PLAIN_KINDS = (
     "__main__.",
     "builtins.",
@@ -108,11 +109,11 @@ def _searches(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SEARCHES:
             over = seen.get(dotted(node.func.value))
-            if _is(over, _LISTS, _LONG):
+            if _is_kept(over, _LISTS, _LONG):
                 yield f"{over.name}.{node.func.attr}", over
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             over = seen.get(dotted(node.comparators[0]))
-            if _is(over, (*_LISTS, _ARRAY), _LONG):
+            if _is_kept(over, (*_LISTS, _ARRAY), _LONG):
                 yield f"in {over.name}", over
 
 
@@ -121,13 +122,13 @@ def _masks(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -
     for node in nodes:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             sides = [_base(each, seen) for each in (node.left, node.comparators[0])]
-            large = [each for each in sides if _is(each, (_ARRAY, _PANDAS), _TABLE_ROWS)]
+            large = [each for each in sides if _is_kept(each, (_ARRAY, _PANDAS), _TABLE_ROWS)]
             # of two columns of one length all is needed
             if len(large) == 1 and large[0] is not None:
                 yield f"{ast.unparse(node)}", large[0]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "query":
             over = _base(node.func.value, seen)
-            if _is(over, (_PANDAS,), _TABLE_ROWS):
+            if _is_kept(over, (_PANDAS,), _TABLE_ROWS):
                 yield f"{over.name}.query", over
 
 
@@ -142,11 +143,11 @@ def _copies(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) 
             if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr in _VIEWS:
                 given = given.func.value
             over = seen.get(dotted(given))
-            if _is(over, (*_LISTS, *_KEYED), _TABLE_ROWS):
+            if _is_kept(over, (*_LISTS, *_KEYED), _TABLE_ROWS):
                 yield name, over
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
             over = seen.get(dotted(node.func.value))
-            if _is(over, (*_LISTS, *_KEYED, _ARRAY, _PANDAS), _TABLE_ROWS):
+            if _is_kept(over, (*_LISTS, *_KEYED, _ARRAY, _PANDAS), _TABLE_ROWS):
                 yield f"{over.name}.copy", over
 
 
@@ -159,11 +160,11 @@ def _draws(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -
         if name in _DRAWS:
             for each in node.keywords:
                 over = seen.get(dotted(each.value)) if each.arg in _WEIGHTS else None
-                if _is(over, (*_LISTS, _ARRAY), _LONG):
+                if _is_kept(over, (*_LISTS, _ARRAY), _LONG):
                     yield ast.unparse(node.func), over
         elif name in _ORDERS and node.args:
             over = seen.get(dotted(node.args[0]))
-            if _is(over, (*_LISTS, _ARRAY), _TABLE_ROWS):
+            if _is_kept(over, (*_LISTS, _ARRAY), _TABLE_ROWS):
                 yield ast.unparse(node.func), over
 
 
@@ -218,7 +219,8 @@ def _by_library(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operan
         return Operation(Family.TABLE, "pandas", over) if line.per_sample or taken else None
     for call, over in _given(nodes, seen):
         is_tool = over.same and not _is_value(over) and (over.holds or over.most or 0) >= _LONG
-        if is_tool and line.own_share < _MOSTLY:
+        # an environment, a bar of progress: another state each time
+        if is_tool and line.own_share < _MOSTLY and not call.endswith(_ACTS):
             return Operation(Family.SAME, call, over)
     return None
 
@@ -252,6 +254,11 @@ def _base(node: ast.expr, seen: dict[str, Operand]) -> Operand | None:
 
 def _is(over: Operand | None, kinds: tuple[str, ...], least: int) -> TypeGuard[Operand]:
     return over is not None and over.kind.startswith(kinds) and (over.most or 0) >= least
+
+
+def _is_kept(over: Operand | None, kinds: tuple[str, ...], least: int) -> TypeGuard[Operand]:
+    """The same object each time: all of a new one may be needed."""
+    return _is(over, kinds, least) and over.same
 
 
 def _grows(over: Operand) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from msgspec import structs
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.operands import Operand
+from gpuprof.model.operands import Operand, Operands
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
 from tests.rules.cases.host.costly_call_per_item import calls, library
 from tests.rules.cases.host.whole_collection_per_item import SOURCE, lookups, operand
+from tests.support.trace_builder import CELL_FILE
 
 LIST, ARRAY, TABLE = "builtins.list", "numpy.ndarray", "pandas.DataFrame"
 
@@ -81,6 +85,9 @@ def test_all_of_one_object(line: str, over: Operand, title: str) -> None:
         ("t = pd.concat([t, row])", operand("t", TABLE, 600, least=590)),
         ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000)),
         ("return words.index(each)", None),
+        # another one each time
+        ("return words.index(each)", operand("words", LIST, 70_000, same=False)),
+        ("return sorted(words)", operand("words", LIST, 70_000, same=False)),
     ],
 )
 def test_what_is_not_in_the_table(line: str, over: Operand | None) -> None:
@@ -126,3 +133,23 @@ def test_only_the_last_result_is_read() -> None:
     assert found.title == "`draw` runs again and again, and only its last result is read: 50 % of the cell"
     assert "Line 5 calls it: `shown` gets a value in each iteration of the loop in line 4" in found.explanation
     assert told("costly_call_per_item", lookups(source=f"{source.rstrip()[:-12]}    print(shown)\n", over=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "told_of"),
+    [
+        ("d = nx.shortest_path_length(graph, u, v)", "networkx.classes.graph.Graph", True),
+        ("d = graph.query(point)", "scipy.spatial.KDTree", True),
+        ("d = graph.step(action)", "gymnasium.core.Env", False),
+        ("d = measure(graph, u)", "__main__.Plan", False),
+        ("d = measure(graph, u)", "numpy.ndarray", False),
+    ],
+)
+def test_one_object_of_a_library_in_nested_loops(line: str, kind: str, told_of: bool) -> None:
+    source = f"for u in points:\n    for v in points:\n        {line}\n"
+    trace = calls(900, library("other/search.py", "search"), source=source)
+    graph = Operand(file=CELL_FILE, first=1, last=3, name="graph", kind=kind, looks=9, holds=500)
+    seen = structs.replace(trace.context, operands=Operands(looks=9, seen=(graph,)))
+    found = told("costly_call_per_item", replace(trace, context=seen))
+    assert (found is not None) is told_of
+    assert found is None or found.severity == Severity.MEDIUM
