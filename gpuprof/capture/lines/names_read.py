@@ -35,9 +35,12 @@ def names_read(source: str) -> list[NamesRead]:
     if len(source) > _MOST_CHARACTERS:
         return []
     try:
-        tree = ast.parse(_MAGIC.sub(r"\1pass", source))
+        return _of_tree(ast.parse(_MAGIC.sub(r"\1pass", source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
+
+
+def _of_tree(tree: ast.Module) -> list[NamesRead]:
     outside = [_read(node, (), False) for node in tree.body if not isinstance(node, _Function | ast.ClassDef)]
     functions = [node for node in ast.walk(tree) if isinstance(node, _Function)]
     return outside + [_read(node, _given(node.args), True) for node in functions]

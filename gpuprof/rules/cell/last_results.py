@@ -40,8 +40,13 @@ def last_results(source: str) -> tuple[LastResult, ...]:
     """Those of the loops over something of known length, without an early end. What may have another effect than its
     result is left out, and what a condition of its own makes rare. Empty where the text is not Python."""
     tree = parsed(source)
-    if tree is None:
+    try:
+        return _of_tree(tree) if tree is not None else ()
+    except RecursionError:  # an expression of a thousand terms
         return ()
+
+
+def _of_tree(tree: ast.Module) -> tuple[LastResult, ...]:
     functions = {each.name: each for each in ast.walk(tree) if isinstance(each, _Function)}
     outside = _read_in(list(functions.values()))
     reads = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and _loads(each)]

@@ -13,7 +13,10 @@ def expressions_at(source: str, line: int) -> list[ast.AST]:
     tree = parsed(source)
     found = [node for node in (ast.walk(tree) if tree else ()) if isinstance(node, ast.stmt) and _holds(node, line)]
     inner = max(found, key=lambda node: (node.lineno, -(node.end_lineno or node.lineno)), default=None)
-    return _of_head(inner) if inner is not None else []
+    try:
+        return _of_head(inner) if inner is not None else []
+    except RecursionError:  # an expression of a thousand terms
+        return []
 
 
 def _holds(node: ast.stmt, line: int) -> bool:

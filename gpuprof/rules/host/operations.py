@@ -34,11 +34,13 @@ _DRAWS = ("choice", "choices")
 _ORDERS = ("permutation", "shuffle")
 _JOINS = ("concat", "append", "concatenate", "vstack", "hstack", "column_stack")
 _ITEMS = ("iloc", "loc", "at", "iat", "iterrows", "itertuples")
-_COMPILES = ("re._compiler.", "re._parser.", "re._compile", "re._casefix", "sre_compile.", "sre_parse.")
+_COMPILES = ("re._compiler.", "re._parser.")
 _WRITES = (
-    *("torch.serialization.save", "torch.serialization._save", "pickle.", "numpy.lib._npyio_impl.save", "json.dump"),
-    *("numpy.lib.npyio.save", "pandas.io.", "joblib.numpy_pickle.dump", "PIL.Image.Image.save", "safetensors."),
+    *("torch.serialization.save", "torch.serialization._save", "pickle._Pickler.", "json.dump", "safetensors."),
+    *("numpy.lib._npyio_impl.save", "numpy.lib.npyio.save", "joblib.numpy_pickle.dump", "PIL.Image.Image.save"),
+    *("pandas.io.formats.csvs.", "pandas.io.pickle.to_pickle", "pandas.io.parquet.to_parquet"),
 )
+_READS_FILES = "pandas.io."
 _DRAWINGS = ("matplotlib.", "seaborn.", "plotly.", "bokeh.")
 # their objects are values that change, or tools: what is the same in all looks says nothing
 _ACTS = ("step", "reset", "update", "write", "append", "add_scalar")
@@ -212,7 +214,7 @@ def _by_library(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operan
         return Operation(Family.PLOT, _last(line.first))
     if line.below_share(*_WRITES) >= _MOSTLY:
         return Operation(Family.WRITE, _last(line.first))
-    if line.below_share("pandas.") >= _MOSTLY:
+    if line.below_share("pandas.") >= _MOSTLY and line.below_share(_READS_FILES) < _MOSTLY:
         taken = any(isinstance(node, ast.Attribute) and node.attr in _ITEMS for node in nodes)
         tables = [each for each in seen.values() if each.kind.startswith(_PANDAS)]
         over = max(tables, key=lambda each: (each.same, each.most or 0), default=None)
@@ -220,7 +222,7 @@ def _by_library(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operan
     for call, over in _given(nodes, seen):
         is_tool = over.same and not _is_value(over) and (over.holds or over.most or 0) >= _LONG
         # an environment, a bar of progress: another state each time
-        if is_tool and line.own_share < _MOSTLY and not call.endswith(_ACTS):
+        if is_tool and max(line.own_share, line.below_share("torch.")) < _MOSTLY and not call.endswith(_ACTS):
             return Operation(Family.SAME, call, over)
     return None
 

@@ -81,3 +81,4 @@ def test_what_a_function_reads_is_read() -> None:
 
 def test_what_is_no_python_has_none() -> None:
     assert last_results("for x in (") == ()
+    assert last_results(f"for x in y:\n    z = f({' + '.join(['y'] * 3000)})\nprint(z)\n") == ()

@@ -117,6 +117,20 @@ def test_single_items_of_a_table_by_their_text() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "frames",
+    [
+        # a pattern that is known already
+        (library("re/__init__.py", "sub"), library("re/__init__.py", "_compile")),
+        (library("pandas/io/parsers/readers.py", "read_csv"), library("pandas/core/frame.py", "DataFrame.__init__")),
+        (library("torch/serialization.py", "load"),),
+    ],
+)
+def test_calls_that_only_look_like_it(frames: tuple[tuple[str, str, int], ...]) -> None:
+    source = "for i in order:\n    for j in near:\n        x = table.iloc[i]\n"
+    assert told("costly_call_per_item", calls(900, *frames, source=source)) is None
+
+
 def test_other_libraries_are_not_judged() -> None:
     assert told("costly_call_per_item", calls(900, library("sklearn/metrics/_ranking.py", "roc_auc_score"))) is None
 
