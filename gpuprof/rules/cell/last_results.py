@@ -107,7 +107,7 @@ def _is_new(name: str, loop: ast.For, given: list[_Given], around: dict[int, tup
     first, counters = mine[0], _names(loop.target)
     if isinstance(first, ast.AugAssign) or any(not _is_counted(test, counters, loop) for test in around[id(first)]):
         return False
-    reads = [each for each in _within(loop) if _loads(each, name)]
+    reads = [each for each in _within(loop) if isinstance(each, ast.Name) and _loads(each, name)]
     return all((each.lineno, each.col_offset) > (first.end_lineno, first.end_col_offset) for each in reads)
 
 
