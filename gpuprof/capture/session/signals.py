@@ -48,6 +48,11 @@ class Signals:
         for signal in self._all:
             signal.before_batch()
 
+    def tick(self, resident_bytes: int) -> None:
+        """Tell each what the process holds; on another thread."""
+        for signal in self._all:
+            signal.tick(resident_bytes)
+
     def pause(self) -> None:
         """Tell each that the kernel recording has ended."""
         for signal in self._all:
