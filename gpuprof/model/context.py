@@ -211,15 +211,18 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     """Tensors on one device that one name of the notebook kept alive at the end of the cell.
 
     `kind` is `global`, `module` (a model or optimizer), `output` (`Out[3]`, `_`), `traceback` (a frame of the last
-    one) or `hook` (only a module's forward hook reaches it; `name` is the hook's).
-
-    `bytes` are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an
-    autograd graph. `used`: the cell, or a function of the notebook, mentions the name, or something else refers to the
-    object as well, so that deleting the name alone would not free it.
+    one), `hook` (only a module's forward hook reaches it; `name` is the hook's) or `frame`: a variable of a function of
+    the notebook (`outputs in evaluate()`) that ran at `at_ns` (Unix time), when the process was about largest. `bytes`
+    are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an autograd graph.
+    `used`: the cell or a function of the notebook mentions the name, or something else refers to the object as well.
 
     `graph_bytes`: what the graphs keep on this device for a backward pass, weights and what names hold left out; None
     in older recordings. The tensors themselves may be elsewhere. `hook`: the function that is or was a forward hook of
     the module `hooked` (`Net.layers.0`), and can reach what the name holds.
+
+    Of `bytes`: `unseen_bytes` are of storages of which all tensors together show half or less, less what they show;
+    `copied_bytes` are `copies` whole sets of tensors shaped as the parameters of a model; `repeated_bytes` are the same
+    numbers again, each about `repeated_times` times, in the tensor in which that is most (only looked for on the host).
     """
 
     name: str
@@ -232,6 +235,12 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     graph_bytes: int | None = None
     hook: str | None = None
     hooked: str | None = None
+    unseen_bytes: int = 0
+    copies: int = 0
+    copied_bytes: int = 0
+    repeated_bytes: int = 0
+    repeated_times: float = 1.0
+    at_ns: int | None = None
 
 
 class Garbage(msgspec.Struct, frozen=True, kw_only=True):

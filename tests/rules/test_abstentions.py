@@ -17,6 +17,7 @@ NEEDS = {
         "steps: without them the memory fetched at the start cannot be told from that of a steady state"
     ),
     "blocking_h2d_copy": "whether the copied host memory is pageable or pinned, which this trace does not say",
+    "broadcast_then_reduced": "in which lines the memory of the process was high",
     "clocks_held_down": "at least 10 readings of the device’s clock reasons under load",
     "cold_start_dominates": "steps, to tell the first from the later ones",
     "conv_autotune_off": "the setting `torch.backends.cudnn.benchmark`",
@@ -50,6 +51,7 @@ NEEDS = {
         "the text of the cell: iterations take longer and longer, but not whether by what they collect"
     ),
     "hardly_read": "a close look at the operators and their tensors",
+    "held_beyond_need": "what the names of the notebook hold",
     "host_cpu_bound": "the CPU use of this process in these stretches",
     "host_filled_then_copied": "whether the tensors that the host fills are those that it copies next",
     "idle_peer_devices": "the driver’s readings of the other devices",

@@ -42,14 +42,18 @@ WITHOUT_LINES = {
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these read in the text whether it is so, and name the loop's line there
 BY_TEXT = (
-    *("costly_call_per_item", "evaluation_share", "growing_iterations", "memory_kept_by_hooks_or_graphs"),
-    *("python_loop_over_slices", "whole_collection_per_item"),
+    *("costly_call_per_item", "evaluation_share", "growing_iterations", "held_beyond_need"),
+    *("memory_kept_by_hooks_or_graphs", "python_loop_over_slices", "whole_collection_per_item"),
 )
-# the line that sampled stacks stand in, or that the close look saw
+# exact lines would take the place of the samples that it reads
+BY_SAMPLES = ("broadcast_then_reduced",)
+# the line that sampled stacks stand in, that the close look saw, or that the text has
 BY_STACKS = {
+    "broadcast_then_reduced": (2, 3),
     "costly_call_per_item": (3,),
     "evaluation_share": (8,),
     "hardly_read": (3, 4),
+    "held_beyond_need": (5,),
     "repeated_work": (3,),
     "round_trips": (3,),
     "unread_gradients": (4,),
@@ -101,8 +105,9 @@ def test_the_line_that_waits_or_loops_is_named(name: str, at_us: int) -> None:
 def test_a_finding_names_the_line_of_its_evidence(name: str) -> None:
     run = case_of(name).fires()
     noted = 6 if name in NOTED else None
-    results = run if isinstance(run, Results) else Results(with_lines(run, (0, 6), noted=noted, text=name in BY_TEXT))
-    found = rule(name).check(results)
+    if not isinstance(run, Results):
+        run = Results(run if name in BY_SAMPLES else with_lines(run, (0, 6), noted=noted, text=name in BY_TEXT))
+    found = rule(name).check(run)
 
     assert isinstance(found, Finding)
     assert found.where.lines == (() if name in WITHOUT_LINES else BY_STACKS.get(name, (6,)))

@@ -102,6 +102,7 @@ def averaged(turns: int = 12, **facts: Any) -> Trace:
 
 
 KEPT = "memory_kept_by_hooks_or_graphs"
+BEYOND, BROADCAST = "held_beyond_need", "broadcast_then_reduced"
 EDGES = (
     # the peak is 10 of 16 GiB
     Edge("activations_dominate_peak", "activation_share", lambda c, x: activations(x, 10 - x), 4.9, 5, None, MEDIUM),
@@ -113,6 +114,11 @@ EDGES = (
     Edge("allocator_calls_in_step", "high_share", lambda c, x: c._steps(x), 65.5, 65.7, MEDIUM, HIGH),
     # the copy's 45 µs and what follows until the next kernel, of 1 ms
     Edge("blocking_h2d_copy", "cost_share", lambda c, x: c._copies(x, "pinned"), 11, 12, None, MEDIUM),
+    # of 1000 MiB, or of 400
+    Edge(BROADCAST, "saved_share", lambda c, x: c.processed(low_mib=x).build(), 801, 799, None, LOW),
+    Edge(BROADCAST, "medium_share", lambda c, x: c.processed(low_mib=x).build(), 701, 699, LOW, MEDIUM),
+    Edge(BROADCAST, "high_share", lambda c, x: c.processed(low_mib=x).build(), 501, 499, MEDIUM, HIGH),
+    Edge(BROADCAST, "saved_mib", lambda c, x: c.processed(400, low_mib=x).build(), 301, 299, None, LOW),
     Edge("clocks_held_down", "clock_share", lambda c, x: c._run(x), 1350, 1349, None, MEDIUM),
     Edge("clocks_held_down", "readings", lambda c, x: c._run(1200, x), 9, 10, ABSTAINS, MEDIUM),
     # ten steps, nine of them of 100 µs
@@ -214,10 +220,21 @@ EDGES = (
     Edge("memory_grows_per_step", "high_steps", lambda c, x: c._run(x), 6.1, 6.2, MEDIUM, HIGH),
     Edge("memory_grows_per_step", "levels", lambda c, x: c._run(10, steps=x), 7, 8, ABSTAINS, HIGH),
     # of a growth of 5 GiB, of a peak of 6 GiB; 16 GiB in all
-    Edge(KEPT, "explained_share", lambda c, x: c._run(x), 2.499, 2.5, None, MEDIUM),
+    Edge(KEPT, "explained_share", lambda c, x: c._run(x), 1.999, 2, None, MEDIUM),
     Edge(KEPT, "peak_share", lambda c, x: c._run(peak_gib=x, grown_gib=3.9), 20.1, 19.9, None, MEDIUM),
-    Edge(KEPT, "tensors", lambda c, x: c._run(tensors=x), 5, 6, None, MEDIUM),
-    Edge(KEPT, "iterations_until_full", lambda c, x: c._run(tensors=x), 40_001, 40_000, None, MEDIUM),
+    Edge(KEPT, "tensors", lambda c, x: c._run(tensors=x), 5, 6, None, HIGH),
+    Edge(KEPT, "iterations_until_full",
+         lambda c, x: c._run(1.25, grown_gib=2.5, tensors=x), 12_501, 12_500, None, MEDIUM),
+    Edge(KEPT, "one_share", lambda c, x: c._run(x, grown_gib=2.5, tensors=40_001), 1.79, 1.81, None, MEDIUM),
+    Edge(KEPT, "high_share", lambda c, x: c._run(x, grown_gib=4), 2.99, 3, MEDIUM, HIGH),
+    Edge(KEPT, "saved_mib",
+         lambda c, x: c._run(x / 1024, grown_gib=0.15, peak_gib=0.19, tensors=1000), 99, 101, None, HIGH),
+    # of a peak of 6 GiB, or of 512 MiB; copies of 1 GiB, of which one is needed, of a peak of 12 GiB
+    Edge(BEYOND, "saved_share", lambda c, x: c._run(x), 0.59, 0.61, None, LOW),
+    Edge(BEYOND, "medium_share", lambda c, x: c._run(x), 1.79, 1.81, LOW, MEDIUM),
+    Edge(BEYOND, "high_share", lambda c, x: c._run(x), 2.99, 3.01, MEDIUM, HIGH),
+    Edge(BEYOND, "saved_mib", lambda c, x: c._run(x / 1024, peak_gib=0.5), 99, 101, None, LOW),
+    Edge(BEYOND, "copies", lambda c, x: c.copied(x), 3, 4, None, LOW),
     Edge("memory_near_limit", "reserved_share", lambda c, x: c._run(x), 14.39, 14.41, None, MEDIUM),
     # 9 µs in every x
     # of 10 ms, in 20 iterations

@@ -101,7 +101,8 @@ def _place(trace: Trace, place: str, phases: _Phases, time: Array, held: Array) 
 
 def _parts(trace: Trace, device: str) -> tuple[tuple[str, int], ...]:
     known = next((each for each in trace.context.compositions if each.device == device), None)
-    held = [each for each in trace.context.held or () if each.device == device and (each.kind != "module" or not known)]
+    held = [each for each in trace.context.held or () if each.device == device and each.kind != "frame"]
+    held = [each for each in held if each.kind != "module" or not known]
     sizes = {
         "parameters": known.parameter_bytes if known else 0,
         "gradients": known.gradient_bytes if known else 0,

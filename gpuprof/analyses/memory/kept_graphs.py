@@ -42,7 +42,7 @@ class KeptGraphs(Result):
         cell = trace.context.cell
         found = sorted(set(_keepers(cell.source))) if cell else []
         held = trace.context.held or ()
-        holders = {each.name: each.graphs for each in held if each.graphs >= _FEW}
+        holders = {each.name: each.graphs for each in held if each.graphs >= _FEW and each.kind != "frame"}
         known = [(line, name) for line, name in found if name.partition(".")[0] in holders]
         chosen = known or found
         return cls(

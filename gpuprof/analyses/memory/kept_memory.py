@@ -1,4 +1,5 @@
-"""What the cell left behind with its graphs, or in what hooks fill, beside how much memory grew in it."""
+"""What the cell left behind with its graphs, in what hooks fill, or behind views and as copies, beside how much memory
+grew in it."""
 
 from __future__ import annotations
 
@@ -7,13 +8,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from gpuprof.analyses.accounts.cell_memory import CellMemory
+import numpy as np
+
+from gpuprof.analyses.accounts.cell_memory import CellMemory, resident_readings
+from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
+from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summing_lines
 from gpuprof.model.context import HeldTensors
 from gpuprof.model.trace import Trace
 
+_FEWEST_LEVELS = 5
+_WITHOUT_BACKWARD = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
 _HOOKING = ("register_forward_hook", "register_forward_pre_hook")
 
 
@@ -25,7 +34,13 @@ class KeptTensors:
     keep for a backward pass. `hook`: the function that fills it as a forward hook of `hooked` (None where only the
     text tells). `lines` (1-based) of the profiled cell put something into it, in a loop or in the hook. `summed`: by
     adding to a sum, whose one graph then has all of them. `filled`: that cell, or another that ran in it, is seen to
-    fill it; else it may have been full before.
+    fill it; else it may have been full before. `made`: the lines of the profiled cell that bind it to something.
+    `refilled`: it is emptied and filled again in an outer loop.
+
+    `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`, `repeated_times`: as in HeldTensors. `combined`: what it
+    holds is added up as it is; `in_parts`: it is indexed, split, or given to a data set; `backward`: a backward pass
+    begins at it. `function`: of a row of kind `frame` the function whose variable it is, with `meant` where it ran in a
+    phase in which its graphs may be needed.
     """
 
     name: str
@@ -39,25 +54,52 @@ class KeptTensors:
     lines: tuple[int, ...]
     summed: bool
     filled: bool
+    made: tuple[int, ...] = ()
+    refilled: bool = False
+    unseen_bytes: int = 0
+    copies: int = 0
+    copied_bytes: int = 0
+    repeated_bytes: int = 0
+    repeated_times: float = 1.0
+    combined: bool = False
+    in_parts: bool = False
+    backward: bool = False
+    function: str | None = None
+    meant: bool = False
 
 
 @dataclass(frozen=True)
 class DeviceKept:
     """One device's memory (`device`: `cpu`, `cuda:0`). `grown_bytes`: from the lowest reading of the cell, or its
     beginning, to its end; `peak_bytes`: the highest; `free_bytes`: what was free at the beginning (`cpu`) or at the
-    peak. None where it is not known. `kept`: the largest first."""
+    peak. None where it is not known. `kept`: the largest first. `levels`: the readings over the cell, bytes, in order;
+    empty where there are too few."""
 
     device: str
     grown_bytes: int | None
     peak_bytes: int | None
     free_bytes: int | None
     kept: tuple[KeptTensors, ...]
+    levels: tuple[int, ...] = ()
+
+    def saved_bytes(self, held_bytes: int, *, refilled: bool = False) -> int:
+        """By how much the peak falls where a name does not hold `held_bytes` of what it held at the end.
+
+        Before the end it held no more than what memory had grown by since, and than what stayed from then on (but
+        where it was `refilled`). Without readings: all of it, up to the growth.
+        """
+        if not self.levels:
+            return max(0, min(held_bytes, self.peak_bytes or 0, self.grown_bytes or 0))
+        level = np.array(self.levels, np.int64)
+        stays = level if refilled else np.minimum.accumulate(level[::-1])[::-1]
+        held = np.clip(stays - np.minimum.accumulate(level), 0, held_bytes)
+        return int(level.max() - (level - held).max())
 
 
 @dataclass(frozen=True)
 class KeptMemory(Result):
-    """`devices` on which names hold tensors with graphs, or hooks hold any; `known` is False where the recording does
-    not say what graphs keep."""
+    """`devices` on which names hold tensors with graphs or more than is shown of them, or hooks hold any; `known` is
+    False where the recording does not say what graphs keep."""
 
     devices: tuple[DeviceKept, ...]
     known: bool
@@ -70,14 +112,26 @@ class KeptMemory(Result):
             return cls((), False)
         sources = dict(notebook_sources(trace))
         by_text = {name: hook for text in sources.values() for hook, name in _hooks_in(text)}
-        rows = [each for each in held if each.graph_bytes or each.graphs or each.hook or each.name in by_text]
-        devices = sorted({each.device for each in rows})
+        rows = [each for each in held if _matters(each) or each.name in by_text]
+        devices, phases = sorted({each.device for each in rows}), _CellPhases(trace, results)
         found = []
         for device in devices:
-            kept = [_kept(each, held, sources, by_text) for each in rows if each.device == device]
+            kept = [_kept(each, held, sources, by_text, phases) for each in rows if each.device == device]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
-            found.append(DeviceKept(device, *_growth(trace, results, device), tuple(kept)))
+            found.append(DeviceKept(device, *_growth(trace, results, device), tuple(kept), _levels(trace, device)))
         return cls(tuple(found), True)
+
+
+def _matters(row: HeldTensors) -> bool:
+    more = row.unseen_bytes or row.copies > 1 or row.repeated_bytes
+    return bool(row.graph_bytes or row.graphs or row.hook or more)
+
+
+def _levels(trace: Trace, device: str) -> tuple[int, ...]:
+    if device == "cpu":
+        return tuple(resident_readings(trace)[1].tolist())
+    found = (each.allocated_bytes for each in trace.context.device_memory if f"cuda:{each.device}" == device)
+    return next((each for each in found if len(each) >= _FEWEST_LEVELS), ())
 
 
 def _growth(trace: Trace, results: Results, device: str) -> tuple[int | None, int | None, int | None]:
@@ -98,31 +152,72 @@ def _growth(trace: Trace, results: Results, device: str) -> tuple[int | None, in
 
 
 def _kept(
-    row: HeldTensors, held: tuple[HeldTensors, ...], sources: dict[str, str], by_text: dict[str, str]
+    row: HeldTensors,
+    held: tuple[HeldTensors, ...],
+    sources: dict[str, str],
+    by_text: dict[str, str],
+    phases: _CellPhases,
 ) -> KeptTensors:
-    source = sources.get("", "")
+    source, function = sources.get("", ""), None
+    name = row.name
+    if row.kind == "frame":
+        name, _, function = name.removesuffix("()").partition(" in ")
     same = [each for each in held if (each.name, each.kind) == (row.name, row.kind)]
-    hook = row.hook or by_text.get(row.name)
-    lines = _fills(source, row.name)
+    hook = row.hook or (by_text.get(name) if function is None else None)
+    lines = _fills(source, name)
     if hook:
         lines |= set(_lines_of_hook(source, hook))
+    texts = list(sources.values())
     return KeptTensors(
-        row.name,
-        row.kind,
-        row.tensors,
-        row.bytes,
-        sum(each.graphs for each in same),
-        row.graph_bytes or 0,
-        hook,
-        row.hooked,
-        tuple(sorted(lines)),
-        any(set(summing_lines(each, row.name)) for each in sources.values()),
-        hook is not None or any(_fills(each, row.name) for each in sources.values()),
+        name=name,
+        kind=row.kind,
+        tensors=row.tensors,
+        bytes=row.bytes,
+        graphs=sum(each.graphs for each in same),
+        graph_bytes=row.graph_bytes or 0,
+        hook=hook,
+        hooked=row.hooked,
+        lines=tuple(sorted(lines)),
+        summed=any(set(summing_lines(each, name)) for each in texts),
+        filled=hook is not None or any(_fills(each, name) for each in texts),
+        made=holder_text.made_lines(source, name, function),
+        refilled=holder_text.is_refilled(source, name) or function is not None,
+        unseen_bytes=row.unseen_bytes,
+        copies=row.copies,
+        copied_bytes=row.copied_bytes,
+        repeated_bytes=row.repeated_bytes,
+        repeated_times=row.repeated_times,
+        combined=any(holder_text.is_combined(each, name) for each in texts),
+        in_parts=any(holder_text.is_used_in_parts(each, name) for each in texts),
+        backward=any(holder_text.goes_backward(each, name) for each in texts),
+        function=function,
+        meant=row.kind == "frame" and phases.may_go_backward(row.at_ns, texts),
     )
 
 
+class _CellPhases:
+    """What the cell was doing when."""
+
+    def __init__(self, trace: Trace, results: Results):
+        stretches = results.get(Stretches)
+        order = np.argsort(stretches.start_ns, kind="stable")
+        self._starts, self._phase = stretches.start_ns[order], results.get(SamplePhases).phase[order]
+        self._trains = bool(trace.context.optimizers)
+
+    def may_go_backward(self, time_ns: int | None, texts: list[str]) -> bool:
+        """Whether what ran at that time may have needed its graphs."""
+        if not self._trains and not any(holder_text.has_backward(each) for each in texts):
+            return False
+        at = int(np.searchsorted(self._starts, time_ns or 0, side="right")) - 1
+        return at < 0 or PHASES[self._phase[at]] not in _WITHOUT_BACKWARD
+
+
 def _fills(source: str, name: str) -> set[int]:
-    return {*filling_lines(source, {name}), *summing_lines(source, name)}
+    return {
+        *filling_lines(source, {name}),
+        *summing_lines(source, name),
+        *holder_text.lines_of_methods(source, name),
+    }
 
 
 def _hooks_in(source: str) -> Iterator[tuple[str, str]]:

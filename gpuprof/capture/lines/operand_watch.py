@@ -68,7 +68,7 @@ class OperandWatch(Signal):
                 for scope in self._seen.scopes(filename):
                     self._note_outer(scope, namespace)
 
-    def tick(self) -> None:
+    def tick(self, resident_bytes: int = 0) -> None:
         """Read the texts that were asked for, here and not on the main thread, then ask for a look."""
         if not self._running:
             return
@@ -77,7 +77,9 @@ class OperandWatch(Signal):
             self._seen.read(filename, "".join(linecache.getlines(filename)))
         allowed = max(_SHARE * (time.perf_counter_ns() - self._began_ns), _FEWEST_NS)
         if not self._armed and self._cost_ns <= allowed:
-            self._armed = call_on_main_thread(self._look)
+            self._armed = True  # before it is asked for: it may have run when the answer is there
+            if not call_on_main_thread(self._look):
+                self._armed = False
 
     def facts(self) -> Operands:
         """What was seen so far."""

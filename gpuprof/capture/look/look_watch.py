@@ -88,10 +88,10 @@ class LookWatch:
         if self._closed or self._armed or not self._wanted:
             return
         if look is None:
-            due = not self._steps() and self._may_begin() and self._tries < _MOST_TRIES
-            self._armed = due and call_on_main_thread(self._begin_anywhere)
+            if not self._steps() and self._may_begin() and self._tries < _MOST_TRIES:
+                self._ask(self._begin_anywhere)
         elif look.installed and self._overdue(look):
-            self._armed = call_on_main_thread(self._end_anywhere)
+            self._ask(self._end_anywhere)
 
     @property
     def installed(self) -> bool:
@@ -164,6 +164,11 @@ class LookWatch:
         self._look, self._by_batches = look, by_batches
         self._first_step = self._seen = self._steps()
         self._last_sign_ns = time.perf_counter_ns()
+
+    def _ask(self, what: Callable[[], None]) -> None:
+        self._armed = True  # before it is asked for: it may have run when the answer is there
+        if not call_on_main_thread(what):
+            self._armed = False
 
     def _begin_anywhere(self) -> None:
         self._armed = False

@@ -15,7 +15,7 @@ _UNREADABLE = (NotImplementedError, RuntimeError, AttributeError, TypeError)
 
 
 class GraphBytes:
-    """Weighs graphs until `until_ns` (perf_counter). What is in `claimed`, and the leaves of the graphs (weights), are
+    """Weighs graphs until `until_ns` (thread_time). What is in `claimed`, and the leaves of the graphs (weights), are
     not counted; each storage counts for the first graph that keeps it.
 
     Only raw saved values are looked at: hooks that unpack them are the user's code, and may copy.
@@ -54,7 +54,7 @@ class GraphBytes:
             node = waiting.pop()
             if node is None or id(node) in self._nodes:
                 continue
-            if len(self._nodes) >= _MOST_NODES or time.perf_counter_ns() > self._until_ns:
+            if len(self._nodes) >= _MOST_NODES or time.thread_time_ns() > self._until_ns:
                 whole = False
                 break
             self._nodes[id(node)] = node

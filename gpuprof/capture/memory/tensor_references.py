@@ -9,8 +9,8 @@ import contextlib
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
-from types import TracebackType
+from collections.abc import Iterator, Mapping, Sequence
+from types import NoneType, TracebackType
 from typing import Any
 
 import msgspec
@@ -22,6 +22,9 @@ from gpuprof.capture.memory.graph_bytes import GraphBytes
 from gpuprof.capture.memory.hook_containers import Containers, Hook, hooks_of
 from gpuprof.capture.memory.modules import modules_in
 from gpuprof.capture.memory.referenced_names import ReferencedNames
+from gpuprof.capture.memory.repeated_content import RepeatedNumbers, repeats_in
+from gpuprof.capture.memory.running_frames import Frame, RunningFrames
+from gpuprof.capture.memory.storage_use import ParameterCopies, Shapes, StorageUse, shape_of
 from gpuprof.model.context import HeldTensors
 from gpuprof.units import NS_PER_MS
 
@@ -29,8 +32,11 @@ LEAST_BYTES = 1 << 20
 # many small losses, each with its graph, are a leak too
 LEAST_GRAPHS = 32
 _MOST_OBJECTS = 50_000
-_MOST_NS = 20 * NS_PER_MS
-_MOST_GRAPHS_NS = 20 * NS_PER_MS
+# of processor time: beside other work the same is found
+_MOST_NS = 40 * NS_PER_MS
+_MOST_GRAPHS_NS = 60 * NS_PER_MS
+# while the cell runs
+_MOST_RUNNING_NS = 10 * NS_PER_MS
 _HOOKS_AT_STEP = 2
 _DEPTH = 5
 # `exit` leads to the shell, which leads to everything
@@ -38,13 +44,15 @@ _MACHINERY = ("IPython", "ipykernel", "gpuprof", "traitlets")
 _LAST_OUTPUTS = ("_", "__", "___")
 _SEQUENCES = (list, tuple, set, frozenset, deque)
 _ITERATES = tuple(each.__iter__ for each in _SEQUENCES)
+_PLAIN = (int, float, str, bool, bytes, NoneType)
 _UNSIZED = (NotImplementedError, RuntimeError, AttributeError, TypeError)
 # by name of the notebook: the hook's function, and the module that calls it
 _Hooked = dict[str, tuple[str, str]]
 
 
 class HeldTensorsList(Signal):
-    """What the notebook's names hold, listed once as the cell ends."""
+    """What the notebook's names hold, listed once as the cell ends, and what the variables of running functions of the
+    notebook held when the process was largest."""
 
     field = "held"
 
@@ -52,6 +60,7 @@ class HeldTensorsList(Signal):
         super().__init__(cell)
         self._failed: tuple[str, ...] = ()
         self._hooked: _Hooked = {}
+        self._frames = RunningFrames(self.cell.namespace, self._held_by_frames)
 
     def after_step(self, optimizer: Any, times: int) -> None:
         """Remember the names that hooks can fill: the cell may remove its hooks before it ends."""
@@ -59,12 +68,25 @@ class HeldTensorsList(Signal):
             with contextlib.suppress(Exception):  # the user's objects may do anything: the step must go on
                 self._hooked |= hooked_names(self.cell.namespace)[0]
 
+    def tick(self, resident_bytes: int) -> None:
+        """Have the running functions looked at where memory has grown."""
+        self._frames.tick(resident_bytes)
+
+    def end(self) -> None:
+        """No function is looked at any more."""
+        self._frames.end()
+
+    def _held_by_frames(self, frames: list[Frame]) -> tuple[HeldTensors, ...]:
+        assert self.cell.namespace is not None
+        found = held_tensors(self.cell.namespace, self.cell.source, self._hooked, frames)
+        return tuple(each for each in found if each.kind == "frame")
+
     def facts(self) -> tuple[HeldTensors, ...] | None:
         """The list; None where there is no notebook, or where its objects could not be looked at."""
         if self.cell.namespace is None:
             return None
         try:
-            return held_tensors(self.cell.namespace, self.cell.source, self._hooked)
+            return held_tensors(self.cell.namespace, self.cell.source, self._hooked) + self._frames.found
         except Exception as error:  # noqa: BLE001  - the user's objects may do anything; the run must be saved
             self._failed = (f"the tensors that the notebook holds could not be listed ({type(error).__name__})",)
             return None
@@ -93,12 +115,15 @@ def hooked_names(namespace: Mapping[str, Any]) -> tuple[_Hooked, list[Hook]]:
 
 
 def held_tensors(
-    namespace: Mapping[str, Any], source: str | None, hooked: _Hooked | None = None
+    namespace: Mapping[str, Any],
+    source: str | None,
+    hooked: _Hooked | None = None,
+    frames: Sequence[Frame] = (),
 ) -> tuple[HeldTensors, ...]:
     """What the names of `namespace` hold, the largest first: a MiB or more, or many autograd graphs.
 
     `source` is the cell's code. Hidden names (`_x`) but those of IPython are left out. `hooked`: names that a forward
-    hook could fill at an earlier time.
+    hook could fill at an earlier time. `frames`: functions that run now, whose variables come last.
     """
     import torch
 
@@ -106,7 +131,7 @@ def held_tensors(
     own = {name: value for name, value in own.items() if name not in ("In", "Out")}
     mentions = ReferencedNames(own, source)
     now, others = hooked_names(namespace)
-    walk = _Walk({**(hooked or {}), **now})
+    walk = _Walk({**(hooked or {}), **now}, ParameterCopies(modules_in(own)))
     shared = _shared(own, namespace)
     # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well
     for used in (True, False):
@@ -121,26 +146,68 @@ def held_tensors(
         walk.claim(f"Out[{number}]", "output", value)
     for name in _LAST_OUTPUTS:
         walk.claim(name, "output", namespace.get(name))
-    _claim_traceback(walk)
+    if not frames:
+        _claim_traceback(walk)
+    else:
+        walk.hurry(_MOST_RUNNING_NS)
+    for frame in frames:
+        for name, value in frame.variables.items():
+            walk.claim(f"{name} in {frame.function}()", "frame", value, used=True)
     for hook in others:
         walk.claim(hook.name, "hook", Containers().of_hook(hook.function), used=True, hook=(hook.name, hook.module))
     return walk.found()
 
 
+class _HeldPart:
+    """What one name holds on one device."""
+
+    def __init__(self) -> None:
+        self.storages: list[tuple[Key, int]] = []
+        self.tensors = self.graphs = 0
+        self.shapes: Shapes = Counter()
+        self.repeats = RepeatedNumbers(0, 1.0)
+
+    def add(self, tensor: Any, fresh: list[tuple[Key, int]], *, look_inside: bool) -> None:
+        """A tensor and those of its storages that no name had yet; `look_inside` for numbers that come again."""
+        import torch
+
+        self.storages += fresh
+        self.tensors += 1
+        self.graphs += tensor.grad_fn is not None
+        if type(tensor) is torch.Tensor and tensor.grad_fn is None:
+            self.shapes[shape_of(tensor)] += 1
+        if look_inside:
+            self.repeats = max(self.repeats, repeats_in(tensor) or self.repeats)
+
+
 class _Walk:
     """Counts storages once, under the first name that reaches them."""
 
-    def __init__(self, hooked: _Hooked) -> None:
+    def __init__(self, hooked: _Hooked, copies: ParameterCopies) -> None:
         self._hooked = hooked
+        self._copies = copies
+        self._use = StorageUse()
+        # the storages of each row
+        self._storages: list[list[tuple[Key, int]]] = []
         self._claimed: set[Key] = set()
         self._visited: set[int] = set()
         self._rows: list[HeldTensors] = []
         # tensors with a graph, by the name and kind that hold them
         self._graphs: dict[tuple[str, str], list[Any]] = {}
-        self._until_ns = time.perf_counter_ns() + _MOST_NS
+        self._until_ns = time.thread_time_ns() + _MOST_NS
+        self._most_graphs_ns = _MOST_GRAPHS_NS
+
+    def hurry(self, most_ns: int) -> None:
+        """Take that long at most for what is left to claim, and as long for graphs."""
+        self._until_ns = time.thread_time_ns() + most_ns
+        self._most_graphs_ns = most_ns
 
     def found(self) -> tuple[HeldTensors, ...]:
         """The large rows; asked once: graphs are weighed last, when all that has a name is claimed."""
+        for at, storages in enumerate(self._storages):
+            row = self._rows[at]
+            if row.kind != "module":
+                self._rows[at] = msgspec.structs.replace(row, unseen_bytes=self._use.unseen_bytes(storages))
         self._weigh_graphs()
         rows = [row for row in self._rows if _held(row) >= LEAST_BYTES or row.graphs >= LEAST_GRAPHS]
         return tuple(sorted(rows, key=lambda row: -_held(row)))
@@ -148,44 +215,47 @@ class _Walk:
     def claim(
         self, name: str, kind: str, value: Any, *, used: bool = False, hook: tuple[str, str] | None = None
     ) -> None:
-        sizes: dict[str, int] = {}
-        counts: dict[str, int] = {}
-        graphs: dict[str, int] = {}
+        parts: dict[str, _HeldPart] = {}
         for tensor in self._tensors(value, _DEPTH):
             try:
                 storages = storages_of(tensor)
                 device = str(tensor.device)
                 graph = tensor.grad_fn is not None
+                self._use.note(tensor, storages)
             except _UNSIZED:
                 continue
             fresh = [(key, size) for key, size in storages if key not in self._claimed]
             self._claimed.update(key for key, _ in fresh)
             if fresh:
-                sizes[device] = sizes.get(device, 0) + sum(size for _, size in fresh)
-                counts[device] = counts.get(device, 0) + 1
-                graphs[device] = graphs.get(device, 0) + graph
+                parts.setdefault(device, _HeldPart()).add(tensor, fresh, look_inside=kind == "global")
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(tensor)
         known = hook or (self._hooked.get(name) if kind == "global" else None)
         hook_name, hooked = known or (None, None)
-        self._rows.extend(
-            HeldTensors(
-                name=name,
-                kind=kind,
-                device=device,
-                bytes=size,
-                tensors=counts[device],
-                graphs=graphs[device],
-                used=used,
-                graph_bytes=0,
-                hook=hook_name,
-                hooked=hooked,
+        for device, part in parts.items():
+            copies, copied = self._copies.among(part.shapes) if kind in ("global", "frame") else (0, 0)
+            self._storages.append(part.storages)
+            self._rows.append(
+                HeldTensors(
+                    name=name,
+                    kind=kind,
+                    device=device,
+                    bytes=sum(size for _, size in part.storages),
+                    tensors=part.tensors,
+                    graphs=part.graphs,
+                    used=used,
+                    graph_bytes=0,
+                    hook=hook_name,
+                    hooked=hooked,
+                    copies=copies,
+                    copied_bytes=copied,
+                    repeated_bytes=part.repeats.bytes,
+                    repeated_times=round(part.repeats.times, 1),
+                )
             )
-            for device, size in sizes.items()
-        )
 
     def _weigh_graphs(self) -> None:
-        graphs = GraphBytes(self._claimed, time.perf_counter_ns() + _MOST_GRAPHS_NS)
+        graphs = GraphBytes(self._claimed, time.thread_time_ns() + self._most_graphs_ns)
         for (name, kind), tensors in sorted(self._graphs.items(), key=lambda each: -len(each[1])):
             sizes = graphs.of(tensors)
             mine = [at for at, row in enumerate(self._rows) if (row.name, row.kind) == (name, kind)]
@@ -207,13 +277,17 @@ class _Walk:
             return
         if depth == 0 or id(value) in self._visited or len(self._visited) > _MOST_OBJECTS:
             return
-        if time.perf_counter_ns() > self._until_ns:
+        if time.thread_time_ns() > self._until_ns:
             return
         inner = _inside(value)
         if inner is not None:
             self._visited.add(id(value))
             for each in inner:
-                yield from self._tensors(each, depth - 1)
+                # most of a long list, with half the time that a call takes
+                if type(each) not in _PLAIN:
+                    yield from self._tensors(each, depth - 1)
+                    if time.thread_time_ns() > self._until_ns:
+                        return
 
 
 def _held(row: HeldTensors) -> int:

@@ -28,7 +28,9 @@ class MainLine:
         negative where no line is known. One long call answers at its end, for all that was asked meanwhile."""
         self._asked.append((time.monotonic_ns(), heap_bytes))
         if not self._armed:
-            self._armed = call_on_main_thread(self._answer)
+            self._armed = True  # before it is asked for: it may have run when the answer is there
+            if not call_on_main_thread(self._answer):
+                self._armed = False
         return [self._answered.popleft() for _ in range(len(self._answered))]
 
     def _answer(self) -> None:

@@ -48,10 +48,10 @@ class Signals:
         for signal in self._all:
             signal.before_batch()
 
-    def tick(self) -> None:
-        """Let each look at the cell, from the watching thread."""
+    def tick(self, resident_bytes: int) -> None:
+        """Let each look at the cell, from the watching thread, with what the process holds."""
         for signal in self._all:
-            signal.tick()
+            signal.tick(resident_bytes)
 
     def pause(self) -> None:
         """Tell each that the kernel recording has ended."""

@@ -273,8 +273,8 @@ class Watch:
     def _tick(self, resident_bytes: int) -> None:
         self._stacks.tick()
         self._modules.tick()
+        self._signals.tick(resident_bytes)
         self._look.tick()
-        self._signals.tick()
         if not self._window.running:
             self._follow_the_work()
             return

@@ -156,7 +156,9 @@ class RecordingWindow:
         if over is not None and self._wanted is None:
             self._want(over)
         if self._wanted is not None and not self._armed and self._waited_ns >= self._grace_ns:
-            self._armed = call_on_main_thread(self._end_anywhere)
+            self._armed = True  # before it is asked for: it may have run when the answer is there
+            if not call_on_main_thread(self._end_anywhere):
+                self._armed = False
 
     def close(self, *, failed: bool) -> None:
         """The cell has ended: end what still records. Later calls do nothing."""
@@ -294,8 +296,9 @@ class RecordingWindow:
     def record_again(self) -> None:
         """From the watching thread: what was recorded is over. Once a cell."""
         if not self._armed and not self._recorded_again:
-            self._again_wanted = True  # nothing else may begin before
-            self._armed = self._again_wanted = call_on_main_thread(self._again_anywhere)
+            self._armed = self._again_wanted = True  # nothing else may begin before
+            if not call_on_main_thread(self._again_anywhere):
+                self._armed = self._again_wanted = False
 
     def _again_anywhere(self) -> None:
         self._armed = self._again_wanted = False

@@ -119,6 +119,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     # which knows what each step leaves
     "memory_kept_by_hooks_or_graphs": ("memory_grows_per_step",),
+    "memory_grows_per_step": ("held_beyond_need",),
     "memory_near_limit": (
         "activations_dominate_peak",
         "fragmented_memory",

@@ -1,9 +1,10 @@
 """Memory grows in the cell because results stay with their graphs, or a hook keeps activations.
 
 What it finds
-    Tensors that a name of the notebook holds at the end of the cell, whose autograd graphs keep activations for a
-    backward pass that has not run; and in training what a forward hook has stored in every step. Together they explain
-    at least half of what memory grew by, and are at least a fifth of its peak.
+    Tensors that a name of the notebook holds at the end of the cell, or a variable of its functions at the peak of an
+    evaluation, whose autograd graphs keep activations for a backward pass that has not run: many of them, a sum, or
+    one whose graph makes most of the peak. And in training what a forward hook has stored in every step. Together they
+    explain at least two fifths of what memory grew by, and are at least a fifth of its peak.
 
 Why it costs
     The activations of every iteration stay in memory, not only those of the last one. Memory fills up, and until then
@@ -20,7 +21,7 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
@@ -30,6 +31,7 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.memory.device_memory import trains
+from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory, place_of
 
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_NAMES = 3
@@ -44,12 +46,17 @@ class MemoryKeptByHooksOrGraphs(Rule):
 
     tensors: float = threshold(6, "fewer do not show that each iteration leaves one")
     steps_share: float = threshold(0.9, "of the steps left an activation in what a hook fills")
-    explained_share: float = threshold(0.5, "of the growth: else something else is its main cause")
+    explained_share: float = threshold(
+        0.4, "of the growth: the host loses memory between what stays; with less, something else is its main cause"
+    )
     peak_share: float = threshold(0.2, "of the highest memory: less limits nothing")
     iterations_until_full: float = threshold(
         100_000, "more iterations would fill the memory: an ordinary run makes as many"
     )
     high_iterations: float = threshold(1_000, "more would fill it, in training: within one epoch of many runs")
+    saved_mib: float = threshold(LEAST_MIB, "less limits nothing")
+    one_share: float = threshold(MEDIUM_SHARE, "of the peak is the graph of one result, or goes away: then it limits")
+    high_share: float = threshold(HIGH_SHARE, "of the peak goes away: then fix it first")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge what was held against what memory grew by."""
@@ -64,22 +71,24 @@ class MemoryKeptByHooksOrGraphs(Rule):
                 "This recording does not hold it; profile the cell again with `%%gpuprofile`.",
             )
         steps = max((optimizer.steps for optimizer in context.optimizers), default=0) if trains(results) else 0
-        answers = [self._device(results, each, steps) for each in found.devices]
+        answers = [self._device(results, each, steps) for device in found.devices for each in _parts(device)]
         findings = [each for each in answers if isinstance(each, Finding)]
         if findings:
-            return max(findings, key=lambda each: float(each.evidence["kept_bytes"]))
+            # what is still there at the end is known better
+            return max(findings, key=lambda each: ("function" not in each.evidence, each.evidence["kept_bytes"]))
         return next((each for each in answers if each is not None), None)
 
     def _device(self, results: Results, memory: DeviceKept, steps: int) -> Finding | Abstention | None:
-        kept = [each for each in memory.kept if self._counted(each, steps)]
-        total = sum(self._counted(each, steps) for each in kept)
+        sizes = [(each, self._counted(each, steps, memory)) for each in memory.kept]
+        kept = [each for each, size in sizes if size]
+        total = sum(size for _, size in sizes)
         if not total:
             return None
         grown, peak = memory.grown_bytes, memory.peak_bytes
         if grown is None or not peak:
             return Abstention(
                 self.name,
-                f"how much the memory of {_place(memory)} grew",
+                f"how much the memory of {place_of(memory)} grew",
                 "A cell of less than a second has too few readings; let it run for longer.",
             )
         if total < self.explained_share * grown or total < self.peak_share * peak:
@@ -87,19 +96,26 @@ class MemoryKeptByHooksOrGraphs(Rule):
         # what was held before the cell began did not make it grow
         if grown < self.explained_share * total:
             return None
-        left = _iterations_left(memory, kept[0], self._counted(kept[0], steps))
-        if left is not None and left > self.iterations_until_full:
+        saved = SavedMemory.of(memory, total, refilled=any(each.refilled for each in kept))
+        much = saved.saved_bytes >= self.saved_mib * MIB and saved.share >= self.one_share
+        left = _iterations_left(memory, kept[0], self._counted(kept[0], steps, memory))
+        if not much and (left is None or left > self.iterations_until_full):
             return None
-        high = left is not None and left <= self.high_iterations and steps > 0
+        high = much and saved.share >= self.high_share
+        high |= left is not None and left <= self.high_iterations and steps > 0
         severity = Severity.HIGH if high else Severity.MEDIUM
-        return self._finding(memory, kept, total, left, severity, _diff(results, kept))
+        return self._finding(memory, kept, total, left, saved, severity, _diff(results, kept))
 
-    def _counted(self, each: KeptTensors, steps: int) -> int:
+    def _counted(self, each: KeptTensors, steps: int, memory: DeviceKept) -> int:
         """The bytes that need not be there; 0 where it is not shown that each iteration leaves some."""
+        if each.meant:
+            return 0
         if each.hook and steps and each.tensors >= max(self.tensors, self.steps_share * steps):
             return each.bytes + each.graph_bytes
-        many = each.summed or each.graphs >= self.tensors
-        return each.graph_bytes if many and each.filled else 0
+        if (each.summed or each.graphs >= self.tensors) and each.filled:
+            return each.graph_bytes
+        large = each.graph_bytes >= self.one_share * (memory.peak_bytes or 0)
+        return each.graph_bytes if large and each.made and not each.backward else 0
 
     def _finding(
         self,
@@ -107,6 +123,7 @@ class MemoryKeptByHooksOrGraphs(Rule):
         kept: list[KeptTensors],
         total: int,
         left: int | None,
+        saved: SavedMemory,
         severity: Severity,
         diff: str | None,
     ) -> Finding:
@@ -118,23 +135,33 @@ class MemoryKeptByHooksOrGraphs(Rule):
             severity=severity,
             title=_title(first, total),
             explanation=(
-                f"The memory of {_place(memory)} grew by {units.size(grown)} in this cell; "
-                f"{units.percent(explained)} of it is in {_holders(kept)}.{room}"
+                f"The memory of {place_of(memory)} grew by {units.size(grown)} in this cell; "
+                f"{units.percent(explained)} of it is in {_holders(kept)}. {saved.words()}{room}"
             ),
             evidence={
                 "kept_bytes": total,
                 "grown_bytes": grown,
                 "explained_share": round(explained, 4),
-                "peak_bytes": memory.peak_bytes or 0,
+                **saved.evidence(),
                 "tensors": max(first.tensors, first.graphs),
                 "names": ", ".join(each.name for each in kept[:_MOST_NAMES]),
                 **({"hook": first.hook} if first.hook else {}),
+                **({"function": first.function} if first.function else {}),
                 **({"iterations_until_full": left} if left is not None else {}),
             },
-            where=Where(lines=first.lines),
+            where=Where(lines=first.lines or first.made),
             change=_change(first),
             diff=diff,
         )
+
+
+def _parts(memory: DeviceKept) -> list[DeviceKept]:
+    """What names held at the end; and what variables of functions held at the peak, beside what had grown by then."""
+    names = [each for each in memory.kept if each.function is None]
+    variables = [each for each in memory.kept if each.function is not None]
+    grown = max(memory.levels) - min(memory.levels) if memory.levels else memory.grown_bytes
+    at_peak = replace(memory, kept=tuple(variables), grown_bytes=grown)
+    return [replace(memory, kept=tuple(names)), *([at_peak] if variables else [])]
 
 
 def _diff(results: Results, kept: list[KeptTensors]) -> str | None:
@@ -158,10 +185,6 @@ def _iterations_left(memory: DeviceKept, first: KeptTensors, counted: int) -> in
     return int(memory.free_bytes / (counted / number))
 
 
-def _place(memory: DeviceKept) -> str:
-    return "the process" if memory.device == "cpu" else memory.device
-
-
 def _by_hook(first: KeptTensors) -> bool:
     return bool(first.hook) and first.bytes >= first.graph_bytes
 
@@ -172,6 +195,8 @@ def _title(first: KeptTensors, total: int) -> str:
         return f"The forward hook `{first.hook}` keeps {units.size(total)} of activations{into}"
     if first.summed:
         return f"`{first.name}` keeps the graph of every value added to it: {units.size(total)}"
+    if not first.filled:
+        return f"`{first.name}` keeps the graph of all that it was computed from: {units.size(total)}"
     return f"`{first.name}` keeps {units.plural(first.graphs, 'result')} with their graphs: {units.size(total)}"
 
 
@@ -182,7 +207,8 @@ def _holders(kept: list[KeptTensors]) -> str:
 def _holder(each: KeptTensors) -> str:
     of = f", which the hook `{each.hook}`{f' of `{each.hooked}`' if each.hooked else ''} fills" if each.hook else ""
     holds = units.plural(each.tensors, "tensor") if _by_hook(each) else f"{units.plural(each.graphs, 'graph')}"
-    return f"`{each.name}` ({holds}{of})"
+    where = f" of `{each.function}()`" if each.function else ""
+    return f"`{each.name}`{where} ({holds}{of})"
 
 
 def _change(first: KeptTensors) -> str:
@@ -194,6 +220,11 @@ def _change(first: KeptTensors) -> str:
         )
     if first.summed:
         return f"Add `.detach()` (or `.item()`, which waits for the device) of the value to `{first.name}`."
+    if not first.filled:
+        return (
+            f"No backward pass begins at `{first.name}`: compute it under `torch.no_grad()`, as a `with` block or as a "
+            "decorator of the function, so that each intermediate result is freed after its use."
+        )
     return (
         f"Compute what goes into `{first.name}` under `torch.no_grad()`, or store `result.detach()`. For a single "
         "number store `result.item()`, which waits for the device."

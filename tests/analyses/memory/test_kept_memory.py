@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.kept_memory import KeptMemory, KeptTensors
+from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
 from gpuprof.model.context import Allocator, Cell, HeldTensors
 from tests.rules.memory.memory_runs import GIB, allocator, run
 
@@ -86,3 +86,32 @@ def test_an_older_recording_or_none_is_not_known() -> None:
     assert not kept("", held(None)).known
     assert kept("", held(None, graphs=0)).known
     assert not Results(run().build()).get(KeptMemory).known
+
+
+def levels(*mib: float, refilled: bool = False, held: float = 500) -> float:
+    device = DeviceKept("cpu", 0, int(max(mib)), None, (), tuple(int(each) for each in mib))
+    return device.saved_bytes(int(held), refilled=refilled)
+
+
+def test_what_is_saved_of_the_peak() -> None:
+    assert levels(100, 200, 400, 600) == 500
+    assert levels(100, 200, 400, 600, held=200) == 200
+    # freed before the name was filled
+    assert levels(100, 900, 100, 400, 600) == 0
+    assert levels(100, 900, 300, 400, 600) == 200
+    # what was there before
+    assert levels(500, 600, 600) == 100
+    # filled in each of two epochs
+    assert levels(100, 600, 100, 600) == 0
+    assert levels(100, 600, 100, 600, refilled=True) == 500
+
+
+def test_without_readings_what_has_grown_is_saved() -> None:
+    assert DeviceKept("cuda:0", 300, 900, None, ()).saved_bytes(500) == 300
+    assert DeviceKept("cuda:0", 600, 900, None, ()).saved_bytes(500) == 500
+    assert DeviceKept("cuda:0", None, None, None, ()).saved_bytes(500) == 0
+
+
+def test_a_single_graph_has_the_line_that_makes_it() -> None:
+    found = only("net = Net()\nkept = sample(20)\n", held(5, graphs=1))
+    assert (found.made, found.lines, found.filled, found.refilled) == ((2,), (), False, False)

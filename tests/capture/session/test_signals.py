@@ -18,7 +18,7 @@ class Early(Signal):
     field = "garbage"
     ends_first = True
 
-    def tick(self) -> None:
+    def tick(self, resident_bytes: int) -> None:
         HEARD.append("early looks")
 
     def end(self) -> None:
@@ -62,7 +62,7 @@ def test_signals_begin_are_told_of_steps_and_end_in_two_parts() -> None:
     signals = Signals(WatchedCell(source="the cell"), (Early, Late))
     signals.begin()
     signals.after_step(None, 3)
-    signals.tick()
+    signals.tick(0)
     signals.end(first=True)
     with pytest.raises(RuntimeError, match="its own fault"):
         signals.end(first=False)

@@ -50,6 +50,19 @@ FIGURES = {
         ranges=5,
         first=(52, 167),
     ),
+    "broadcast_then_reduced": Figures(
+        (
+            "Line 2 makes all pairs at full length, and line 3 keeps one number of each. The peak of the process,"
+            " 1,000 MiB, would be about 400 MiB."
+        ),
+        {
+            "saved_bytes": 629145600,
+            "saved_share": 0.6,
+            "peak_bytes": 1048576000,
+            "peak_without_bytes": 419430400,
+            "low_bytes": 419430400,
+        },
+    ),
     "clocks_held_down": Figures(
         (
             "NVML named application or locked clocks as the reason for lowered clocks in 100 % of 40 readings"

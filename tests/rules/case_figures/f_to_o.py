@@ -121,6 +121,22 @@ FIGURES = {
         ranges=1,
         first=(0, 10_000),
     ),
+    "held_beyond_need": Figures(
+        (
+            "`features` holds 100 tensors over 4.00 GiB of storage, and 99.9 % of that lies behind small views: a part"
+            " of a tensor keeps all of it. The peak of cuda:0, 6.00 GiB, would be about 2.00 GiB."
+        ),
+        {
+            "needless_bytes": 4294967296,
+            "held_bytes": 4296015872,
+            "tensors": 100,
+            "saved_bytes": 4294967296,
+            "saved_share": 0.6667,
+            "peak_bytes": 6442450944,
+            "peak_without_bytes": 2147483648,
+            "names": "features",
+        },
+    ),
     "host_cpu_bound": Figures(
         (
             "In 9 of 9 steady steps the device had nothing to do for at least 1 ms, 18.0 ms in all. The main"
@@ -248,14 +264,17 @@ FIGURES = {
     ),
     "memory_kept_by_hooks_or_graphs": Figures(
         (
-            "The memory of cuda:0 grew by 5.00 GiB in this cell; 80 % of it is in `outputs` (100 graphs). There is room"
-            " for 250 more."
+            "The memory of cuda:0 grew by 5.00 GiB in this cell; 80 % of it is in `outputs` (100 graphs). The peak of"
+            " cuda:0, 6.00 GiB, would be about 2.00 GiB. There is room for 250 more."
         ),
         {
             "kept_bytes": 4294967296,
             "grown_bytes": 5368709120,
             "explained_share": 0.8,
+            "saved_bytes": 4294967296,
+            "saved_share": 0.6667,
             "peak_bytes": 6442450944,
+            "peak_without_bytes": 2147483648,
             "tensors": 100,
             "names": "outputs",
             "iterations_until_full": 250,

@@ -1,0 +1,122 @@
+"""The variables of the notebook's running functions, looked at when the process has become larger.
+
+A function's lists are gone when it returns: what they held shows only while it runs. They are looked at on the thread
+that runs them, between two bytecodes: no backward pass runs then, and no variable changes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gpuprof.capture.base.compiler_skips import hide_from_compiler
+from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.model.context import HeldTensors
+from gpuprof.units import NS_PER_MS
+
+# from one look to the next: so a peak of four times the beginning is looked at ten times
+_LEAST_GROWTH = 1.15
+_FIRST_GROWTH_BYTES = 100 << 20
+_MOST_SHARE = 0.01
+_FREE_NS = 20 * NS_PER_MS
+_MOST_FRAMES = 100
+_MOST_LOOKS = 50
+
+
+class Frame(NamedTuple):
+    """A running function and its variables."""
+
+    function: str
+    variables: dict[str, Any]
+
+
+class RunningFrames:
+    """Calls `weigh(frames)` when memory has grown, at most for a hundredth of the time; `found` is the answer of the
+    last time, with its time. Nothing is kept but that."""
+
+    def __init__(
+        self, namespace: Mapping[str, Any] | None, weigh: Callable[[list[Frame]], tuple[HeldTensors, ...]]
+    ) -> None:
+        self._namespace, self._weigh = namespace, weigh
+        self._main = threading.get_ident()
+        self._began_ns = time.perf_counter_ns()
+        self._next_bytes: float | None = None
+        self._cost_ns = 0
+        self._looks = 0
+        self._armed = self._ended = False
+        self.found: tuple[HeldTensors, ...] = ()
+
+    def tick(self, resident_bytes: int) -> None:
+        """From the watching thread: ask for a look where the process has grown."""
+        if self._namespace is None or self._armed or self._ended or self._looks >= _MOST_LOOKS:
+            return
+        if self._next_bytes is None:
+            self._next_bytes = resident_bytes + _FIRST_GROWTH_BYTES
+        elapsed_ns = time.perf_counter_ns() - self._began_ns
+        if resident_bytes < self._next_bytes or self._cost_ns > _FREE_NS + _MOST_SHARE * elapsed_ns:
+            return
+        self._next_bytes = _LEAST_GROWTH * resident_bytes
+        if not self._looks:
+            hide_from_compiler(RunningFrames)
+        # before it is asked for: it may run, and take this back, before the answer is there
+        self._armed = True
+        if not call_on_main_thread(self._look):
+            self._armed = False
+
+    def end(self) -> None:
+        """No more looks."""
+        self._ended = True
+
+    def _look(self) -> None:
+        self._armed = False
+        if self._ended or threading.get_ident() != self._main:
+            return
+        # of this thread alone: waiting for the interpreter is no cost of it
+        began = time.thread_time_ns()
+        self._looks += 1
+        try:
+            frames = self._frames()
+            if frames:
+                now = time.time_ns()
+                self.found = tuple(msgspec.structs.replace(each, at_ns=now) for each in self._uncompiled()(frames))
+        except Exception:  # noqa: BLE001  - the user's objects may do anything: what was found before stays
+            self._ended = True
+        self._cost_ns += time.thread_time_ns() - began
+
+    def _uncompiled(self) -> Callable[[list[Frame]], tuple[HeldTensors, ...]]:
+        if "torch._dynamo" not in sys.modules:
+            return self._weigh
+        import torch._dynamo
+
+        disabled: Any = torch._dynamo.disable(self._weigh)  # type: ignore[no-untyped-call]
+        return disabled  # type: ignore[no-any-return]
+
+    def _frames(self) -> list[Frame]:
+        """Those of functions of the notebook, the innermost first."""
+        found: list[Frame] = []
+        frame: FrameType | None = sys._getframe(1)
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                break
+            if frame.f_globals is self._namespace and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+                found.append(Frame(frame.f_code.co_name, _variables(frame)))
+            frame = frame.f_back
+        return found
+
+
+def _variables(frame: FrameType) -> dict[str, Any]:
+    if sys.gettrace() is not None:  # a debugger may have changed them
+        return {}
+    variables = frame.f_locals
+    found = dict(variables)
+    # before Python 3.13 this is a copy that the frame keeps: it would hold the user's tensors alive
+    if sys.version_info < (3, 13) and sys.getrefcount(variables) == 3:
+        variables.clear()
+    return found

@@ -1,0 +1,57 @@
+"""How much of the storages that names hold is shown by the tensors over them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from gpuprof.capture.base.storages import Key
+from gpuprof.capture.memory.modules import Named
+
+# a tensor that shows as much of its storage needs most of it
+_MOST_SHOWN = 0.5
+_MOST_MODELS = 50
+# by shape and dtype
+Shapes = Counter[tuple[tuple[int, ...], Any]]
+
+
+class StorageUse:
+    """Adds up what all tensors seen show of each storage. Views of the same part count more than once."""
+
+    def __init__(self) -> None:
+        self._shown: dict[Key, int] = {}
+
+    def note(self, tensor: Any, storages: list[tuple[Key, int]]) -> None:
+        """A tensor over these storages. One with a graph, and one that is not strided, needs them whole."""
+        whole = len(storages) != 1 or tensor.grad_fn is not None
+        shown = 0 if whole else int(tensor.numel()) * int(tensor.element_size())
+        for key, size in storages:
+            self._shown[key] = min(self._shown.get(key, 0) + (size if whole else shown), size)
+
+    def unseen_bytes(self, storages: Iterable[tuple[Key, int]]) -> int:
+        """What no tensor shows of those storages of which at most half is shown."""
+        shown = ((size, self._shown.get(key, size)) for key, size in storages)
+        return sum(size - seen for size, seen in shown if seen <= _MOST_SHOWN * size)
+
+
+class ParameterCopies:
+    """Finds whole sets of a model's parameters among other tensors, by shape and type."""
+
+    def __init__(self, modules: list[Named]):
+        self._models: list[tuple[Shapes, int]] = []
+        for _, module in modules[:_MOST_MODELS]:
+            parameters = list(module.parameters())
+            if parameters:
+                size = sum(each.numel() * each.element_size() for each in parameters)
+                self._models.append((Counter(map(shape_of, parameters)), size))
+
+    def among(self, shapes: Shapes) -> tuple[int, int]:
+        """How many sets of one model there are, and their bytes; of the model with the most bytes."""
+        found = [(min(shapes[each] // number for each, number in own.items()), size) for own, size in self._models]
+        return max(((sets, sets * size) for sets, size in found), key=lambda each: each[1], default=(0, 0))
+
+
+def shape_of(tensor: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and dtype."""
+    return tuple(tensor.shape), tensor.dtype

@@ -1,0 +1,166 @@
+"""A name holds much more memory than what it is used for.
+
+What it finds
+    Tensors that a name of the notebook holds at the end of the cell, and that make the peak higher than it need be, by
+    at least a tenth of it. They are small views, each of which keeps the whole tensor that it was cut from; or many
+    copies of a model's parameters; or one tensor that holds the same numbers again and again, such as overlapping
+    windows.
+
+Why it costs
+    A view keeps all of its tensor alive. A copy of the weights for each iterate, and each window written out, take the
+    memory that a larger model or batch could use.
+
+What to do
+    Of a part of a tensor keep `part.clone()`. Where only the mean of the copies is used, keep one running sum. Make
+    windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`. Rows that
+    are all alike are `row.expand(n, -1)`.
+
+When to leave it
+    When the other parts, each copy, or all windows at once are needed later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory, place_of
+
+_NOTEBOOKS = ("ipykernel", "IPython")
+
+
+@dataclass(frozen=True)
+class _Needless:
+    """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do."""
+
+    kept: KeptTensors
+    bytes: int
+    sure: bool
+    title: str
+    detail: str
+    change: str
+
+
+@dataclass(frozen=True)
+class HeldBeyondNeed(Rule):
+    """See the module."""
+
+    copies: float = threshold(4, "fewer sets of parameters are a best state, an average, or a teacher")
+    saved_mib: float = threshold(LEAST_MIB, "less limits nothing")
+    saved_share: float = threshold(0.1, "of the peak: less matters little")
+    medium_share: float = threshold(MEDIUM_SHARE, "of the peak: then it limits what else fits")
+    high_share: float = threshold(HIGH_SHARE, "of the peak: then fix it first")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge what names hold beyond what they show."""
+        found, context = results.get(KeptMemory), results.context
+        if not found.known:
+            front_end = context.environment.front_end if context.environment else None
+            if context.held is None and not (front_end or "").startswith(_NOTEBOOKS):
+                return None
+            return Abstention(
+                self.name,
+                "what the names of the notebook hold",
+                "This recording does not hold it; profile the cell again with `%%gpuprofile`.",
+            )
+        answers = [self._device(each) for each in found.devices]
+        findings = [each for each in answers if isinstance(each, Finding)]
+        if findings:
+            return max(findings, key=lambda each: float(each.evidence["saved_bytes"]))
+        return next((each for each in answers if each is not None), None)
+
+    def _device(self, memory: DeviceKept) -> Finding | Abstention | None:
+        needless = [each for kept in memory.kept for each in _needless(kept, self.copies)]
+        large = [each for each in needless if each.bytes >= self.saved_mib * MIB]
+        if not large:
+            return None
+        if memory.grown_bytes is None or not memory.peak_bytes:
+            return Abstention(
+                self.name,
+                f"how much the memory of {place_of(memory)} grew",
+                "A cell of less than a second has too few readings; let it run for longer.",
+            )
+        first = max(large, key=lambda each: each.bytes)
+        saved = SavedMemory.of(memory, first.bytes, refilled=first.kept.refilled)
+        if saved.saved_bytes < self.saved_mib * MIB or saved.share < self.saved_share:
+            return None
+        severity = saved.severity(self.high_share, self.medium_share) if first.sure else Severity.LOW
+        kept = first.kept
+        return Finding(
+            rule=self.name,
+            severity=severity,
+            title=first.title,
+            explanation=f"{first.detail} {saved.words()}",
+            evidence={
+                "needless_bytes": first.bytes,
+                "held_bytes": kept.bytes,
+                "tensors": kept.tensors,
+                **saved.evidence(),
+                "names": kept.name,
+            },
+            where=Where(lines=kept.lines or kept.made),
+            change=first.change,
+        )
+
+
+def _needless(kept: KeptTensors, copies: float) -> list[_Needless]:
+    """What the name need not hold, where the notebook is seen to fill or make it."""
+    # what a hook fills is memory_kept_by_hooks_or_graphs' to judge
+    filled = kept.filled or (kept.made and kept.function is None)
+    if kept.kind not in ("global", "frame") or kept.hook or not filled:
+        return []
+    name, found = kept.name, []
+    if kept.unseen_bytes:
+        found.append(_behind_views(kept))
+    if kept.copies >= copies:
+        found.append(_copies(kept))
+    if kept.repeated_bytes:
+        found.append(_repeated(kept, name))
+    return found
+
+
+def _behind_views(kept: KeptTensors) -> _Needless:
+    number = units.plural(kept.tensors, "tensor")
+    return _Needless(
+        kept,
+        kept.unseen_bytes,
+        True,
+        f"The views in `{kept.name}` keep {units.size(kept.unseen_bytes)} that nothing shows",
+        f"`{kept.name}` holds {number} over {units.size(kept.bytes)} of storage, and "
+        f"{units.percent(kept.unseen_bytes / kept.bytes)} of that lies behind small views: a part of a tensor keeps "
+        "all of it.",
+        f"Store a copy of the part in `{kept.name}` instead of the view: `x[:, 0].clone()` instead of `x[:, 0]`.",
+    )
+
+
+def _copies(kept: KeptTensors) -> _Needless:
+    each = kept.copied_bytes // kept.copies
+    otherwise = "" if kept.combined else " Where each is needed, save them to files with `torch.save`."
+    return _Needless(
+        kept,
+        kept.copied_bytes - each,
+        kept.combined,
+        f"`{kept.name}` holds {units.plural(kept.copies, 'copy', 'copies')} of a model’s parameters: "
+        f"{units.size(kept.copied_bytes)}",
+        f"One copy takes {units.size(each)}.",
+        f"Where only the mean of what is in `{kept.name}` is used, keep one running sum (`total[k] += v`) and divide "
+        f"it at the end, or use `torch.optim.swa_utils.AveragedModel`.{otherwise}",
+    )
+
+
+def _repeated(kept: KeptTensors, name: str) -> _Needless:
+    times = units.count(round(kept.repeated_times))
+    return _Needless(
+        kept,
+        kept.repeated_bytes,
+        kept.in_parts,
+        f"`{name}` holds each of its numbers {times} times: {units.size(kept.repeated_bytes)} are repetitions",
+        f"Lines of `{name}` are the lines before them, moved on or unchanged: overlapping windows or repeated rows, "
+        "written out.",
+        f"Make `{name}` a view that copies nothing: overlapping windows with `x.unfold(0, length, step)`, repeated "
+        "rows with `expand`. Each batch then copies only its own part; or cut it in the data set’s `__getitem__`.",
+    )

@@ -1,0 +1,103 @@
+"""What the text says of a name that holds tensors."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.memory.holder_text import (
+    goes_backward,
+    is_combined,
+    is_refilled,
+    is_used_in_parts,
+    lines_of_methods,
+    made_lines,
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("x = sample(20)", (1,)),
+        ("x, y = sample(20)", (1,)),
+        ("for x in data:\n    x = f(x)", (1, 2)),
+        ("x: Tensor = f()", (1,)),
+        ("x = []\nx = {}\nx = 0\nx = ()", ()),
+        ("def f():\n    x = g()\n    return x", ()),
+        ("y = f(x)\nx.append(1)", ()),
+        ("x = [", ()),
+    ],
+)
+def test_where_it_is_made(source: str, lines: tuple[int, ...]) -> None:
+    assert made_lines(source, "x") == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "refilled"),
+    [
+        ("for e in range(9):\n    kept = 0\n    for x in data:\n        kept += f(x)\n    kept = kept / 9", True),
+        ("for e in range(9):\n    kept = []\n    for x in data:\n        kept.append(f(x))", True),
+        ("kept = []\nfor x in data:\n    kept.append(f(x))", False),
+        ("kept = []\nfor e in range(9):\n    for x in data:\n        kept.append(f(x))", False),
+        ("for e in range(9):\n    kept = f(e)", False),
+    ],
+)
+def test_whether_it_is_emptied_and_filled_again(source: str, refilled: bool) -> None:
+    assert is_refilled(source, "kept") is refilled
+
+
+@pytest.mark.parametrize(
+    ("source", "combined"),
+    [
+        ("mean = {k: sum(s[k] for s in kept) / len(kept) for k in kept[0]}", True),
+        ("mean = torch.stack([s['w'].float() for s in kept]).mean(0)", True),
+        ("for s in kept:\n    for k, v in s.items():\n        mean[k] += v / 9", True),
+        ("for s in kept:\n    mean.add_(s['w'])", True),
+        ("total = sum(predict(s, x) for s in kept)", False),
+        ("for s in kept:\n    net.load_state_dict(s)\n    total += net(x)", False),
+        ("for s in kept:\n    count += 1", False),
+        ("stacked = torch.stack([s['w'] for s in kept])", False),
+        ("best = kept[-1]", False),
+        ("mean = sum(others)", False),
+    ],
+)
+def test_whether_it_is_added_up(source: str, combined: bool) -> None:
+    assert is_combined(source, "kept") is combined
+
+
+@pytest.mark.parametrize(
+    ("source", "in_parts"),
+    [
+        ("batch = kept[index]", True),
+        ("batch = kept[start : start + 32]", True),
+        ("data = TensorDataset(kept, labels)", True),
+        ("for batch in kept.split(32):\n    pass", True),
+        ("first = kept[0]", False),
+        ("y = net(kept)", False),
+        ("other[index]", False),
+    ],
+)
+def test_whether_a_part_is_used_at_a_time(source: str, in_parts: bool) -> None:
+    assert is_used_in_parts(source, "kept") is in_parts
+
+
+def test_where_a_backward_pass_begins() -> None:
+    assert goes_backward("loss = f(x)\nloss.backward()", "loss")
+    assert goes_backward("torch.autograd.grad(y, x)", "y")
+    assert goes_backward("loss.backward(retain_graph=True)", "images")
+    assert not goes_backward("loss.backward()", "images")
+
+
+CLASS = """class Recorder:
+    def __init__(self):
+        self.kept = []
+    def __call__(self, x):
+        self.kept.append(x)
+        other.append(x)
+recorder = Recorder()
+"""
+
+
+def test_methods_of_a_class_of_the_text() -> None:
+    assert lines_of_methods(CLASS, "recorder") == (5,)
+    assert lines_of_methods(CLASS, "other") == ()
+    assert lines_of_methods("recorder = Recorder()", "recorder") == ()
