@@ -107,10 +107,17 @@ class Search:
         return self._found()
 
     def _alone(self) -> None:
-        race = self._race(self.singles, ALONE_SHARE, "settings alone")
-        if (leader := race.leader()) is not None:
+        """In as many heats as it takes; the fastest of each goes on to the next."""
+        leader: Entry | None = None
+        left = list(self.singles)
+        while left and (not self._races or self.track.seconds() < ALONE_SHARE * self.budget_s):
+            most = max(self.track.most_entries(ALONE_SHARE * self.budget_s) - (leader is not None), 1)
+            heat, left = left[:most], left[most:]
+            race = self._race([leader, *heat] if leader else heat, ALONE_SHARE, "settings alone", known=leader)
+            leader = race.leader()
             others = [each for each in race.running if each != leader and float(np.median(race.gains(each))) > 0]
-            self._ranking = [leader, *sorted(others, key=lambda each: -float(np.median(race.gains(each))))]
+            others = sorted(others, key=lambda each: -float(np.median(race.gains(each))))
+            self._ranking = [leader, *others] if leader is not None else []
 
     def _together(self) -> None:
         """Greedily: to the best so far each other promising one is added, and the best of these is gone on with."""
@@ -131,20 +138,21 @@ class Search:
 
     def _promising(self) -> list[Entry]:
         """Those that may be faster than the unchanged cell, the fastest first; then those that were kept for later."""
-        if not self._races:
-            return []
-        race = self._races[0]
-        known = {entry: race.standing(entry) for entry in self.singles if entry in race.entered}
+        known = {entry: self._standing(entry) for entry in self.singles}
         hopeful = [e for e, s in known.items() if (s.ratio or 0.0) > 1 and (s.high is None or s.high > 1)]
         hopeful = [entry for entry in hopeful if entry not in self._ranking[:1]]
         return [*sorted(hopeful, key=lambda each: -(known[each].ratio or 0.0)), *self.later]
 
+    def _standing(self, entry: Entry) -> Standing:
+        """At the end of its last race."""
+        races = [race for race in self._races if entry in race.entered]
+        return races[-1].standing(entry) if races else Standing(0)
+
     def _race(self, entries: Sequence[Entry], share: float, words: str, known: Entry | None = None) -> Race[Entry]:
         """Race those that may; `known` was admitted before."""
         until_s, admitted = share * self.budget_s, list[Entry]()
-        most = self.track.most_entries(until_s)
         for entry in entries:
-            if len(admitted) >= most:
+            if admitted and self.track.seconds() >= until_s:
                 self._fates[entry] = _NO_TIME
                 continue
             self.track.say(f"{words}: checking {name_of(entry)}")
@@ -171,7 +179,7 @@ class Search:
         return len(race.running) > 1 and self.track.seconds() < until_s
 
     def _turn(self, race: Race[Entry]) -> None:
-        """The unchanged cell twice and every entry once, in a random order; every second turn mirrors the one before."""
+        """The unchanged cell twice and every entry once, in random order; every second turn mirrors the one before."""
         slots: list[int] = list(range(len(race.running) + 2))
         if race.turns % 2 == 0 or sorted(race.order) != slots:
             race.order = [int(each) for each in self._random.permutation(slots)]
@@ -246,8 +254,7 @@ class Search:
         entries |= dict.fromkeys(self._fates)
         rows = []
         for entry in entries:
-            races = [race for race in self._races if entry in race.entered]
-            standing = races[-1].standing(entry) if races else Standing(0)
+            standing = self._standing(entry)
             if entry == best:
                 fate = "best"
             elif best is not None and set(entry) < set(best):
