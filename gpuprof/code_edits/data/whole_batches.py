@@ -76,8 +76,12 @@ def _indexed(dataset: cst.BaseExpression) -> cst.BaseExpression | None:
 def _is_asked(tree: CellTree, call: cst.Call) -> bool:
     """Whether the cell asks the loader, by the name it is bound to, for what the change alters."""
     assign = tree.nearest(call, cst.Assign, cst.AnnAssign)
-    targets = assign.targets if isinstance(assign, cst.Assign) else [assign] if assign else []
-    names = {name.value for each in targets for name in tree.names(each.target)}
+    targets: list[cst.CSTNode] = []
+    if isinstance(assign, cst.Assign):
+        targets = [each.target for each in assign.targets]
+    elif isinstance(assign, cst.AnnAssign):
+        targets = [assign.target]
+    names = {name.value for each in targets for name in tree.names(each)}
     asked = m.Attribute(value=m.Name(), attr=m.OneOf(*(m.Name(each) for each in _ASKED)))
     return any(each.value.value in names for each in tree.all(asked))
 

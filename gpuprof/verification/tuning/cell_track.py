@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from statistics import median
@@ -22,7 +23,10 @@ from gpuprof.verification.tuning.setting import Candidates
 
 _FEWEST_WARM, _MOST_WARM = 2, 5
 _SETTLED_SHARE = 0.05
-_SLOWEST_TURN_SHARE = 1 / 24  # of the budget: a block with all that comes before it
+# one setting with its warm-up in four turns, and eight turns of the proof
+_FEWEST_BLOCKS = _MOST_WARM + 3 * (4 + FEWEST_PAIRS)
+# a block with all that comes before it: of the budget, and in blocks of the unchanged cell
+_SLOWEST_TURN_SHARE, _SLOWEST_BLOCKS = 1 / 24, 3
 
 
 class CellTrack:
@@ -63,18 +67,18 @@ class CellTrack:
         made = self._look.record
         longest_ns = self._budget_s * ALONE_SHARE / (4 * FEWEST_PAIRS) * NS_PER_S
         self.plan = BlockPlan.of_steps(made, longest_ns) or BlockPlan.whole_cell(made)
-        blocks_s = []
+        blocks_s: list[float] = []
         while len(blocks_s) < _MOST_WARM:
             began = time.perf_counter()
             self.time(UNCHANGED)
             blocks_s.append(time.perf_counter() - began)
         self._block_s = median(blocks_s)
         self.unit_ns.clear()
-        if self.most_entries(ALONE_SHARE * self._budget_s) < 1:
-            wanted_s = self.seconds() + 5 * FEWEST_PAIRS * self._block_s / ALONE_SHARE
+        wanted_s = self.seconds() + _FEWEST_BLOCKS * self._block_s
+        if wanted_s > self._budget_s:
             raise VerificationError(
                 f"a block of the cell takes {duration(self._block_s * NS_PER_S)}; give more time "
-                f"(--seconds {max(int(wanted_s), int(self._budget_s)) + 1}), or make the cell smaller"
+                f"(--seconds {math.ceil(wanted_s * 1.5)}), or make the cell smaller"
             )
 
     def seconds(self) -> float:
@@ -82,7 +86,7 @@ class CellTrack:
         return time.perf_counter() - self._began
 
     def most_entries(self, until_s: float) -> int:
-        """Eight blocks each, beside the unchanged cell's two a turn; many are dropped earlier, some start later."""
+        """Eight blocks each, next to the unchanged cell's two per turn; many are dropped earlier, some start slowly."""
         return int((until_s - self.seconds()) / (FEWEST_PAIRS * max(self._block_s, 1e-3))) - 2
 
     def admit(self, entry: Entry) -> str | None:
@@ -151,6 +155,7 @@ class CellTrack:
 
     def _warm_up(self, entry: Entry) -> str | None:
         units: list[float] = []
+        slowest_s = max(_SLOWEST_TURN_SHARE * self._budget_s, _SLOWEST_BLOCKS * self._block_s)
         while len(units) < _MOST_WARM:
             began = time.perf_counter()
             made = self.time(entry)
@@ -158,11 +163,11 @@ class CellTrack:
                 return made
             units.append(made)
             took_s = time.perf_counter() - began
-            settled = len(units) >= _FEWEST_WARM and abs(units[-1] / units[-2] - 1) <= _SETTLED_SHARE
-            if settled:
-                break
-        if took_s > max(_SLOWEST_TURN_SHARE * self._budget_s, 3 * self._block_s):
-            return f"too slow to start: a block takes {duration(took_s * NS_PER_S)}"
+            if len(units) >= _FEWEST_WARM:
+                if took_s > slowest_s:  # the first may compile
+                    return f"too slow: a block with its start takes {duration(took_s * NS_PER_S)}"
+                if abs(units[-1] / units[-2] - 1) <= _SETTLED_SHARE:
+                    break
         return None
 
 

@@ -64,12 +64,14 @@ class Race(Generic[K]):
     def gains(self, contender: K) -> Array:
         """Log of time unchanged ÷ its time, of every turn that it was in."""
         own = np.array(self._logs[contender])
-        return np.array(self._unchanged).reshape(-1, 2).mean(axis=1)[: len(own)] - own
+        gains: Array = np.array(self._unchanged).reshape(-1, 2).mean(axis=1)[: len(own)] - own
+        return gains
 
     def leads(self, contender: K, other: K) -> Array:
         """Log of the other's time ÷ its time, of every turn that both were in."""
         turns = min(len(self._logs[contender]), len(self._logs[other]))
-        return np.array(self._logs[other][:turns]) - np.array(self._logs[contender][:turns])
+        leads: Array = np.array(self._logs[other][:turns]) - np.array(self._logs[contender][:turns])
+        return leads
 
     def standing(self, contender: K) -> Standing:
         """As it is now."""
