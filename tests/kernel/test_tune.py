@@ -1,4 +1,4 @@
-"""`%gputune` in a real kernel: it finds the setting of a slow DataLoader, and nothing of the user's is changed by it."""
+"""`%gputune` in a real kernel: it finds what a slow DataLoader needs, and changes nothing of the user's."""
 
 from __future__ import annotations
 

@@ -95,8 +95,10 @@ class Race(Generic[K]):
 
     def leader(self) -> K | None:
         """The fastest that still runs, by the median of its turns; None where the unchanged cell is."""
+        if not self.turns:
+            return None
         best = max(self.running, key=lambda each: float(np.median(self.gains(each))), default=None)
-        return best if best is not None and self.turns and float(np.median(self.gains(best))) > 0 else None
+        return best if best is not None and float(np.median(self.gains(best))) > 0 else None
 
     def behind(self) -> dict[K, K | None]:
         """Those whose interval of the time, relative to the leader's, lies wholly above 1; and that leader.

@@ -23,7 +23,7 @@ UNCHANGED: Entry = ()
 ALONE_SHARE, TOGETHER_SHARE = 0.5, 0.75  # of the budget: when these parts end
 MOST_TURNS = 60
 _FEWEST_TURNS = 4
-_NOT_BEST = "not shown to be slower when its time was up"
+_NOT_BEST = "undecided: its time was up"
 _NO_TIME = "not tried: the time was up"
 
 
@@ -197,6 +197,8 @@ class Search:
 
     def _prove(self) -> None:
         """The best against the unchanged cell, on turns that did not choose it."""
+        raced = [entry for entry in self._promising() if self._standing(entry).turns]
+        self._ranking = list(dict.fromkeys([*self._ranking, *raced]))
         while self._ranking:
             best = self._ranking[0]
             self.track.say(f"the best, {name_of(best)}, against the unchanged cell")
