@@ -82,6 +82,9 @@ def tune(shell: Any, line: str) -> None:
     try:
         with ProgressLine() as progress:
             tuning = _search(shell, candidates, given, progress)
+    except KeyboardInterrupt:  # while the unchanged cell was looked at, or again while all was put back
+        notice("interrupted before any setting was measured; your variables are as they were")
+        return
     except VariantError as error:
         notice(f"not tuned: {error}; your variables are as they were")
         show_users_traceback(error.__cause__)

@@ -76,29 +76,44 @@ def test_what_was_found_is_read_with_the_run(profiled: LiveKernel) -> None:
     assert "batches fetched whole" in loaded
 
 
-def test_an_interrupt_ends_it_with_what_is_known(profiled: LiveKernel, flag: Path) -> None:
-    profiled.run(f"import pathlib\nraise_flag = pathlib.Path({str(flag)!r}).touch")
-    profiled.run(CELL.replace("for epoch in range(2):", "for epoch in range(2):\n    len(kept) > 900 and raise_flag()"))
-    profiled.run("kept.extend([0.0] * 1000)")
+FLAG = """
+def raise_flag():
+    with open({flag!r} + ".runs", "a") as runs:
+        runs.write(".")
+    if os.path.getsize({flag!r} + ".runs") > {runs}:
+        open({flag!r}, "a").close()
+"""
+
+
+@pytest.mark.parametrize(("runs", "known"), [(1, False), (24, True)])
+def test_an_interrupt_ends_it_with_what_is_known(profiled: LiveKernel, flag: Path, runs: int, known: bool) -> None:
+    profiled.run("raise_flag = lambda: None")
+    ran = profiled.run(CELL.replace("model =", "raise_flag()\nmodel ="))
+    assert not ran.failed, ran.traceback
+    profiled.run(FLAG.format(flag=str(flag), runs=runs))
     before = _fingerprint(profiled)
     profiled.interrupt_when(flag)
     ran = profiled.run("%gputune --seconds 300 --only batches,threads --allow-effects")
     assert not ran.failed, ran.traceback
-    (shown,) = ran.displays
-    assert "interrupted after " in shown["text/plain"]
+    if known:
+        (shown,) = ran.displays
+        assert "interrupted after " in shown["text/plain"]
+    else:
+        assert ran.stream("stderr") == (
+            "gpuprof: interrupted before any setting was measured; your variables are as they were\n"
+        )
     assert _fingerprint(profiled) == before
-    profiled.run("kept.clear()")
 
 
 def test_effects_are_refused_in_one_line(profiled: LiveKernel, tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
-    ran = profiled.run(f"{CELL}torch.save(model.state_dict(), {str(path)!r})\n")
+    ran = profiled.run(CELL.replace("opt =", f"torch.save(model.state_dict(), {str(path)!r})\nopt ="))
     assert not ran.failed, ran.traceback
     path.unlink()
-    ran = profiled.run("%gputune --seconds 20 --only batches")
+    ran = profiled.run("%gputune --seconds 60 --only batches")
     said = ran.stream("stderr")
     assert not ran.failed and said.count("\n") == 1, said
-    assert "gpuprof: not tuned: line 12 of the cell writes the file" in said and "--allow-effects" in said
+    assert "gpuprof: not tuned: line 4 of the cell writes the file" in said and "--allow-effects" in said
     assert not path.exists()
 
 

@@ -127,7 +127,7 @@ def test_a_cell_that_raises_or_acts_on_the_world_is_refused(namespace: dict[str,
     with pytest.raises(VerificationError, match="line 12 of the cell opens a file to write"):
         tuned(namespace, FASTER, cell=f"{CELL}open({str(path)!r}, 'w')\n")
     writing = replacing("writing", "opt.zero_grad()", f"opt.zero_grad(); open({str(path)!r}, 'w')")
-    with pytest.raises(VerificationError, match="of the cell opens a file to write"):
+    with pytest.raises(VerificationError, match="of the changed cell opens a file to write"):
         tuned(namespace, writing)
     assert not path.exists() and state_of(namespace) == before
 
