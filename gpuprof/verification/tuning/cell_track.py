@@ -57,7 +57,7 @@ class CellTrack:
         runs = len(candidates.singles) + len(candidates.later) + 3
         self._guarding = GuardRuns(original, snapshot, hooks, budget_s * ALONE_SHARE, gradients=numeric, runs=runs)
         self._block_s = 0.0
-        self.unit_ns: dict[Entry, list[float]] = {}
+        self.unit_ns: dict[Entry, list[float]] = {}  # of the race, then of the proof
 
     def prepare(self) -> None:
         """Look at the unchanged cell, plan the blocks and warm it up."""
@@ -110,6 +110,7 @@ class CellTrack:
             less = self._guarding.less_in_all(self._variants[entry], self._look, self._candidates.guard(entry))
         except VariantError as error:
             return _raised(error)
+        self.unit_ns.clear()  # what is told of it is of the turns that follow
         return None if less is None else f"does not compute the same: {less}"
 
     def time(self, entry: Entry) -> float | str:

@@ -38,7 +38,7 @@ class CellFacts:
         import torch
 
         context = results.context
-        models = {name: each for name, each in list(namespace.items()) if isinstance(each, torch.nn.Module)}
+        models = {name: each for name, each in list(namespace.items()) if issubclass(type(each), torch.nn.Module)}
         cuda: Any = torch.cuda
         on_device = bool(cuda.is_available() and cuda.is_initialized())
         modern = on_device and cuda.get_device_capability()[0] >= _AMPERE

@@ -9,7 +9,16 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from gpuprof.verification.timing.confidence import FEWEST_PAIRS, LEVEL, Array, Interval, early_sequence, sequence
+from gpuprof.verification.timing.confidence import (
+    FEWEST_PAIRS,
+    LEVEL,
+    Array,
+    Interval,
+    bca,
+    early_sequence,
+    hodges_lehmann,
+    sequence,
+)
 from gpuprof.verification.timing.outcome import Estimate, Outcome, estimate
 
 K = TypeVar("K", bound=Hashable)
@@ -84,14 +93,12 @@ class Race(Generic[K]):
         return Standing(len(gains), math.exp(float(np.median(gains))), low, high)
 
     def unchanged_again(self) -> Standing:
-        """The unchanged cell against itself: what is measured where nothing is changed."""
+        """The unchanged cell against itself, by the estimate that a gain is shown with: what noise alone gives."""
         if not self._unchanged:
             return Standing(0)
         one, other = np.array(self._unchanged).T
-        found = sequence(one - other)
-        known = math.isfinite(found.low)
-        low, high = found.factors() if known else (None, None)
-        return Standing(self.turns, math.exp(float(np.median(one - other))), low, high)
+        low, high = bca(one - other).factors() if self.turns >= FEWEST_PAIRS else (None, None)
+        return Standing(self.turns, math.exp(hodges_lehmann(one - other)), low, high)
 
     def leader(self) -> K | None:
         """The fastest that still runs, by the median of its turns; None where the unchanged cell is."""
