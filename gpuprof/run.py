@@ -17,6 +17,7 @@ from gpuprof.model import half_written
 from gpuprof.model.kinds import VOCABULARIES
 from gpuprof.model.measured import Measured, read_measured, write_measured
 from gpuprof.model.trace import Trace
+from gpuprof.model.tuned import Tuned, read_tuned, write_tuned
 from gpuprof.report import Comparison, Report, Summary
 from gpuprof.report.answer import Answer, answer
 from gpuprof.report.contract import to_dict
@@ -127,6 +128,22 @@ class Run:
             write_measured(self.folder, self.measured)
         except OSError as error:
             return f"{self.folder}: what was measured was not saved ({error.strerror})"
+        return None
+
+    @cached_property
+    def tuned(self) -> Tuned | None:
+        """What `%gputune` found for the cell last; None where it was not asked."""
+        return read_tuned(self.folder) if self.folder is not None else None
+
+    def _keep_tuned(self, made: Tuned) -> str | None:
+        """Keep it, beside the recording too where the run was saved; else why it could not be saved."""
+        self.__dict__["tuned"] = made
+        if self.folder is None:
+            return None
+        try:
+            write_tuned(self.folder, made)
+        except OSError as error:
+            return f"{self.folder}: what was found was not saved ({error.strerror})"
         return None
 
     @property

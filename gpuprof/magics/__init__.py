@@ -1,4 +1,4 @@
-"""The notebook door: `%%gpuprofile`, `%gpufix`, `%gpuexplain`, `%gpuhistory`."""
+"""The notebook door: `%%gpuprofile`, `%gpufix`, `%gputry`, `%gputune`, `%gpuexplain`, `%gpuhistory`."""
 
 from __future__ import annotations
 

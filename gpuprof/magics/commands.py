@@ -11,12 +11,14 @@ from gpuprof.magics.fix import put_changed_cell
 from gpuprof.magics.messages import MagicUsageError
 from gpuprof.magics.options import with_arguments
 from gpuprof.magics.try_change import try_change, with_try_arguments
+from gpuprof.magics.tune import tune, with_tune_arguments
 
 MAGICS = (
     ("cell", "gpuprofile"),
     ("line", "gpuexplain"),
     ("line", "gpufix"),
     ("line", "gputry"),
+    ("line", "gputune"),
     ("line", "gpuhistory"),
 )
 
@@ -31,7 +33,7 @@ def register(shell: Any, events: CellEvents) -> None:
         return events.profile_body(line, cell)
 
     def gpufix(line: str) -> None:
-        """Put the cell with the change of finding N of the last run below: `%gpufix 1`."""
+        """Put the cell with the change of finding N of the last run below: `%gpufix 1`; `%gpufix`: the fastest."""
         put_changed_cell(shell, line)
 
     @with_try_arguments
@@ -39,7 +41,13 @@ def register(shell: Any, events: CellEvents) -> None:
         """Measure the change of finding N of the last run against the original cell: `%gputry 1`."""
         try_change(shell, line)
 
-    for function, (kind, name) in zip((gpuprofile, gpuexplain, gpufix, gputry, gpuhistory), MAGICS, strict=True):
+    @with_tune_arguments
+    def gputune(line: str) -> None:
+        """Search the settings of the last profiled cell that make it fastest and keep its results: `%gputune`."""
+        tune(shell, line)
+
+    functions = (gpuprofile, gpuexplain, gpufix, gputry, gputune, gpuhistory)
+    for function, (kind, name) in zip(functions, MAGICS, strict=True):
         shell.register_magic_function(function, kind, name)
 
 

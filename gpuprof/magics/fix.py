@@ -11,22 +11,28 @@ from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.magics.messages import MagicUsageError, notice
 
 if TYPE_CHECKING:
+    from gpuprof.model.measured import Measured
+    from gpuprof.model.tuned import Tuned
     from gpuprof.run import Run
 
 
 def put_changed_cell(shell: Any, line: str) -> None:
     """Put the last run's cell with the change of the finding that `line` numbers below the calling one.
 
-    Without a number it is the change, or several together, that was measured to be fastest. A line says so where that
-    finding has no change to make. UsageError where there is no such finding.
+    Without a number it is what was measured to be fastest: a change, several together, or the settings that `%gputune`
+    found. A line says so where that finding has no change to make. UsageError where there is no such finding.
     """
     from gpuprof.profiling import last
 
     try:
         run = last()
+        tuned = best_tuned(run) if not line.strip() else None
+        if tuned is not None:
+            _put(shell, tuned.source, " + ".join(tuned.settings))
+            return
         best = _best_measured(run) if not line.strip() else ()
         numbers = best or (finding_number(run, line.strip(), "%gpufix"),)
-        changed = _changed_cell(run, numbers)
+        changed = combined_source(run, numbers)
     except GpuprofError as error:
         raise MagicUsageError(str(error)) from None
     first = run.findings[numbers[0] - 1]
@@ -37,9 +43,17 @@ def put_changed_cell(shell: Any, line: str) -> None:
     if (script := script_of(run)) is not None:
         notice(f"{name} changes {script}, which is no cell; apply the diff of the report there")
         return
-    shell.set_next_input(changed)
-    then = "run it to compare it with this run" if "--compare last" in changed else "run it"
-    sys.stdout.write(f"gpuprof: the cell with the change of {name} is below; {then}\n")
+    _put(shell, changed, f"the change of {name}")
+
+
+def _put(shell: Any, changed: str, what: str) -> None:
+    """A cell as typed, put below, with `--compare last` on its magic line and without `--try`."""
+    from gpuprof.code_edits.syntax.diff import compared_with_last
+
+    source = compared_with_last(changed).rstrip("\n")
+    shell.set_next_input(source)
+    then = "run it to compare it with this run" if "--compare last" in source else "run it"
+    sys.stdout.write(f"gpuprof: the cell with {what} is below; {then}\n")
 
 
 def finding_number(run: Run, text: str, magic: str) -> int:
@@ -66,14 +80,6 @@ def script_of(run: Run) -> Path | None:
     return path if path.is_file() else None
 
 
-def _changed_cell(run: Run, numbers: Sequence[int]) -> str | None:
-    """The changed cell as it was typed, with `--compare last` on its magic line and without `--try`."""
-    from gpuprof.code_edits.syntax.diff import compared_with_last
-
-    after = combined_source(run, numbers)
-    return None if after is None else compared_with_last(after).rstrip("\n")
-
-
 def changed_source(run: Run, number: int) -> str | None:
     """The cell as it was typed with the change of a finding; None where that has none."""
     from gpuprof.code_edits.syntax.diff import as_typed, changed
@@ -93,11 +99,25 @@ def combined_source(run: Run, numbers: Sequence[int]) -> str | None:
     return None if cell is None or len(known) < len(numbers) else merged(as_typed(cell.source), known)
 
 
+def best_tuned(run: Run) -> Tuned | None:
+    """What `%gputune` found, where no change of a finding was measured to be faster than that."""
+    tuned = run.tuned
+    if tuned is None or not tuned.settings:
+        return None
+    others = max((each.measurement.get("ratio") or 0.0 for each in _faster(run)), default=0.0)
+    return tuned if (tuned.ratio or 0.0) >= others else None
+
+
 def _best_measured(run: Run) -> tuple[int, ...]:
     """The findings whose changes, made together, were measured to be fastest; empty where none was faster."""
-    faster = [each for each in run.measured if each.measurement.get("outcome") == "faster"]
-    right = [each for each in faster if (each.measurement.get("guard") or {}).get("status") != "failed"]
-    if not right:
+    faster = _faster(run)
+    if not faster:
         return ()
-    best = max(right, key=lambda each: each.measurement.get("ratio") or 0.0)
+    best = max(faster, key=lambda each: each.measurement.get("ratio") or 0.0)
     return best.together or (best.number,)
+
+
+def _faster(run: Run) -> list[Measured]:
+    """Changes of findings that were measured to be faster, and compute the same where they should."""
+    faster = [each for each in run.measured if each.measurement.get("outcome") == "faster"]
+    return [each for each in faster if (each.measurement.get("guard") or {}).get("status") != "failed"]

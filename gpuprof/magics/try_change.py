@@ -72,7 +72,7 @@ def try_change(shell: Any, line: str) -> None:
         measurement = _measure(shell, run, number, sources, given)
     except VariantError as error:
         notice(f"not measured: {error}; your variables are as they were")
-        _show_users_traceback(error.__cause__)
+        show_users_traceback(error.__cause__)
         return
     except VerificationError as error:
         notice(f"not measured: {error}")
@@ -161,7 +161,8 @@ def _show(measurement: Measurement) -> None:
     display({"text/plain": text, "text/html": measurement._repr_html_()}, raw=True)
 
 
-def _show_users_traceback(error: BaseException | None) -> None:
+def show_users_traceback(error: BaseException | None) -> None:
+    """The traceback of what the user's own code raised, without our frames."""
     if error is None:
         return
     found = traceback.TracebackException.from_exception(error)

@@ -46,6 +46,7 @@ FILES = (
         "host_readings.json",
         *(f"{each.name}.npz" for each in LARGE_TABLES),
         "measured.json",
+        "tuned.json",
         "summary.json",
     ),
 )  # all that gpuprof writes into a run's folder, and all that it deletes from there

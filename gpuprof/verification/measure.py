@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from gpuprof.capture.base import exclusive_session
-from gpuprof.capture.session.interrupts import interrupts_held
 from gpuprof.errors import UsageError, VerificationError
 from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.verification.cells.hooks import Hooks
 from gpuprof.verification.cells.variable_reads import read_names
 from gpuprof.verification.cells.variants import CallVariant, CellVariant, Variant
 from gpuprof.verification.effects.unseen import refuse_awaiting, refuse_resets
-from gpuprof.verification.effects.watch import EffectWatch, watched
 from gpuprof.verification.measurement import Measurement
+from gpuprof.verification.protected import roots_of, run_protected
 from gpuprof.verification.state.snapshot import Snapshot
 from gpuprof.verification.trial import BUDGET_S, MOST_PAIRS, Settings, Trial
 
@@ -48,7 +44,7 @@ def measure_cells(
     `allow_effects`. VariantError where one of the two raised.
     """
     names, variants = _read(before, after, namespace)
-    roots = [(name, namespace[name]) for name in sorted(namespace if names is None else names) if name in namespace]
+    roots = roots_of(names, namespace)
     half = bool(_HALF.search(after))
     settings = Settings(
         guard,
@@ -107,41 +103,10 @@ def _compare(
     *,
     allow_effects: bool,
 ) -> Measurement:
-    _refuse_ranks()
-    owner = object()
-    exclusive_session.claim(owner)
-    try:
-        snapshot = Snapshot(roots, namespaces)
-        with nullcontext() if allow_effects else watched(namespaces) as watch:
-            hooks = Hooks(watch)
-            try:
-                with _put_back(snapshot), hooks.installed():
-                    measurement = Trial(*variants, snapshot, hooks, settings).run()
-            finally:
-                _let_go(watch)
-            if watch is not None and watch.stopped is not None:
-                raise VerificationError(watch.stopped)
-            return measurement
-    finally:
-        exclusive_session.release(owner)
+    def measure(snapshot: Snapshot, hooks: Hooks) -> Measurement:
+        return Trial(*variants, snapshot, hooks, settings).run()
 
-
-def _let_go(watch: EffectWatch | None) -> None:
-    """What the last run has left is deleted, and its threads are ended, while effects are still stopped."""
-    if watch is not None:
-        gc.collect()
-        watch.run_ended(pools=True)
-
-
-@contextmanager
-def _put_back(snapshot: Snapshot) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        with interrupts_held() as interrupt:
-            snapshot.finish()
-        if interrupt.arrived:
-            raise KeyboardInterrupt
+    return run_protected(measure, roots, namespaces, allow_effects=allow_effects)
 
 
 def _read(before: str, after: str, namespace: dict[str, Any]) -> tuple[set[str] | None, tuple[Variant, Variant]]:
@@ -153,16 +118,6 @@ def _read(before: str, after: str, namespace: dict[str, Any]) -> tuple[set[str] 
     except SyntaxError as error:
         raise VerificationError(f"the cell is not plain Python (line {error.lineno}: {error.msg})") from error
     return None if None in found else {name for names in found if names is not None for name in names}, variants
-
-
-def _refuse_ranks() -> None:
-    import torch.distributed
-
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        raise VerificationError(
-            "this process is one rank of several: a measurement on one alone would leave the others waiting; measure a "
-            "change in a process without torch.distributed"
-        )
 
 
 def _name(function: Any, otherwise: str) -> str:

@@ -13,9 +13,10 @@ from gpuprof.rules.base.guard import EXACT_TOLERANCE, Guard
 from gpuprof.units import NS_PER_S, duration, plural
 from gpuprof.verification.cells.hooks import Hooks
 from gpuprof.verification.cells.variants import Variant
-from gpuprof.verification.guards import GuardResult, Seen, Status, Tolerances, judge, skipped_work
+from gpuprof.verification.guard_runs import GuardRuns
+from gpuprof.verification.guards import GuardResult, Status, Tolerances, judge
 from gpuprof.verification.measurement import ArmFacts, Measurement
-from gpuprof.verification.record import GUARD_STEPS, Record
+from gpuprof.verification.record import Record
 from gpuprof.verification.state.snapshot import Snapshot
 from gpuprof.verification.timing.blocks import BlockPlan, TimedBlock, run_block
 from gpuprof.verification.timing.outcome import FEWEST_PAIRS, as_differences, decided, estimate
@@ -25,7 +26,6 @@ MOST_PAIRS = 60
 BUDGET_S = 60.0
 _LONGEST_WARM_UP_S = 30.0
 _WARM_UP_SHARE = 1 / 8  # of the budget, each variant
-_LOOK_SHARE = 1 / 20  # of the budget: how long the first run may take before it is ended
 _BLOCK_SHARE = 1 / (3 * FEWEST_PAIRS)  # of the budget, the longest block
 
 
@@ -60,12 +60,17 @@ class Trial:
     def run(self) -> Measurement:
         """VerificationError or VariantError where it cannot be done; the caller puts the state back."""
         settings = self._settings
-        look = self._look()
+        guarding = self._guard_runs()
+        look = guarding.look()
         plan = self._plan(look.record)
         self._afford(plan)
-        first, again, other = self._guarded(look)
+        first, again = guarding.twice(look)
+        other = guarding.over_same_steps(self._variants[1], look)
         guard = judge(settings.guard, first, again, other, Tolerances(settings.tolerance, settings.half))
-        if guard.status is not Status.FAILED and (problem := self._less_in_all(look.record)) is not None:
+        if (
+            guard.status is not Status.FAILED
+            and (problem := guarding.less_in_all(self._variants[1], look, settings.guard)) is not None
+        ):
             guard = GuardResult(settings.guard, Status.FAILED, problem, guard.loss_difference)
         elif guard.status is Status.FAILED and other.record.steps != first.record.steps:
             self._notes.append("nothing was timed: the two do not do the same work")
@@ -81,48 +86,10 @@ class Trial:
                 self._notes.append("the device's clocks were held down by power or heat while it was measured")
         return self._verdict(guard, whole_cell=plan.steps is None)
 
-    def _look(self) -> Seen:
-        """The original, to see what its steps look like."""
-        longest_ns = int(self._settings.budget_s * _LOOK_SHARE * NS_PER_S)
-        earlier = self._snapshot.heap.graph_nodes
-        return self._record(0, Record(longest_ns=longest_ns, gradients=self._numeric, earlier=earlier))
-
-    def _guarded(self, look: Seen) -> tuple[Seen, Seen, Seen]:
-        """For the guard: the original, it again, and the change."""
-        made, numeric = look.record, self._numeric
-        limit = None if made.whole and made.steps <= GUARD_STEPS else self._guard_steps(made)
-        first = look
-        if limit is not None:  # it went on beyond the steps that are compared
-            first = self._record(0, Record(stop_after=limit, counted=made.counted, gradients=numeric))
-        again = self._record(0, Record(stop_after=limit, counted=made.counted))
-        other = self._record(1, Record(stop_after=limit, counted=made.counted, gradients=numeric))
-        return first, again, other
-
-    def _less_in_all(self, made: Record) -> str | None:
-        """Whether the change ends earlier or later than an original whose end was seen, after the steps compared."""
-        guard = self._settings.guard
-        if guard is Guard.SEMANTIC or not made.whole or made.steps <= GUARD_STEPS:
-            return None
-        changed = self._record(1, Record(stop_after=made.steps + 2, counted=made.counted))
-        return skipped_work(guard, made, changed.record)
-
-    @property
-    def _numeric(self) -> bool:
-        return self._settings.guard is Guard.NUMERIC
-
-    def _guard_steps(self, made: Record) -> int:
-        """As many as are compared; fewer where three runs of them would take more than half of the budget."""
-        ends = made.ends_ns[made.counted]
-        step_ns = float(np.median(np.diff(ends))) if len(ends) > 1 else 0.0
-        affordable = int(self._settings.budget_s * NS_PER_S / (6 * step_ns)) if step_ns else GUARD_STEPS
-        return min(made.steps, GUARD_STEPS, max(affordable, 2))
-
-    def _record(self, number: int, record: Record) -> Seen:
-        self._snapshot.restore()
-        record.begin()
-        whole = self._variants[number].run(self._hooks, record)
-        record.finish(whole=whole)
-        return Seen.of(record)
+    def _guard_runs(self) -> GuardRuns:
+        settings = self._settings
+        numeric = settings.guard is Guard.NUMERIC
+        return GuardRuns(self._variants[0], self._snapshot, self._hooks, settings.budget_s, gradients=numeric)
 
     def _plan(self, record: Record) -> BlockPlan:
         settings = self._settings

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from gpuprof.code_edits.data.host_work import make_on_device, widen_on_device
 from gpuprof.code_edits.data.joined_tensors import join_after_loop
-from gpuprof.code_edits.data.loaders import copy_without_blocking, pin_batches, set_loader
+from gpuprof.code_edits.data.loaders import copy_without_blocking, pin_batches, set_for_workers, set_loader
+from gpuprof.code_edits.data.whole_batches import fetch_whole_batches
 from gpuprof.code_edits.loops.evaluation import add_inference_mode
 from gpuprof.code_edits.loops.kept_losses import detach_kept
 from gpuprof.code_edits.loops.kept_results import keep_without_graph
 from gpuprof.code_edits.loops.optimizers import drop_zeroing_in_place, set_optimizer
 from gpuprof.code_edits.loops.reads import defer_reads
-from gpuprof.code_edits.loops.switches import leave_anomaly_mode, try_out_convolutions
+from gpuprof.code_edits.loops.switches import leave_anomaly_mode, set_threads, try_out_convolutions
 from gpuprof.code_edits.models.attention import fuse_attention
 from gpuprof.code_edits.models.biases import drop_bias_before_norm
 from gpuprof.code_edits.models.checkpoints import checkpoint_blocks
@@ -38,6 +39,12 @@ Edit = Callable[[str], str | None]
 TORCH = "import torch\n"
 EDITS: dict[str, tuple[str, Edit]] = {
     "set_loader": (TRAINING, lambda s: set_loader(s, line_of(s, "for x, y in loader"), num_workers="2")),
+    "set_for_workers": (
+        TRAINING.replace("batch_size = 16 ,", "batch_size = 16, num_workers=1"),
+        lambda s: set_for_workers(s, line_of(s, "for x, y in loader"), prefetch_factor="4"),
+    ),
+    "fetch_whole_batches": (TRAINING, lambda s: fetch_whole_batches(s, line_of(s, "for x, y in loader"))),
+    "set_threads": (TRAINING, lambda s: set_threads(s, 2)),
     "pin_batches": (TRAINING, lambda s: pin_batches(s, [line_of(s, "for x, y in loader")])),
     "copy_without_blocking": (TRAINING, lambda s: copy_without_blocking(s, line_of(s, "for x, y in loader"))),
     "set_optimizer": (TRAINING, lambda s: set_optimizer(s, line_of(s, "opt.step()"), "Adam", fused="True")),

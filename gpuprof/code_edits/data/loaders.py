@@ -8,7 +8,7 @@ import libcst as cst
 
 from gpuprof.code_edits.syntax import matching as m
 from gpuprof.code_edits.syntax.batches import batch_copies, without_blocking
-from gpuprof.code_edits.syntax.keywords import is_open, positional, with_keyword
+from gpuprof.code_edits.syntax.keywords import is_open, literal, positional, with_keyword
 from gpuprof.code_edits.syntax.origin import creation
 from gpuprof.code_edits.syntax.tree import CellTree, Changes
 
@@ -56,9 +56,29 @@ def copy_without_blocking(source: str, line: int) -> str | None:
     return tree.changed(without_blocking(batch_copies(tree, loops[-1]))) if tree and loops else None
 
 
-def _loader_changes(tree: CellTree, line: int, arguments: dict[str, str]) -> Changes | None:
+def set_for_workers(source: str, line: int, **arguments: str) -> str | None:
+    """The same as `set_loader` with arguments that only workers understand (`prefetch_factor`, `persistent_workers`).
+
+    None where the call does not say itself that there are workers.
+    """
+    tree = CellTree.of(source)
+    call = made_once(tree, line) if tree else None
+    workers = literal(tree, call, "num_workers") if tree and call else None
+    if workers is None or not workers.isdecimal() or workers == "0":
+        return None
+    return set_loader(source, line, **arguments)
+
+
+def made_once(tree: CellTree, line: int) -> cst.Call | None:
+    """The call that makes the DataLoader which the statement at `line` iterates; None where that is not sure, or where
+    it is made anew in a loop."""
     call = creation(tree, line, ("DataLoader",), _LOADERS)
-    if call is None or is_open(call) or positional(call) > _MOST_POSITIONAL or _is_repeated(tree, call):
+    return None if call is None or _is_repeated(tree, call) else call
+
+
+def _loader_changes(tree: CellTree, line: int, arguments: dict[str, str]) -> Changes | None:
+    call = made_once(tree, line)
+    if call is None or is_open(call) or positional(call) > _MOST_POSITIONAL:
         return None
 
     def change(made: cst.Call) -> cst.Call:

@@ -13,6 +13,7 @@ from gpuprof.code_edits.syntax.tree import CellTree, Changes
 _ON = "torch.backends.cudnn.benchmark = True"
 # who speaks of these has decided already
 _DECIDED = re.compile(r"cudnn\s*\.\s*(?:benchmark|deterministic|flags)|use_deterministic_algorithms")
+_THREADS = "set_num_threads"
 _ANOMALY = ("set_detect_anomaly", "detect_anomaly")
 
 
@@ -24,6 +25,19 @@ def try_out_convolutions(source: str) -> str | None:
     tree = None if _DECIDED.search(source) else CellTree.of(source)
     changes = torch_at_head(tree, _ON) if tree else None
     return tree.changed(changes) if tree and changes else None
+
+
+def set_threads(source: str, count: int) -> str | None:
+    """`torch.set_num_threads(count)` before the cell's own statements, or in the one plain call it has."""
+    tree = CellTree.of(source)
+    if tree is None:
+        return None
+    calls = tree.all(m.Call(m.Name(_THREADS) | m.Attribute(attr=m.Name(_THREADS))))
+    if calls:
+        plain = len(calls) == 1 and m.matches(calls[0], m.Call(args=[m.Arg(m.Integer(), keyword=None)]))
+        return tree.changed({calls[0].args[0].value: lambda _: cst.Integer(str(count))}) if plain else None
+    changes = torch_at_head(tree, f"torch.{_THREADS}({count})")
+    return tree.changed(changes) if changes else None
 
 
 def leave_anomaly_mode(source: str) -> str | None:

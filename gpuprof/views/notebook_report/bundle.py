@@ -35,7 +35,7 @@ _RULE = "1px solid rgba(128,128,128,.3)"
 _SOFT = "opacity:.72;font-size:.92em"
 _LINE = "display:block;box-sizing:border-box;width:max-content;min-width:100%;padding:0 10px"
 # Garnish: it must read well without any. No text colour is set, so that it holds on light and dark.
-_SKIN = Skin(
+SKIN = Skin(
     between=" · ",
     severity="[{}]",
     styles={
@@ -102,7 +102,7 @@ def render_paper(
     return _template().render(
         report=report,
         cards=cards(report),
-        skin=_SKIN,
+        skin=SKIN,
         rows=wording.budget_rows(report),
         accounts=account_blocks(report.results) if judged else [],
         memory=memory_line(report.results),

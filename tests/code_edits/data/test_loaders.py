@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.code_edits.data.loaders import copy_without_blocking, pin_batches, set_loader
+from gpuprof.code_edits.data.loaders import copy_without_blocking, pin_batches, set_for_workers, set_loader
 from tests.code_edits.executed import TRAINING, assert_rest_is_kept, line_of, run
 
 LOOP = line_of(TRAINING, "for x, y in loader")
@@ -127,3 +127,16 @@ def test_pinned_loaders_only_need_the_copies() -> None:
     after = copy_without_blocking(TRAINING, LOOP)
     assert after is not None and "pin_memory" not in after and after.count("non_blocking=True") == 2
     assert copy_without_blocking(after, LOOP) is None
+
+
+def test_what_only_workers_understand_is_set_where_there_are_some() -> None:
+    assert set_for_workers(TRAINING, LOOP, prefetch_factor="4") is None
+    with_workers = TRAINING.replace("batch_size = 16 ,", "batch_size=16, num_workers=1")
+    after = set_for_workers(with_workers, LOOP, prefetch_factor="4")
+    assert after is not None and "num_workers=1, prefetch_factor=4)" in after
+    assert run(after)["losses"] == run(with_workers)["losses"]
+    for none in ("0", "count"):
+        assert (
+            set_for_workers(with_workers.replace("num_workers=1", f"num_workers={none}"), LOOP, prefetch_factor="4")
+            is None
+        )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from gpuprof.code_edits.loops.switches import leave_anomaly_mode, try_out_convolutions
+from gpuprof.code_edits.loops.switches import leave_anomaly_mode, set_threads, try_out_convolutions
 from tests.code_edits.executed import TRAINING, assert_rest_is_kept, run
 
 ANOMALY = "import torch\ntorch.autograd.set_detect_anomaly(True)  # a nan somewhere\n" + TRAINING
@@ -73,3 +73,32 @@ def test_the_training_goes_on_without_it() -> None:
 )
 def test_doubt_switches_nothing(cell: str) -> None:
     assert leave_anomaly_mode(cell) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "becomes"),
+    [
+        ("import torch\nx = 1\n", "import torch\ntorch.set_num_threads(2)\nx = 1\n"),
+        ("x = 1\n", "import torch\ntorch.set_num_threads(2)\nx = 1\n"),
+        ("torch.set_num_threads( 8 )\nx = 1\n", "torch.set_num_threads( 2 )\nx = 1\n"),
+        (
+            "from torch import set_num_threads\nset_num_threads(1)\n",
+            "from torch import set_num_threads\nset_num_threads(2)\n",
+        ),
+    ],
+)
+def test_threads_are_set(cell: str, becomes: str) -> None:
+    assert set_threads(cell, 2) == becomes
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["torch.set_num_threads(n)\n", "torch.set_num_threads(1)\ntorch.set_num_threads(2)\n", "torch = other\nx = 1\n"],
+)
+def test_who_sets_threads_otherwise_is_left_alone(cell: str) -> None:
+    assert set_threads(cell, 4) is None
+
+
+def test_the_training_computes_the_same_with_other_threads() -> None:
+    after = set_threads(TRAINING, 1)
+    assert after is not None and run(after)["losses"] == run(TRAINING)["losses"]

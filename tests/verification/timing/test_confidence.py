@@ -7,7 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from gpuprof.verification.timing.confidence import FEWEST_PAIRS, bca, hodges_lehmann, inflation, sequence
+from gpuprof.verification.timing.confidence import (
+    FEWEST_PAIRS,
+    bca,
+    early_sequence,
+    hodges_lehmann,
+    inflation,
+    sequence,
+)
 from gpuprof.verification.timing.outcome import Outcome, decided, estimate
 
 PAIRS = 60
@@ -76,6 +83,27 @@ def test_neighbours_that_are_alike_widen_the_sequence() -> None:
     shuffled = rng.permutation(drifting)
     assert inflation(drifting) > 2 * inflation(shuffled) >= 2
     assert sequence(drifting).high - sequence(drifting).low > sequence(shuffled).high - sequence(shuffled).low
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_a_few_pairs_of_the_same_hardly_ever_claim_an_effect(heavy: bool) -> None:
+    rng, claims = np.random.default_rng(1), 0
+    for _ in range(400):
+        pairs = rng.standard_t(4, 7) if heavy else rng.normal(0, 1, 7)
+        claims += any(early_sequence(pairs[:count]).excludes_zero for count in range(1, 8))
+    assert claims <= 20
+
+
+def test_four_pairs_find_an_effect_of_many_spreads_only() -> None:
+    pairs = np.array([-1.0, 1.0, -1.0, 1.0])
+    assert early_sequence(pairs + 5).low > 0 and early_sequence(pairs + 3).low < 0
+    assert early_sequence(pairs[:3] + 50).low == -math.inf
+    assert early_sequence(pairs + 5, 0.005).low < 0 < early_sequence(pairs + 10, 0.005).low
+
+
+def test_a_stricter_level_is_wider() -> None:
+    pairs = comparison(np.random.default_rng(1))
+    assert sequence(pairs, 0.01).low < sequence(pairs).low < sequence(pairs).high < sequence(pairs, 0.01).high
 
 
 def test_hodges_lehmann_by_hand() -> None:
