@@ -21,9 +21,10 @@ from typing import Any, Self
 from gpuprof.capture.stacks.folding import StackTree
 from gpuprof.ingest.linking import link
 from gpuprof.ingest.vocabulary import call_kind, is_collective
-from gpuprof.model.context import FollowedLines, MarkedModule, MarkedModules, RunContext, SampledStacks
+from gpuprof.model.context import FollowedLines, RunContext, SampledStacks
 from gpuprof.model.device import Device
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
+from gpuprof.model.marked_modules import MarkedModule, MarkedModules
 from gpuprof.model.schema import TABLES
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.modules.nested_spans import NestedSpans
-from gpuprof.model.context import MarkedModules
+from gpuprof.model.marked_modules import MarkedModules
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 

@@ -14,7 +14,7 @@ from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.modules.call_swap import CallSwap, Log, has_compiled, has_own_call
 from gpuprof.capture.modules.mark_log import MOST_CALLS, MarkLog, ThreadMarks
 from gpuprof.capture.modules.module_names import paths_of
-from gpuprof.model.context import MarkedModule, MarkedModules
+from gpuprof.model.marked_modules import MarkedModule, MarkedModules
 from gpuprof.model.schema import MODULE_CALLS
 from gpuprof.model.table import Table
 

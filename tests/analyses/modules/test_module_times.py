@@ -14,8 +14,8 @@ from gpuprof.analyses.modules.module_spans import ModuleSource, ModuleSpans
 from gpuprof.analyses.modules.module_times import ModuleTime, ModuleTimes
 from gpuprof.analyses.modules.nested_spans import NestedSpans
 from gpuprof.model import intervals
-from gpuprof.model.context import MarkedModules
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.marked_modules import MarkedModules
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 

@@ -20,7 +20,7 @@ from gpuprof.capture.modules.call_swap import has_own_call
 from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.session.session import Session
 from gpuprof.ingest.load import load_trace
-from gpuprof.model.context import MarkedModules
+from gpuprof.model.marked_modules import MarkedModules
 from gpuprof.model.table import Table
 
 PLAIN = torch.nn.Module.__dict__["_wrapped_call_impl"].__code__
