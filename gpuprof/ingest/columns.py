@@ -14,10 +14,9 @@ from gpuprof.ingest.event import COPY, KERNEL, MEMSET, NO_ARGS, NO_TEXT, Args, E
 from gpuprof.ingest.numbering import NameLookup, Numbering, thread_key, whole
 from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers, products, starts_ns, whole_ns
 from gpuprof.ingest.plain_operators import PlainOperators
-from gpuprof.model.embeddings import DENSE_BACKWARDS
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
+from gpuprof.model.operator_sets import DENSE_BACKWARDS, SLICES
 from gpuprof.model.products import WITH_NUMBERS
-from gpuprof.model.slices import SLICES
 from gpuprof.model.table import Array
 
 Columns = dict[str, Array]

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.marked_modules import 
+from gpuprof.model.context import (
     Cell,
     CellOutcome,
     Compiling,

@@ -14,8 +14,8 @@ from gpuprof.analyses.basics.tensor_inputs import Shape, inputs_of, shapes_of, v
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.model import intervals
-from gpuprof.model.embeddings import BAG, DENSE_BACKWARDS
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.operator_sets import BAG, DENSE_BACKWARDS
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 

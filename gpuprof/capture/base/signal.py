@@ -39,7 +39,7 @@ class Signal(ABC):
         """A DataLoader is asked for a batch, in the loop of the cell."""
 
     def tick(self, resident_bytes: int) -> None:  # noqa: B027
-        """From the watching thread, about ten times a second, with the resident memory of the process; must not raise."""
+        """From the watching thread, about ten times a second, with the process's resident memory; must not raise."""
 
     def pause(self) -> None:  # noqa: B027
         """The kernel recording has ended and the cell runs on: what costs time per iteration ends here."""

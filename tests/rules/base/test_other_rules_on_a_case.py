@@ -65,7 +65,9 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "activations_dominate_peak": ((*TRAINED, "python_loop_over_weights",), (*PEAK, "idle_peer_devices",)),
     "allocator_calls_in_step": ((*TRAINED, "host_cpu_bound", "python_loop_over_weights",), ("fp32_matmul",)),
     "blocking_h2d_copy": (("widened_before_copy",), ()),
-    "broadcast_then_reduced": (("cold_start_dominates", "grad_in_inference",), ("costly_call_per_item", "float64_compute",)),
+    "broadcast_then_reduced": (
+        ("cold_start_dominates", "grad_in_inference",), ("costly_call_per_item", "float64_compute",),
+    ),
     "clocks_held_down": (("grad_in_inference",), ("device_errors", "power_capped", "thermal_throttle",)),
     "cold_start_dominates": (("cpu_build_or_cpu_tensors",), ()),
     "conv_autotune_off": ((), ("debug_mode_on",)),
