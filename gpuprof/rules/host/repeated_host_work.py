@@ -186,9 +186,10 @@ def _same(over: Operand) -> str:
 def _called(work: RepeatedHostWork) -> str:
     first, line = work.first, work.operation.line
     if line is not None:
+        calls = "" if line in [each.line for each in work.lines] else f"Line {line} calls it: "
         names = " and ".join(f"`{name}`" for name in work.operation.names)
         return (
-            f" Line {line} calls it: {names} get{'s' if len(work.operation.names) == 1 else ''} a value in each "
+            f" {calls}{names} get{'s' if len(work.operation.names) == 1 else ''} a value in each "
             f"iteration of the loop in line {work.operation.loop}, and only the last one is read."
         )
     if not first.first or first.first.startswith("<") or 2 * first.own_share > 1:
