@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from types import FunctionType
 from typing import Any
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
@@ -95,6 +96,15 @@ def _torch() -> Any:
     return torch
 
 
+def _own_code() -> list[Any]:
+    """Every function and class that runs for an operator of a compiled function that has fallen back to Python."""
+    from gpuprof.capture.look import close_look
+
+    modules = [module for name, module in sys.modules.items() if name.startswith(close_look.__package__ + ".")]
+    found = [each for module in modules for each in vars(module).values() if isinstance(each, type | FunctionType)]
+    return [each for each in found if each.__module__.startswith("gpuprof.")]
+
+
 @functools.cache
 def _look_mode() -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -119,9 +129,5 @@ def _look_mode() -> Any:
 
     # set afterwards: in the class, torch would wrap it in what imports all of torch._dynamo with the first operator
     LookMode.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
-    from gpuprof.capture.look.close_look import CloseLook
-    from gpuprof.capture.look.operator_seen import OperatorWatch
-    from gpuprof.capture.look.values import Values
-
-    hide_from_compiler(dispatch, CloseLook, OperatorWatch, Values)
+    hide_from_compiler(dispatch, *_own_code())
     return LookMode
