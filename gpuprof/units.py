@@ -185,6 +185,7 @@ UNITS: Mapping[str, Unit] = MappingProxyType(
         "percent": Unit(lambda value: percent(value / 100)),
         "share": Unit(percent, label=True),
         "mhz": Unit(frequency),
+        "flops": Unit(operations, label=True),
         "ns": Unit(duration, is_time=True),
         "us": Unit(lambda value: duration(value * NS_PER_US), is_time=True),
         "ms": Unit(lambda value: duration(value * NS_PER_MS), is_time=True),

@@ -140,6 +140,11 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "per_sample_fetch": ("workers_oversubscribed",),
     "power_capped": ("thermal_throttle",),
+    # products of which only the trace or the diagonal is read; and what is kept once needs no other order
+    "product_order": (
+        "hardly_read",
+        "repeated_work",
+    ),
     "python_loop_over_batch": ("tensor_by_element",),
     "round_trips": ("copy_round_trip",),
     # what is filled number by number, and always with the same ones

@@ -1,0 +1,123 @@
+"""In which order a chain of matrices is multiplied with the fewest operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+# the number of a factor, from 0, or two orders whose results are multiplied
+Order: TypeAlias = "int | tuple[Order, Order]"
+# A thin product takes as long as reading its matrices: about so many operations in the time of one element.
+_OPERATIONS_PER_ELEMENT = 32
+# A product takes time however small it is: about as much as so many operations.
+_OPERATIONS_PER_CALL = 200_000
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A matrix of a chain, or what a part of the chain gives. `batch`: how many of them, 1 where all share one;
+    `vector`: `columns` is 1 and the tensor has no such axis."""
+
+    rows: int
+    columns: int
+    batch: int = 1
+    diagonal: bool = False
+    vector: bool = False
+
+    @property
+    def elements(self) -> int:
+        """How many numbers it is made of."""
+        return self.batch * self.rows * (1 if self.diagonal else self.columns)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What products take: floating-point operations, elements that they read and write, and how many they are."""
+
+    flops: int = 0
+    elements: int = 0
+    calls: int = 0
+
+    @property
+    def effort(self) -> int:
+        """All of it in one number, to compare times."""
+        return self.flops + _OPERATIONS_PER_ELEMENT * self.elements + _OPERATIONS_PER_CALL * self.calls
+
+    def __add__(self, other: Work) -> Work:
+        return Work(self.flops + other.flops, self.elements + other.elements, self.calls + other.calls)
+
+
+def product(left: Factor, right: Factor) -> tuple[Factor, Work]:
+    """What a product gives and takes; with a diagonal matrix it scales rows or columns."""
+    batch = max(left.batch, right.batch)
+    diagonal = left.diagonal and right.diagonal
+    made = Factor(left.rows, right.columns, batch, diagonal, right.vector)
+    dense = not left.diagonal and not right.diagonal
+    flops = 2 * batch * left.rows * left.columns * right.columns if dense else made.elements
+    return made, Work(flops, left.elements + right.elements + made.elements, 1)
+
+
+def work_of(factors: Sequence[Factor], order: Order) -> tuple[Factor, Work]:
+    """What the chain gives in that order, and what it takes."""
+    if isinstance(order, int):
+        return factors[order], Work()
+    (left, before), (right, besides) = work_of(factors, order[0]), work_of(factors, order[1])
+    made, work = product(left, right)
+    return made, before + besides + work
+
+
+def cheapest(factors: Sequence[Factor]) -> Order:
+    """The order with the fewest operations, found by those of all parts of the chain; of equal ones what
+    begins on the left."""
+    best: dict[tuple[int, int], tuple[int, Order, Factor]] = {}
+    for at, factor in enumerate(factors):
+        best[at, at] = (0, at, factor)
+    for length in range(1, len(factors)):
+        for first in range(len(factors) - length):
+            last = first + length
+            best[first, last] = min(
+                (_joined(best[first, split], best[split + 1, last]) for split in reversed(range(first, last))),
+                key=lambda each: each[0],
+            )
+    return best[0, len(factors) - 1][1]
+
+
+def mirrored(order: Order) -> Order:
+    """Of the transposed chain, whose factors are numbered from its other end."""
+    return _mirrored(order, _count(order) - 1)
+
+
+def text_of(order: Order, factors: Sequence[Factor], names: Sequence[str]) -> str:
+    """`A @ (B @ C)`; a diagonal matrix by the name of its vector, as in `u[:, None] * K`."""
+    if isinstance(order, int):
+        return names[order]
+    left, right = (work_of(factors, part)[0] for part in order)
+    one, other = (text_of(part, factors, names) for part in order)
+    scales = left.diagonal or right.diagonal
+    if not isinstance(order[0], int) and not (scales and _scales(order[0], factors)):
+        one = f"({one})"
+    if not isinstance(order[1], int):
+        other = f"({other})"
+    if left.diagonal and not right.diagonal and not right.vector:
+        return f"{one}[{'...' if left.batch > 1 else ':'}, None] * {other}"
+    if right.diagonal and not left.diagonal and right.batch > 1:
+        return f"{one} * {other}[..., None, :]"
+    return f"{one} {'*' if scales else '@'} {other}"
+
+
+def _scales(order: tuple[Order, Order], factors: Sequence[Factor]) -> bool:
+    return any(work_of(factors, part)[0].diagonal for part in order)
+
+
+def _joined(left: tuple[int, Order, Factor], right: tuple[int, Order, Factor]) -> tuple[int, Order, Factor]:
+    made, work = product(left[2], right[2])
+    return left[0] + right[0] + work.flops, (left[1], right[1]), made
+
+
+def _mirrored(order: Order, last: int) -> Order:
+    return last - order if isinstance(order, int) else (_mirrored(order[1], last), _mirrored(order[0], last))
+
+
+def _count(order: Order) -> int:
+    return 1 if isinstance(order, int) else _count(order[0]) + _count(order[1])
