@@ -94,12 +94,12 @@ def text_of(order: Order, factors: Sequence[Factor], names: Sequence[str]) -> st
         return names[order]
     left, right = (work_of(factors, part)[0] for part in order)
     one, other = (text_of(part, factors, names) for part in order)
-    scales = left.diagonal or right.diagonal
-    if not isinstance(order[0], int) and not (scales and _scales(order[0], factors)):
+    scales, rows = left.diagonal or right.diagonal, left.diagonal and not right.diagonal and not right.vector
+    if not isinstance(order[0], int) and (rows or not scales or not _scales(order[0], factors)):
         one = f"({one})"
     if not isinstance(order[1], int):
         other = f"({other})"
-    if left.diagonal and not right.diagonal and not right.vector:
+    if rows:
         return f"{one}[{'...' if left.batch > 1 else ':'}, None] * {other}"
     if right.diagonal and not left.diagonal and right.batch > 1:
         return f"{one} * {other}[..., None, :]"

@@ -93,10 +93,9 @@ def _judged(chain: ProductChain) -> _Judged:
 def _order(graph: ValueGraph, products: Array, chains: Sequence[_Judged], whole: int) -> CostlyOrder | None:
     """None where it is not so in each of the `whole` iterations, or where something else may read the results between."""
     iteration = graph.operators["iteration"]
-    last = int(iteration.max())
     when = [int(iteration[each.chain.products[-1]]) for each in chains]
     # what a name holds until the next iteration makes it anew
-    counted = [each for each, at in zip(chains, when, strict=True) if not each.chain.kept or at == last]
+    counted = [each for each, at in zip(chains, when, strict=True) if not each.chain.kept or at == max(when)]
     gaining = [each for each in counted if each.saved_share > 0]
     seen = {int(iteration[each.chain.products[-1]]) for each in gaining}
     if not gaining or not seen >= set(range(whole)) or all(each.chain.kept for each in gaining):
