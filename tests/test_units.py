@@ -149,6 +149,7 @@ def test_counts_factors_plurals() -> None:
         ("cpu_percent", 99.0, ("cpu", "99 %")),
         ("energy_j_per_step", 10.0, ("energy per step", "10.0 J")),
         ("power_limit_w", 250.0, ("power limit", "250 W")),
+        ("flops_each", 2.002e9, ("flops each", "2.00 GFLOP")),
         ("sm_clock_held_mhz", 1200.0, ("sm clock held", "1,200 MHz")),
         ("temperature_max_c", 88.0, ("temperature max", "88 °C")),
         ("copies", 1200, ("copies", "1,200")),

@@ -24,6 +24,7 @@ from gpuprof.code_edits.models.biases import drop_bias_before_norm
 from gpuprof.code_edits.models.checkpoints import checkpoint_blocks
 from gpuprof.code_edits.models.modules import compile_model, compile_with_graphs, lay_out_channels_last, lay_out_model
 from gpuprof.code_edits.models.precision import add_autocast, set_matmul_precision
+from gpuprof.code_edits.models.products import order_products
 from gpuprof.code_edits.syntax.masks import Masked
 from gpuprof.code_edits.syntax.tree import LONGEST_SOURCE
 from tests.code_edits.data import test_host_work
@@ -33,7 +34,7 @@ from tests.code_edits.loops import test_evaluation
 from tests.code_edits.loops.test_kept_losses import KEPT
 from tests.code_edits.loops.test_kept_results import COLLECTED
 from tests.code_edits.loops.test_switches import ANOMALY
-from tests.code_edits.models import test_attention, test_biases, test_checkpoints, test_modules
+from tests.code_edits.models import test_attention, test_biases, test_checkpoints, test_modules, test_products
 
 Edit = Callable[[str], str | None]
 TORCH = "import torch\n"
@@ -64,6 +65,10 @@ EDITS: dict[str, tuple[str, Edit]] = {
         lambda s: join_after_loop(s, [line_of(s, "# all of them"), line_of(s, "# theirs")]),
     ),
     "drop_bias_before_norm": (test_biases.NORMED, drop_bias_before_norm),
+    "order_products": (
+        test_products.CHAIN,
+        lambda s: order_products(s, line_of(s, "# here"), ((0, 1), 2), (0, (1, 2))),
+    ),
     "fuse_attention": (test_attention.CLASS, fuse_attention),
     "leave_anomaly_mode": (ANOMALY, leave_anomaly_mode),
     "make_on_device": (test_host_work.FILLED, lambda s: make_on_device(s, "randn")),

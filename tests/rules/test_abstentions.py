@@ -71,6 +71,7 @@ NEEDS = {
     "pcie_link_degraded": "at least 5 readings of the device’s PCIe link under load",
     "per_sample_fetch": "how long the samples of the dataset take, and their transforms",
     "power_capped": "at least 10 readings of the device’s clock reasons under load",
+    "product_order": "a close look at the operators and their tensors",
     "python_loop_over_batch": "the shapes: a loop over slices was seen, but not whether it is over the batch",
     "python_loop_over_slices": "the shapes: a loop over slices was seen, but not which dimension it is over",
     "python_loop_over_weights": "autograd’s numbers, which join the backward pass to the operators it is of",

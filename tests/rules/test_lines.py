@@ -54,6 +54,7 @@ BY_STACKS = {
     "evaluation_share": (8,),
     "hardly_read": (3, 4),
     "held_beyond_need": (5,),
+    "product_order": (3,),
     "repeated_work": (3,),
     "round_trips": (3,),
     "unread_gradients": (4,),

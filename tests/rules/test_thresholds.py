@@ -271,6 +271,11 @@ EDGES = (
     Edge("per_sample_fetch", "waits_per_sample", lambda c, x: fetched(blocked=x), 89, 90, None, HIGH),
     Edge("per_sample_fetch", "transforms_share", lambda c, x: fetched(resize_ms=x - 0.01), 2, 1.99, None, HIGH),
     # turns, not of a share
+    Edge("product_order", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
+    Edge("product_order", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),
+    Edge("product_order", "high_share", lambda c, x: c.looked(x / c.SAVED), 29.9, 30.01, MEDIUM, HIGH),
+    Edge("product_order", "cost_factor", lambda c, x: c.looked(50, columns=x), 501, 500, None, MEDIUM),
+    Edge("product_order", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
     Edge("python_loop_over_batch", "LEAST_TURNS", lambda c, x: batch(x), 9, 10, None, HIGH),
     Edge("python_loop_over_slices", "LEAST_TURNS", lambda c, x: c.loops(x, sizes=(8, x, 32)), 9, 10, None, HIGH),
     # 24 operators in a step of 1 ms; turns of twelve weights; in every second step, or every third

@@ -91,7 +91,7 @@ def _judged(chain: ProductChain) -> _Judged:
 
 
 def _order(graph: ValueGraph, products: Array, chains: Sequence[_Judged], whole: int) -> CostlyOrder | None:
-    """None where it is not so in each of the `whole` iterations, or where something else may read the results between."""
+    """None where it is not so in each of the `whole` iterations, or where what is between may be read later."""
     iteration = graph.operators["iteration"]
     when = [int(iteration[each.chain.products[-1]]) for each in chains]
     # what a name holds until the next iteration makes it anew

@@ -40,7 +40,7 @@ ALSO_FOUND = {
 PEAK = ("fragmented_memory", "memory_near_limit")
 READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capped", "thermal_throttle")
 # What only a close look shows.
-LOOKED = ("hardly_read", "repeated_work", "round_trips", "unread_gradients", "unread_results")
+LOOKED = ("hardly_read", "product_order", "repeated_work", "round_trips", "unread_gradients", "unread_results")
 # What only samples of the stack show.
 SAMPLED = ("costly_call_per_item", "whole_collection_per_item")
 ALWAYS = {
@@ -120,7 +120,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     **dict.fromkeys(
-        ("hardly_read", "repeated_work", "round_trips", "unread_gradients"), (("cpu_build_or_cpu_tensors",), LOOKED)
+        ("hardly_read", "product_order", "repeated_work", "round_trips", "unread_gradients"),
+        (("cpu_build_or_cpu_tensors",), LOOKED),
     ),
     "unread_results": ((), LOOKED),
     "slow_transform": ((), ("debug_mode_on",)),
