@@ -42,6 +42,8 @@ from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.scope import graded
 
 _NAMED = 3
+# of all that is saved: chains with less are not told
+_TOLD = 0.1
 _VECTORS = ("u", "v", "w", *(f"u{number}" for number in range(2, 24)))
 
 
@@ -70,9 +72,9 @@ class ExpensiveOrder(Rule):
         share = sum(each.share for each in costly)
         if not costly or share < self.work_share:
             return None
-        written = [_written(results, each) for each in costly[:_NAMED]]
+        written = [_written(results, each) for each in costly[:_NAMED] if each.share >= _TOLD * share]
         first = written[0]
-        places = tuple(dict.fromkeys(place for each in costly[:_NAMED] for place in each.places))
+        places = tuple(dict.fromkeys(place for each in written for place in each.order.places))
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share, self.low_share),
