@@ -57,6 +57,8 @@ class _Chains:
         self._backward = graph.operators["backward"].tolist()
         self._view = graph.view.tolist()
         self._iteration = graph.operators["iteration"].tolist()
+        self._told = trace.context.look is None or trace.context.look.ended_by == "iterations"
+        self._each = len(self._iteration) / max(len(set(self._iteration)), 1)
         self._made_by, self._gone_at = graph.values["made_by"].tolist(), graph.values["gone_at"].tolist()
         self._storage = graph.values["storage"].tolist()
         self._shown = set(graph.values["storage"][graph.values["read_outside"]].tolist())
@@ -99,7 +101,13 @@ class _Chains:
             operand.value == value and self._turned(row, matrix) is not None
             for operand, matrix in self._products[reader]
         )
-        return reader if fits and self._iteration[reader] == self._iteration[row] else None
+        return reader if fits and self._together(row, reader) else None
+
+    def _together(self, row: int, reader: int) -> bool:
+        """Whether both are of one turn. Iterations that were found in the operators may begin between the two."""
+        if self._iteration[row] == self._iteration[reader]:
+            return True
+        return not self._told and (reader - row) * 2 <= self._each
 
     def _turned(self, row: int, read: _Matrix) -> bool | None:
         """Whether it is read transposed; None where what is read is not all of its result."""

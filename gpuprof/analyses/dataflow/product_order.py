@@ -63,8 +63,7 @@ class ProductOrder(Result):
             place = int(graph.operators["place"][each.chain.products[-1]])
             diagonal = tuple(factor.diagonal for factor in each.chain.factors)
             lines[place, each.chain.order, diagonal].append(each)
-        look = trace.context.look
-        whole = look.iterations if look is not None else 0
+        whole = _whole(trace)
         found = [_order(graph, products, each, whole) for (place, *_), each in lines.items() if place >= 0]
         return cls(tuple(sorted((each for each in found if each is not None), key=lambda each: -each.saved_ns)))
 
@@ -90,15 +89,23 @@ def _judged(chain: ProductChain) -> _Judged:
     return _Judged(chain, order, work_of(dense, chain.order)[1], work_of(chain.factors, order)[1])
 
 
-def _order(graph: ValueGraph, products: Array, chains: Sequence[_Judged], whole: int) -> CostlyOrder | None:
-    """None where it is not so in each of the `whole` iterations, or where what is between may be read later."""
+def _whole(trace: Trace) -> frozenset[int]:
+    """The iterations that were seen whole; the first that was found in the operators is what came before the second."""
+    look = trace.context.look
+    count = look.iterations if look is not None else 0
+    told = look is not None and look.ended_by == "iterations"
+    return frozenset(range(0 if told or count < 2 else 1, count))
+
+
+def _order(graph: ValueGraph, products: Array, chains: Sequence[_Judged], whole: frozenset[int]) -> CostlyOrder | None:
+    """None where it is not so in each of the `whole` iterations, or what is between may be read later."""
     iteration = graph.operators["iteration"]
     when = [int(iteration[each.chain.products[-1]]) for each in chains]
     # what a name holds until the next iteration makes it anew
     counted = [each for each, at in zip(chains, when, strict=True) if not each.chain.kept or at == max(when)]
     gaining = [each for each in counted if each.saved_share > 0]
     seen = {int(iteration[each.chain.products[-1]]) for each in gaining}
-    if not gaining or not seen >= set(range(whole)) or all(each.chain.kept for each in gaining):
+    if not gaining or not seen >= whole or all(each.chain.kept for each in gaining):
         return None
     lasted = graph.operators["duration_ns"]
     forward = np.array([row for each in gaining for row in each.chain.products], np.int64)

@@ -16,6 +16,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.chain_orders import Factor, Order, cheapest, work_of
 from gpuprof.analyses.dataflow.product_order import CostlyOrder, ProductOrder
 from gpuprof.capture.look.close_look import CloseLook
+from tests.support.look_builder import LookBuilder
 from tests.support.looked_runs import looked_at
 
 N = 96
@@ -175,7 +176,32 @@ def test_a_result_that_is_kept_may_be_read_later() -> None:
 def test_only_what_is_so_in_each_iteration() -> None:
     a, b, x = matrices((N, N), (N, N), (N, 1))
     turns = iter(range(10))
-    assert orders(lambda: a @ b @ x if next(turns) % 2 else x.sum()) == ()
+    assert orders(lambda: a @ b @ x if next(turns) % 2 else x.sum(), iterations=4) == ()
+
+
+@pytest.mark.parametrize(("ended_by", "found"), [("seconds", 1), ("iterations", 0)])
+def test_iterations_that_were_found_may_begin_between_two_products(ended_by: str, found: int) -> None:
+    """The second product of a turn has the number of the next iteration, and the first of them has no chain."""
+    look = LookBuilder().tensor("a", shape=(N, N)).tensor("x", shape=(N, 1))
+    for turn in range(5):
+        if turn:
+            look.operator("aten::mm", 10, reads="a a", makes="p", shape=(N, N), line=2, iteration=turn - 1)
+            look.operator("aten::mm", 1, reads="p x", makes="y", shape=(N, 1), line=2, iteration=turn).free("p")
+        for _ in range(4):
+            look.operator("aten::exp", 1, reads="x", makes="z", shape=(N, 1), line=3, iteration=turn)
+    orders = Results(look.build(ended_by=ended_by)).get(ProductOrder).orders
+    assert len(orders) == found
+
+
+@pytest.mark.parametrize("ended_by", ["seconds", "iterations"])
+def test_what_one_iteration_hands_to_the_next_is_no_chain(ended_by: str) -> None:
+    look = LookBuilder().tensor("a", shape=(N, N)).tensor("p0", shape=(N, N)).tensor("x", shape=(N, 1))
+    for turn in range(4):
+        after = f"p{turn + 1}"
+        look.operator("aten::mm", 10, reads=f"p{turn} a", makes=after, shape=(N, N), line=2, iteration=turn)
+        look.free(f"p{turn}")
+    look.operator("aten::mm", 10, reads="p4 x", makes="y", shape=(N, 1), line=2, iteration=4).free("p4")
+    assert Results(look.build(ended_by=ended_by)).get(ProductOrder).orders == ()
 
 
 @pytest.mark.parametrize("name", ["mlp", "attention", "lstm", "lora", "convolution", "graph"])
