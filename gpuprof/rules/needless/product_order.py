@@ -11,11 +11,12 @@ Why it costs
     vector 2n², and scaling its rows n².
 
 What to do
-    Set parentheses so that the small product comes first. Scale with `u[:, None] * K` and `K * v` instead of products
+    Set parentheses so that the results between stay small. Scale with `u[:, None] * K` and `K * v` instead of products
     with `torch.diag(u)` and `torch.diag(v)`. Sums are rounded in another order, so results change slightly.
 
 When to leave it
-    When the result between is needed later, or in another part of the cell the shapes are different.
+    When the result between is needed later, when other parts of the cell run the line with other shapes, or when the
+    matrices are weights of layers that are to stay apart.
 """
 
 from __future__ import annotations
