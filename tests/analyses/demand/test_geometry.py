@@ -45,3 +45,15 @@ def test_exchanged_axes() -> None:
     assert axis_order(Geometry((4, 3), (1, 4)), contiguous((3, 4))) == (1, 0)
     assert axis_order(Geometry((4, 3), (1, 4), 1), contiguous((3, 4))) is None
     assert axis_order(Geometry((3, 2), (4, 1)), contiguous((3, 4))) is None
+
+
+def test_axes_that_are_alike_may_be_either() -> None:
+    expanded = Geometry((3, 3), (0, 0))
+    assert axis_order(expanded, expanded) is None
+    assert axis_order(Geometry((2, 2, 4), (1, 1, 8)), Geometry((4, 2, 2), (8, 1, 1))) is None
+
+
+def test_axes_of_one_place_are_no_axes() -> None:
+    thin = contiguous((1, 1, 4))
+    assert axis_order(thin, Geometry((1, 1, 4), (4, 4, 1))) == (0, 1, 2)
+    assert axis_order(Geometry((4, 1, 1), (1, 4, 4)), thin) == (1, 2, 0)

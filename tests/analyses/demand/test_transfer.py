@@ -86,6 +86,16 @@ def test_a_diagonal_of_a_product_needs_all_rows_and_columns() -> None:
     assert needed("relu", everything((3, 3)).at_most(3), (3, 3)) == [3]
 
 
+def test_a_matrix_times_a_vector() -> None:
+    assert needed("mv", row_of(3), (3, 5), (5,)) == [5, 5]
+    # one as long as the result is not taken for the matrix
+    assert needed("mv", row_of(3), (3, 3), (3,)) == [3, 3]
+    # shapes that do not fit: all of them
+    assert needed("mv", row_of(3), (4, 5), (5,)) == [20, 5]
+    assert needed("mv", row_of(3), (3,), (3,)) == [3, 3]
+    assert worked_share("mv", row_of(3)) == pytest.approx(1 / 3)
+
+
 def test_batches() -> None:
     assert needed("bmm", row_of(3, 4, 6), (3, 4, 5), (3, 5, 6)) == [20, 30]
     assert needed("convolution", row_of(3, 8, 4, 4), (3, 2, 4, 4), (8, 2, 3, 3)) == [32, 144]
