@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
-from gpuprof.model.context import Allocator, Cell, HeldTensors
+from gpuprof.model.context import Allocator, Cell, HeldTensors, Window
 from tests.rules.memory.memory_runs import GIB, allocator, run
+
+MIB = 1 << 20
 
 
 def held(graph_bytes: int | None = 0, *, name: str = "kept", device: str = "cuda:0", graphs: int = 9) -> HeldTensors:
@@ -37,6 +41,28 @@ def test_growth_peak_and_what_is_free_are_of_the_allocator() -> None:
     )
     (other,) = kept("", held(device="cuda:1")).devices
     assert (other.grown_bytes, other.peak_bytes, other.free_bytes) == (None, None, None)
+
+
+def on_host(*mib: int, **facts: Any) -> DeviceKept:
+    """What the process held, every 100 ms from the end of the first 200."""
+    builder = run(held=(held(device="cpu"),), cell=Cell(source=""), host_start=facts)
+    builder.context(window=Window(cell_start_ns=0, cell_end_ns=10_000_000_000))
+    for number, each in enumerate(mib):
+        builder.host_sample(200_000 + number * 100_000, resident_bytes=each * MIB)
+    (device,) = Results(builder.build()).get(KeptMemory).devices
+    return device
+
+
+def test_on_the_host_they_are_of_the_process() -> None:
+    """Growth counts from the least that it held, not from the first reading."""
+    device = on_host(300, 200, 500, 900, 700, available_bytes=4 * GIB)
+    figures = (device.device, device.grown_bytes, device.peak_bytes, device.free_bytes)
+    assert figures == ("cpu", 500 * MIB, 900 * MIB, 4 * GIB)
+
+
+@pytest.mark.parametrize("facts", [{}, {"available_bytes": None}, {"available_bytes": "much"}])
+def test_on_the_host_what_is_free_may_not_be_known(facts: dict[str, Any]) -> None:
+    assert (on_host(300, 200, 500, 900, 700, **facts).free_bytes, on_host(300, 200).grown_bytes) == (None, None)
 
 
 @pytest.mark.parametrize(

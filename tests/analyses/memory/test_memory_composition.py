@@ -78,6 +78,17 @@ def test_the_host_adds_up_from_what_is_known_and_what_moves(zeroed: str, live: i
     assert found.peak_bytes == P + S + 100 + 5000 + live
 
 
+@pytest.mark.parametrize("other", [1, None], ids=["another device", "the host"])
+def test_what_moves_elsewhere_is_left_out(other: int | None) -> None:
+    """GIVEN rows of another device or the host, without addresses, some of them in `zero_grad`."""
+    builder = steps(device=0, zeroed="released").context(compositions=(Composition(device="cuda:0", **KNOWN),))
+    for at in (50, 1005, 2005, 3005):
+        builder.memory(at, 64, device=other).memory(at + 1, -64, device=other)
+    found = Results(builder.build()).get(MemoryComposition).of_device(0)
+    assert found is not None
+    assert (found.live_gradient_bytes, found.rest_low_bytes, found.rest_high_bytes) == (400, 5000, 5000)
+
+
 def test_gradients_that_go_unseen_make_a_range() -> None:
     builder = steps(device=0, zeroed="unseen").context(compositions=(Composition(device="cuda:0", **KNOWN),))
     found = parts(builder.build())
