@@ -29,3 +29,11 @@ def test_without_an_optimizer_all_is_reading() -> None:
 def test_a_cell_without_any_has_none() -> None:
     found = Results(cell(TraceBuilder())).get(Passes)
     assert not found.trains and not found.reading.total_ns and not found.regular.total_ns
+
+
+def test_a_wait_at_the_beginning_of_a_pass_belongs_to_it_alone() -> None:
+    # GIVEN a pass with waits at 10, 20 and 30 ms, and the next one, which begins with its wait at 60 ms
+    loader = reading((10, 20, 30, 60, 70), passes_ms=(10, 60))
+    found = Results(cell(TraceBuilder(), loaders=(loader,))).get(Passes)
+    # THEN the first ends about as long after its last wait as the waits lie apart, not where the next begins
+    assert list(found.reading.starts) == [10 * MS, 60 * MS] and list(found.reading.ends) == [40 * MS, 80 * MS]
