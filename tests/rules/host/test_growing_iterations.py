@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import msgspec
 import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell
+from gpuprof.model.context import Cell, SampledFile
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.analyses.loops.test_growth import METRIC, sampled
 from tests.rules.cases.host.growing_iterations import SOURCE, generation
-from tests.support.trace_builder import TraceBuilder
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 
 def found(trace: Trace) -> Finding | None:
@@ -104,6 +107,57 @@ def test_growth_outside_the_window_is_seen_in_sampled_stacks():
     answer = found(sampled([500 * each for each in range(1, 200)]))
     assert answer is not None and answer.where.lines == (3,)
     assert "in the last 9" in answer.explanation and answer.title.startswith("Work on all of `preds`")
+
+
+OTHER_CELL, THIRD_CELL = "/tmp/ipykernel_1/22.py", "/tmp/ipykernel_1/5.py"
+TRAIN = "def train():\n    " + "\n    ".join(["preds = []", *METRIC.splitlines()]) + "\n"
+
+
+def in_another_cell(execution_count: int | None) -> Trace:
+    """The profiled cell calls a function of another one; a third one, of number 5, is seen as well."""
+    builder, at = TraceBuilder().context(cell=Cell(source="train()\n")), 0.0
+    for reads in (500 * each for each in range(1, 200)):
+        for line, for_us in ((4, 10_000), (5, reads)):
+            builder.stack(at, for_us, (CELL_FILE, "<module>", 1), (OTHER_CELL, "train", line))
+            at += for_us
+    builder.stack(at, 1000, (THIRD_CELL, "plot", 2), (CELL_FILE, "<module>", 1))
+    trace = builder.operator("aten::mm", 0, 10).build()
+    texts = {OTHER_CELL: (TRAIN, execution_count), THIRD_CELL: ("def plot():\n    show()\n", 5)}
+    stacks = trace.context.stacks
+    assert stacks is not None
+    files = list(stacks.files)
+    for number, each in enumerate(files):
+        if each.filename in texts:
+            source, count = texts[each.filename]
+            files[number] = SampledFile(filename=each.filename, kind="notebook", source=source, execution_count=count)
+    context = msgspec.structs.replace(trace.context, stacks=msgspec.structs.replace(stacks, files=tuple(files)))
+    return dataclasses.replace(trace, context=context)
+
+
+@pytest.mark.parametrize(("execution_count", "words"), [(2, "line 5 of In [2] takes"), (None, "line 5 takes")])
+def test_lines_of_another_cell_are_named_with_its_number(execution_count: int | None, words: str) -> None:
+    answer = found(in_another_cell(execution_count))
+    assert answer is not None and words in answer.explanation
+    assert answer.where.lines == ()
+
+
+def test_what_sampled_stacks_measure_of_lines_that_take_more_and_more() -> None:
+    """GIVEN 199 turns, each of 10 ms and 0.5 ms for each turn so far: 11.94 s, of which 1.99 s do not grow.
+
+    The first third ends in turn 108, which has not read yet; the last begins where turn 160 reads.
+    """
+    answer = found(sampled([500 * each for each in range(1, 200)]))
+    assert answer is not None
+    first_ms, last_ms = 0.25 * 107 * 108, 0.25 * (199 * 200 - 159 * 160)
+    excess_ms = 11_940 - 1990 * (first_ms + 1080) / 1080
+    assert answer.evidence == {
+        "first_share": pytest.approx(first_ms / (first_ms + 1080), abs=1e-4),
+        "last_share": pytest.approx(last_ms / (last_ms + 390), abs=1e-4),
+        "error_share": pytest.approx(0.0382, abs=1e-4),
+        "excess_ms": pytest.approx(excess_ms),
+        "excess_share": pytest.approx(excess_ms / 11_940, abs=1e-4),
+        "grows": "preds",
+    }
 
 
 def test_no_recording_has_it(any_shared_trace):

@@ -10,8 +10,10 @@ from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.registry import judge, rule
 from tests.rules.cases.host import python_loop_over_slices, tensor_by_element
+from tests.rules.cases.host.python_loop_over_batch import TURN
 from tests.rules.cases.host.python_loop_over_slices import SOURCE
 from tests.rules.cases.host.python_loop_over_slices import loops as slice_loops
+from tests.rules.cases.host.python_loop_over_weights import steps
 from tests.rules.cases.host.tensor_by_element import ACCESS, filled
 from tests.support.trace_builder import TraceBuilder
 
@@ -219,3 +221,37 @@ def test_on_a_device_the_numbers_are_the_cause_of_their_copies_and_waits(reads: 
     saving = named[ELEMENT].saving
     assert saving is not None and saving.basis.startswith("re-timed")
     assert saving.central_ns == pytest.approx(8 * 125 * 8e3, rel=0.1)
+
+
+def test_turns_of_a_loop_over_the_batch_are_a_mean() -> None:
+    """GIVEN three steps of 16, 16 and 15 turns: the last turn of one may look different."""
+    builder = TraceBuilder().operator("aten::stack", 0, 1).context(loaders=(Loader(workers=0, batch_size=16),))
+    for number, turns in enumerate((16, 16, 15)):
+        at = number * 1000
+        builder.step(at, 1000).operator("aten::linear", at + 20, 10)
+        for place in range(turns * len(TURN)):
+            turn, name = divmod(place, len(TURN))
+            dims, values = ("[[16, 8], [], []]", f'["", "0", "{turn}"]') if name == 0 else (None, None)
+            builder.operator(TURN[name], at + 100 + place * 10, 10, dims=dims, values=values)
+    found = finding("python_loop_over_batch", builder.operator("aten::mean", 2999, 1).build())
+    assert found.evidence == {
+        "loop_ms": pytest.approx(1.41),
+        "loop_share": pytest.approx(0.47),
+        "turns_per_loop": 15.7,
+        "loops": 3,
+        "operators_per_turn": 3,
+        "operators": "aten::select, aten::mm, aten::relu",
+    }
+
+
+def test_a_loop_over_the_entries_of_a_state_dict_is_over_the_weights() -> None:
+    """GIVEN twelve weights that are trained, and a `state_dict()` of twenty entries, which detaches each of them."""
+    found = finding("python_loop_over_weights", steps(("aten::clone",), 20, before=("aten::detach",) * 20))
+    assert (found.evidence["operators"], found.evidence["turns_per_loop"]) == ("aten::clone", 20)
+    assert found.evidence["weights"] == 12
+
+
+@pytest.mark.parametrize("before", [(), ("aten::view",) * 20, ("aten::detach",) * 25])
+def test_another_loop_of_as_many_turns_or_entries_of_other_number_do_not_make_it_one(before: tuple[str, ...]) -> None:
+    trace = steps(("aten::clone",), 20, before=before)
+    assert rule("python_loop_over_weights").check(Results(trace)) is None

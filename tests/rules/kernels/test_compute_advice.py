@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Allocator, Environment, Loader, Window
+from gpuprof.model.device import Device
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
 from gpuprof.rules.saving.kernel_time import KernelTime
+from gpuprof.whatif.predict import Replay
 from tests.rules.cases import case_of
+from tests.rules.cases.kernels.float64_compute import _kernels as double_precision
 from tests.rules.cases.training.grad_in_inference import _passes as inference
 from tests.support.trace_builder import TraceBuilder
 
@@ -130,6 +135,24 @@ def test_kept_activations_matter_where_memory_is_nearly_full() -> None:
 def test_a_cell_that_failed_in_forward_is_no_inference() -> None:
     trace = inference().context(window=Window(ended_by="error")).build()
     assert rule("grad_in_inference").check(Results(trace)) is None
+
+
+@pytest.mark.parametrize(
+    ("capability", "left"),
+    [((8, 6), 1 / 32), ((8, 9), 1 / 32), ((7, 5), 1 / 32), ((8, 0), 1 / 4), ((9, 0), 1 / 4), (None, 1 / 4)],
+)
+@pytest.mark.parametrize("possible", [True, False], ids=["re-timed", "by the formula"])
+def test_double_precision_takes_a_32nd_in_fp32_where_it_is_slow(
+    capability: tuple[int, int] | None, left: float, possible: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """800 µs of kernels: at worst they take as long, as a rule half as long."""
+    if not possible:
+        monkeypatch.setattr(Replay, "possible", False)
+    devices = (Device(id=0, name="NVIDIA Test", compute_capability=capability),)
+    saving = finding("float64_compute", replace(double_precision(800), devices=devices)).saving
+    assert saving is not None
+    saved = [ns / 1000 for ns in (saving.low_ns, saving.central_ns, saving.high_ns)]
+    assert saved == pytest.approx([0, 800 / 2, 800 * (1 - left)], rel=1e-4)
 
 
 def test_weights_in_fp32_are_halved_first() -> None:

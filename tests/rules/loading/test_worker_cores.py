@@ -109,6 +109,22 @@ def test_starting_more_workers_than_can_compute_is_found() -> None:
     assert "num_workers=3" in cause.change
 
 
+@pytest.mark.parametrize("wait_ratio", [0.0, 1.0, 4.0])
+def test_waits_for_a_core_are_no_waits_for_a_disk(wait_ratio: float) -> None:
+    """GIVEN workers of which each computes when it has a core WHEN they have to wait for cores THEN they compute."""
+    cause = found(_many(16, threads=1.0, wait_ratio=wait_ratio))
+    assert cause.evidence == {
+        "workers": 16,
+        "cores": 4,
+        "start_and_end_ms": pytest.approx(400),
+        "start_and_end_share_of_cell": pytest.approx(0.2),
+    }
+    assert cause.saving is not None
+    # of the second that was recorded, and at worst half of it
+    saved = [cause.saving.low_ns, cause.saving.central_ns, cause.saving.high_ns]
+    assert saved == pytest.approx([each * 13 / 16 for each in (100e6, 200e6, 200e6)], rel=1e-3)
+
+
 def test_the_diff_gives_as_many_workers_as_the_advice() -> None:
     trace = _many(16, threads=1.0)
     cell = Cell(source="from torch.utils.data import DataLoader\n\nloader = DataLoader(data, num_workers=16)\n")

@@ -16,8 +16,17 @@ EXPECTED = Expected(
 )
 
 
-def steps(names: tuple[str, ...], turns: int, *, of_us: float = 10, linked: bool = True, every: int = 1) -> Trace:
-    """Each step: a product whose backward pass fills twelve gradients, the optimizer, and `turns` times `names`."""
+def steps(
+    names: tuple[str, ...],
+    turns: int,
+    *,
+    of_us: float = 10,
+    linked: bool = True,
+    every: int = 1,
+    before: tuple[str, ...] = (),
+) -> Trace:
+    """Each step: a product whose backward pass fills twelve gradients, the optimizer, what is to run `before`, each
+    operator for 1 µs, and `turns` times `names`."""
     builder = TraceBuilder().operator("aten::empty", 0, 1)
     for number, at in enumerate(range(0, 5000, 1000)):
         sequence = number if linked else -1
@@ -26,6 +35,8 @@ def steps(names: tuple[str, ...], turns: int, *, of_us: float = 10, linked: bool
         for weight in range(12):
             builder.operator("torch::autograd::AccumulateGrad", at + 400 + weight * 5, 5)
         builder.optimizer_step("SGD", at + 500, 50)
+        for place, name in enumerate(before):
+            builder.operator(name, at + 560 + place, 1)
         for place in range(turns * len(names) if number % every == 0 else 0):
             builder.operator(names[place % len(names)], at + 600 + place * of_us, of_us)
     return builder.operator("aten::mean", 4999, 1).build()
