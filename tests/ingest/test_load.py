@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpuprof.errors import RecordingError, UnreadableError
+from gpuprof.ingest.kineto import collector_paused
 from gpuprof.ingest.load import load_captured, load_ranks, load_trace
 from gpuprof.ingest.looked import with_look, without_names
 from gpuprof.model.context import Environment, RunContext, Window
@@ -188,3 +190,20 @@ def test_a_trace_keeps_no_names_of_the_look_apart():
 def test_what_the_look_says_of_itself_survives_the_file():
     look = Look(iterations=2, places=(LookedPlace("cell.py", 3, "train"),), ended_by="bytes")
     assert msgspec.json.decode(msgspec.json.encode(look), type=Look) == look
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_garbage_collector_is_off_and_then_as_it_was(on: bool, tmp_path: Path) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        with collector_paused():
+            assert not gc.isenabled()
+        assert gc.isenabled() is on
+        with pytest.raises(ValueError, match="broken"), collector_paused():
+            raise ValueError("broken")
+        assert gc.isenabled() is on
+        load_trace(save(tmp_path, compact(EVENTS)))
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if before else gc.disable)()

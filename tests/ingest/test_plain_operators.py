@@ -146,3 +146,29 @@ def test_an_event_without_time_is_found_behind_operators(tmp_path, monkeypatch):
 
     assert isinstance(found, str)
     assert found == parsed(path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("end", "broken"),
+    [
+        ("]}", False),
+        ("] \n }", False),
+        (']\n,\n "traceName": "x", "of": [1, [2]]}', False),
+        ("]]}", True),
+        ("],]}", True),
+        ("] ] }", True),
+        (']}, "of": [1]}', True),
+    ],
+)
+def test_what_follows_the_list_does_not_move_its_end(end, broken, tmp_path, monkeypatch):
+    path = file_of(usual(), tmp_path)
+    path.write_text(path.read_text().replace('], "traceName": "x"}', end))
+
+    found = read(path)
+
+    same(found, parsed(path, monkeypatch))
+    assert isinstance(found, KinetoFile)
+    # the events are whole: only the end of the file is left out, and that is said
+    assert len(found.tables["operators"]) == COUNT
+    assert not found.source.repaired
+    assert any("behind the events" in note for note in found.source.notes) is broken
