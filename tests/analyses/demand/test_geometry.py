@@ -57,3 +57,14 @@ def test_axes_of_one_place_are_no_axes() -> None:
     thin = contiguous((1, 1, 4))
     assert axis_order(thin, Geometry((1, 1, 4), (4, 4, 1))) == (0, 1, 2)
     assert axis_order(Geometry((4, 1, 1), (1, 4, 4)), thin) == (1, 2, 0)
+
+
+def test_an_axis_of_one_place_has_no_number() -> None:
+    how = aligned(Geometry((2,), (4,)), Geometry((3, 1, 4), (4, 9, 1)))
+    assert how is not None
+    assert (how.shared, how.to_whole.tolist()) == (0, [0, 4])
+
+
+@pytest.mark.parametrize("strides", [(0, 1), (1, 1), (2, 1)])
+def test_a_whole_that_covers_itself_has_no_numbers(strides: tuple[int, ...]) -> None:
+    assert aligned(Geometry((2,), (1,)), Geometry((3, 4), strides)) is None

@@ -62,6 +62,20 @@ def test_exchanged_axes_keep_their_places() -> None:
     assert need.elements == 4
 
 
+def test_exchanged_axes_keep_their_places_in_the_view() -> None:
+    need = in_view(box((3, 4), (ROWS, None)), Geometry((4, 3), (1, 4)), contiguous((3, 4)))
+    assert (need.shape, need.elements) == ((4, 3), 4)
+    assert need.axes[0] is None and need.axes[1] is ROWS
+
+
+def test_nothing_and_the_tensor_itself() -> None:
+    whole, row = contiguous((3, 4)), Geometry((4,), (1,))
+    of_row, of_whole = in_whole(nothing((4,)), row, whole), in_view(nothing((3, 4)), row, whole)
+    assert (of_row.shape, of_row.elements, of_whole.shape, of_whole.elements) == ((3, 4), 0, (4,), 0)
+    need = box((3, 4), (ROWS, None)).at_most(2)
+    assert in_whole(need, whole, whole) is need and in_view(need, whole, whole) is need
+
+
 def test_an_expanded_view_needs_each_place_once() -> None:
     whole = contiguous((3,))
     assert in_whole(everything((2, 3)), Geometry((2, 3), (0, 1)), whole).whole

@@ -115,6 +115,82 @@ def test_parts_of_what_is_joined() -> None:
     assert needed("stack", row_of(3, 4), (4,), (4,), (4,), arguments=[[None] * 3, 0]) == [4, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("name", "need", "reads", "arguments", "expected"),
+    [
+        ("relu", row_of(3), [(2, 3)], None, [6]),
+        ("_softmax", row_of(3, 4), [(3, 4), (3, 4)], [None, 1], [4, 12]),
+        ("_softmax", row_of(3, 4), [(5, 4)], [None, 1], [20]),
+        ("_softmax", row_of(3), [(3, 4, 5)], [None, 1], [60]),
+        ("_softmax", row_of(3, 4), [(3, 4)], [None, []], [12]),
+        ("_softmax", row_of(3, 4), [(3, 4)], [None, "1"], [12]),
+        ("native_layer_norm", row_of(3, 4), [(3, 4), (4,)], [None, [4]], [4, 4]),
+        ("native_layer_norm", row_of(3, 4), [(5, 4)], [None, [4]], [20]),
+        ("native_layer_norm", row_of(3, 4), [(3, 4)], [None, [2, 3, 4]], [12]),
+        ("native_layer_norm", row_of(3, 4), [(3, 4)], None, [12]),
+        ("mm", row_of(3, 4), [(9, 5), (5, 4)], None, [45, 20]),
+        ("mm", row_of(3, 4), [(3, 5), (5, 9)], None, [5, 45]),
+        ("matmul", row_of(3, 4), [(3, 5), (5,)], None, [5, 5]),
+        ("matmul", row_of(3, 4), [(2, 3, 5), (5, 4)], None, [30, 20]),
+        ("bmm", row_of(3, 4, 6), [(2, 4, 5), (3, 5, 6)], None, [40, 30]),
+        ("linear", row_of(3, 4), [(9, 5), (9, 5)], None, [45, 45]),
+        ("convolution", row_of(3, 8, 4, 4), [(2, 2, 4, 4), (8, 2, 3, 3)], None, [64, 144]),
+        ("max_pool2d_with_indices", row_of(3, 8, 2), [(3, 8, 4)], None, [96]),
+        ("max_pool2d_with_indices", row_of(3, 8, 2, 2), [(3, 9, 4, 4)], None, [432]),
+        ("scaled_dot_product_attention", row_of(3, 2, 4, 8), [(5, 2, 4, 8)], None, [320]),
+        ("cat", row_of(3, 4), [(0,), (3, 4)], [[None] * 2, 0], [0, 12]),
+        ("cat", row_of(3, 4), [(1, 4), (2, 4)], [[None] * 2, "0"], [4, 8]),
+        ("stack", row_of(3, 4), [(4,)] * 3, None, [4, 4, 4]),
+        ("stack", row_of(3, 4), [(3, 4)], [[None], 0], [12]),
+    ],
+)
+def test_shapes_and_arguments_that_do_not_fit_need_all(
+    name: str, need: Need, reads: list[Shape], arguments: list[Any] | None, expected: list[int]
+) -> None:
+    assert needed(name, need, *reads, arguments=arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "need", "reads", "arguments", "expected"),
+    [
+        ("_softmax_backward_data", row_of(3, 4), [(3, 4), (3, 4)], [None, None, 1], [4, 4]),
+        ("matmul", row_of(3, 4, 6), [(1, 4, 5), (3, 5, 6)], None, [20, 30]),
+        ("addmm", row_of(3, 4), [(3, 4), (3, 5), (5, 4)], None, [4, 5, 20]),
+        ("mm", box((4, 3), (None, ROW)), [(4, 5), (5, 3)], None, [20, 5]),
+        ("cdist", box((4, 3), (None, ROW)), [(4, 5), (3, 5)], None, [20, 5]),
+        ("cat", row_of(3, 4), [(3, 1), (3, 3)], [[None] * 2, -1], [1, 3]),
+        ("stack", row_of(3, 2), [(3,), (3,)], [[None] * 2, -1], [1, 1]),
+        ("index_select", row_of(3, 4), [(2, 1), (3,)], None, [2, 3]),
+    ],
+)
+def test_rows_and_columns_of_factors_and_parts(
+    name: str, need: Need, reads: list[Shape], arguments: list[Any] | None, expected: list[int]
+) -> None:
+    assert needed(name, need, *reads, arguments=arguments) == expected
+
+
+def several(name: str, reads: list[Shape], arguments: list[Any] | None, *needs: Need) -> list[int]:
+    return [each.elements for each in needs_of(Applied(f"aten::{name}", reads, arguments, needs))]
+
+
+def test_of_several_results_each_that_is_needed_counts() -> None:
+    last = box((3, 2), (np.array([False, False, True]), None))
+    assert several("topk", [(3, 8)], [None, 2, 1], row_of(3, 2), nothing((3, 2))) == [8]
+    assert several("topk", [(3, 8)], [None, 2, 1], nothing((3, 2)), last) == [8]
+    assert several("topk", [(3, 8)], [None, 2, 1], row_of(3, 2), last) == [16]
+    assert several("topk", [(3, 8)], [None, 2, 1], row_of(3, 2), everything((5, 2))) == [24]
+    norm = [None, [4], None, None, 1e-5]
+    assert several("native_layer_norm", [(3, 4)], norm, row_of(3, 4), nothing((3, 1)), nothing((3, 1))) == [4]
+    assert several("native_layer_norm", [(3, 4)], norm, row_of(3, 4), everything((3, 1)), nothing((3, 1))) == [12]
+    pooled = row_of(3, 8, 2, 2)
+    assert several("max_pool2d_with_indices", [(3, 8, 4, 4)], None, nothing((3, 8, 2, 2)), pooled) == [128]
+    flash, query = "_scaled_dot_product_flash_attention_for_cpu", (1, 2, 3, 8)
+    first = box(query, (None, None, ROW, None))
+    assert several(flash, [query] * 3, None, first, nothing((1, 2, 3))) == [16, 48, 48]
+    assert several(flash, [query] * 3, None, first, everything((1, 2, 3))) == [48, 48, 48]
+    assert several(flash, [query] * 3 + [(1, 1, 3, 3)], None, first) == [16, 48, 48, 9]
+
+
 def test_work_counts_in_parts_only_where_parts_are_computed_apart() -> None:
     assert worked_share("mm", row_of(3, 4)) == pytest.approx(1 / 3)
     assert worked_share("unheard_of", row_of(3, 4)) == 1

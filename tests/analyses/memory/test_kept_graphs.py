@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.kept_graphs import KeptGraphs
+from gpuprof.analyses.memory.kept_graphs import KeptGraphs, summing_lines
 from gpuprof.model.context import Cell, HeldTensors
 from tests.support.trace_builder import TraceBuilder
 
@@ -122,6 +122,25 @@ def test_the_lines_that_fill_a_holder(line: str, lines: tuple[int, ...]) -> None
     source = f"for x in data:\n    {line}\nshown.append(last)\n"
     assert kept(source, holding(40)).filling == lines
     assert kept(source).filling == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "sums"),
+    [
+        ("shown += net(x)", True),
+        ("shown = shown + net(x)", True),
+        ("shown = net(x) + shown", True),
+        ("shown -= net(x)", False),
+        ("shown = shown - net(x)", False),
+        ("other += shown", False),
+        ("other = shown + net(x)", False),
+        ("shown = net(x)", False),
+        ("shown = other + net(x)", False),
+    ],
+)
+def test_the_lines_that_add_to_a_name(line: str, sums: bool) -> None:
+    source = f"for x in data:\n    {line}\nshown += last\n"
+    assert list(summing_lines(source, "shown")) == [2] * sums
 
 
 def test_about_as_many_graphs_as_steps_are_one_of_each() -> None:

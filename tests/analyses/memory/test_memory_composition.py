@@ -96,6 +96,28 @@ def test_gradients_that_go_unseen_make_a_range() -> None:
     assert (found.rest_low_bytes, found.rest_high_bytes) == (5400 - G, 5400)
 
 
+@pytest.mark.parametrize(
+    ("gradient_bytes", "zeroed", "live", "rest"),
+    [
+        (0, "unseen", 0, (5400, 5400)),
+        (900, "released", 400, (5000, 5000)),
+        # most of the gradients are not among what `zero_grad` releases
+        (2000, "released", None, (5400 - 2000, 5400)),
+    ],
+)
+def test_gradients_that_are_released(gradient_bytes: int, zeroed: str, live: int | None, rest: tuple[int, int]) -> None:
+    known = Composition(device="cuda:0", **{**KNOWN, "gradient_bytes": gradient_bytes})
+    found = parts(steps(device=0, zeroed=zeroed).context(compositions=(known,)).build())
+    assert (found.live_gradient_bytes, found.rest_low_bytes, found.rest_high_bytes) == (live, *rest)
+
+
+def test_one_step_of_the_host_shows_no_steady_state() -> None:
+    builder = TraceBuilder().operator("aten::linear", 0, 1000).step(0, 1000).memory(10, 5000, device=None, address=1)
+    found = parts(builder.context(compositions=(Composition(device="cpu", **KNOWN),)).build())
+    assert (found.peak_bytes, found.live_gradient_bytes, found.rest_low_bytes) == (None, None, None)
+    assert (found.parameter_bytes, found.state_bytes, found.buffer_bytes, found.kept_bytes) == (P, S, 100, P + S + 100)
+
+
 def _statistics(peak: int, reserved: int) -> Allocator:
     return Allocator(
         device=0,
