@@ -14,6 +14,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.analyses.loops.test_growth import METRIC, sampled
+from tests.analyses.loops.test_growth import generation as shaped
 from tests.rules.cases.host.growing_iterations import SOURCE, generation
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
@@ -158,6 +159,37 @@ def test_what_sampled_stacks_measure_of_lines_that_take_more_and_more() -> None:
         "excess_share": pytest.approx(excess_ms / 11_940, abs=1e-4),
         "grows": "preds",
     }
+
+
+def test_what_is_measured_of_growing_shapes() -> None:
+    """GIVEN 30 tokens of 100 µs and 20 µs for each before; a layer of 64 × 64 works on all of them."""
+    answer = found(shaped(shapes=True).context(cell=Cell(source=SOURCE)).build())
+    assert answer is not None
+    assert answer.evidence == {
+        "iterations": 30,
+        "early_ms": pytest.approx(0.18),
+        "late_ms": pytest.approx(0.66),
+        "excess_ms": pytest.approx(6.5),
+        "excess_share": pytest.approx(6.5 / 11.7, abs=1e-4),
+        "elements_percent": pytest.approx(100 * (29 * 64 + 4096) / (5 * 64 + 4096), abs=0.1),
+        "grows": "ids",
+    }
+
+
+def test_what_is_measured_of_a_growing_number_of_operators() -> None:
+    """GIVEN 30 turns, each with one product more than the one before."""
+    builder, at = TraceBuilder().context(cell=Cell(source=SOURCE)), 0.0
+    for turn in range(30):
+        for name in ("aten::embedding", *["aten::linear"] * (turn + 1), "aten::argmax", "aten::cat"):
+            builder.operator(name, at, 20)
+            at += 20
+    answer = found(builder.build())
+    assert answer is not None
+    early, late = answer.evidence["early_ms"], answer.evidence["late_ms"]
+    assert isinstance(early, float) and isinstance(late, float)
+    # each operator takes 20 µs
+    assert answer.evidence["operators_percent"] == pytest.approx(100 * late / early, abs=0.1)
+    assert "elements_percent" not in answer.evidence
 
 
 def test_no_recording_has_it(any_shared_trace):

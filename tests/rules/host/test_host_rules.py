@@ -12,6 +12,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Environment, Garbage, Optimizer
+from gpuprof.model.device import Device
 from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
@@ -217,6 +218,14 @@ def test_small_pageable_copies_beside_pinned_batches_are_not_the_loaders() -> No
     assert "DataLoader" not in found.change and "register_buffer" in found.change
 
 
+def test_what_a_copy_from_pinned_memory_would_reach_is_told() -> None:
+    """GIVEN ten copies of 400 kB in 1 ms, over a link that is known to give 20 GB/s."""
+    devices = (Device(id=0, name="Test GPU", link_bytes_per_s=20e9),)
+    found = finding("pageable_h2d_copy", dataclasses.replace(case_of("pageable_h2d_copy").fires(), devices=devices))
+    assert (found.evidence["bandwidth_gb_per_s"], found.evidence["possible_gb_per_s"]) == (0.4, 20)
+    assert "at 400 MB/s, where 20.0 GB/s is possible" in found.explanation
+
+
 def test_a_collection_or_two_are_no_habit() -> None:
     """GIVEN pauses of a fifth of a short recording WHEN there are two of them THEN nothing is said, of three it is."""
 
@@ -249,6 +258,24 @@ def test_a_cold_start_is_minor_where_the_cell_is_simply_short(later: int, severi
     for at in range(3000, 3000 + 100 * later, 100):
         builder.step(at, 100).operator("aten::mm", at, 100)
     assert finding("cold_start_dominates", builder.build()).severity == severity
+
+
+def test_first_launches_that_load_kernels_are_counted() -> None:
+    """GIVEN 1.6 ms in which the first launches of two kernels take 500 µs each, and all others 5 µs."""
+    builder, at, seen = TraceBuilder().operator("aten::mm", 0, 1_600), 0.0, set[str]()
+    for name in ("gemm", "gemm", "relu", "relu", "add", "gemm", "add"):
+        takes = 500 if name in ("gemm", "relu") and name not in seen else 5
+        seen.add(name)
+        builder.kernel(name, at + takes, 10, launch_at_us=at, launch_for_us=takes)
+        at += takes + 20
+    found = finding("cold_start_dominates", builder.build())
+    assert found.evidence == {
+        "first_calls_ms": pytest.approx(1),
+        "first_calls_share": pytest.approx(1 / 1.6),
+        "longest_call": "cudaLaunchKernel",
+        "first_launches": 2,
+    }
+    assert found.where.ranges_ns == ((0, 500_000), (545_000, 1_045_000))
 
 
 def test_the_range_of_a_recompiling_run_leaves_out_the_start_of_the_compiler() -> None:

@@ -103,3 +103,21 @@ def test_a_saving_stays_within_the_loop() -> None:
         found = check(looped(each_us))
         assert found is not None and found.saving is not None and found.during is not None
         assert 0 < found.saving.low_ns <= found.saving.central_ns <= found.saving.high_ns <= found.during.total_ns
+
+
+def test_what_is_measured_of_a_loop_in_a_function() -> None:
+    found = check(run_of().frame("masks.py(9): encode", 6_500, 3_500).build())
+    assert found is not None
+    assert found.evidence == {
+        "iterations": TURNS,
+        "iterations_per_loop": TURNS,
+        "loops": 1,
+        "loop_ms": pytest.approx(3),
+        "loop_share": pytest.approx(0.3),
+        "waits": TURNS,
+        "kernels": TURNS,
+        "copies": TURNS,
+        "device_busy_share": pytest.approx(TURNS * 0.005 / 3, abs=1e-4),
+        "operators": "aten::select, aten::mul, aten::item",
+        "function": "masks.py(9): encode",
+    }
