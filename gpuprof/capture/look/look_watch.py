@@ -27,6 +27,8 @@ _MOST_WALL = 4
 # of a cell whose iterations are not known: what was even for as long as the cell has run is met again in that time
 _MOST_ANYWHERE_NS = 20 * NS_PER_S
 _MOST_TRIES = 20
+# steps of the optimizer that steps most to one of another's: of more, the other one has its own pace
+_MOST_PERIOD = 8
 
 
 class LookWatch:
@@ -56,6 +58,7 @@ class LookWatch:
         self._cut_off: CloseLook | None = None
         self._by_batches = False
         self._first_step = self._seen = self._steps_told = 0
+        self._stepped: dict[int, int] = {}
         self._last_sign_ns = self._most_wall_ns = 0
         self._tries = 0
         self._armed = self._closed = False
@@ -70,6 +73,7 @@ class LookWatch:
         """An optimizer has stepped; called inside its `step()`, after the count and after the recording was told."""
         if not self._here():
             return
+        self._stepped[id(optimizer)] = self._stepped.get(id(optimizer), 0) + 1
         if self._look is not None:
             self._look.step_ended(optimizer)
         # of several optimizers one ends the iteration: a look that began at another would see half of one
@@ -136,17 +140,27 @@ class LookWatch:
     def _between(self, *, by_batches: bool) -> None:
         look = self._look
         if look is None:
-            step_ns = self._step_ns() or 0
+            step_ns = self._iteration_ns
             if self._tries < _MOST_TRIES and self._may_begin() and self._budget.suffices(step_ns):
                 self._begin(iterations=self._budget.iterations(step_ns), by_batches=by_batches)
             return
         if not look.installed:
             return
-        if by_batches is self._by_batches and self._steps() > self._seen:
+        if by_batches is self._by_batches and self._steps() - self._seen >= self._period:
             self._seen, self._last_sign_ns = self._steps(), time.perf_counter_ns()
             look.iteration_ended()
         if not look.active:
             self._stop(look, "iterations")
+
+    @property
+    def _period(self) -> int:
+        """Steps to an iteration of the look: what one step leaves, the next step of another optimizer may read."""
+        times = [count for count in self._stepped.values() if count > 1]
+        return min(round(max(times) / min(times)), _MOST_PERIOD) if times else 1
+
+    @property
+    def _iteration_ns(self) -> float:
+        return (self._step_ns() or 0) * self._period
 
     def _may_begin(self) -> bool:
         return self._recorded() and self._budget.old_enough
@@ -156,7 +170,7 @@ class LookWatch:
         seconds = self._budget.left_ns / NS_PER_S
         look = CloseLook(self._filename, iterations=iterations, most_seconds=seconds, namespace=self._namespace)
         known = iterations is not None
-        usual_ns = _MOST_WALL * (self._step_ns() or 0) if known else min(self._budget.elapsed_ns, _MOST_ANYWHERE_NS)
+        usual_ns = _MOST_WALL * self._iteration_ns if known else min(self._budget.elapsed_ns, _MOST_ANYWHERE_NS)
         self._most_wall_ns = int(max(_MOST_WALL * seconds * NS_PER_S, usual_ns))
         if not look.start():
             self._skipped = look.skipped
@@ -190,7 +204,7 @@ class LookWatch:
         self._leave_out(self._first_step, self._steps())
         # a part of one iteration says little: where the cell runs on, there may be time for whole ones later
         if look.ended_by == "seconds" and look.iterations_seen < ITERATIONS and not self._closed and self._steps():
-            plain_ns, step_ns = look.wall_ns - look.cost_ns, self._step_ns() or 0
+            plain_ns, step_ns = look.wall_ns - look.cost_ns + look.set_up_ns, self._iteration_ns
             if self._budget.cut_off(look.cost_ns, look.set_up_ns, plain_ns, step_ns):
                 self._cut_off, self._look = look, None
 

@@ -19,16 +19,20 @@ _KEPT = ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE
 
 class KnownStorage:
     """One storage that is alive. `value`: the row of what it holds; `exposed`: something else than operators may write
-    to it; `checked`: the count of doubts up to which its content is as it was seen; `unfilled`: nothing was written;
-    `derived`: it follows from what the operator that made it read, and needs no fingerprint."""
+    to it; `checked`: the count of doubts up to which its content is as it was seen, and `checked_for` the operator for
+    which it was compared last; `unfilled`: nothing was written; `derived`: it follows from what the operator that made
+    it read, and needs no fingerprint."""
 
-    __slots__ = ("checked", "derived", "exposed", "kind", "number", "reference", "seen", "unfilled", "value")
+    __slots__ = (
+        *("checked", "checked_for", "derived", "exposed", "kind", "number", "reference", "seen"),
+        *("unfilled", "value"),
+    )
 
     def __init__(self, number: int, reference: Any, value: int):
         self.number, self.reference, self.value = number, reference, value
         self.kind = ValueKind.OTHER
         self.exposed = self.unfilled = self.derived = False
-        self.checked = 0
+        self.checked, self.checked_for = 0, -1
         self.seen: tuple[int, int] | None = None  # a tensor and its version, while no operator has written since
 
 
@@ -91,7 +95,9 @@ class Values:
         version = None if tensor.is_inference() else tensor._version
         unseen = known.seen is not None and known.seen[0] == id(tensor) and known.seen[1] != version
         known.seen = None if version is None else (id(tensor), version)
-        if content and (unseen or known.unfilled or known.exposed or known.checked != self._doubts):
+        # an operator that reads many views of one storage reads it once
+        exposed = known.exposed and known.checked_for != self._count()
+        if content and (unseen or known.unfilled or exposed or known.checked != self._doubts):
             self._check(known, tensor, unseen=unseen or known.unfilled)
         row = self.rows[known.value]
         if content and row[FINGERPRINT] is None and not known.derived and known.kind not in _KEPT:
@@ -186,7 +192,7 @@ class Values:
 
     def _check(self, known: KnownStorage, tensor: Any, *, unseen: bool) -> None:
         """Compare with the fingerprint; what cannot be compared counts as changed."""
-        known.checked = self._doubts
+        known.checked, known.checked_for = self._doubts, self._count()
         before = self.rows[known.value][FINGERPRINT]
         now = self._fingerprints.take(tensor, self._storage_of(tensor))
         same = before is not None and now is not None and self._fingerprints.same(before, now)

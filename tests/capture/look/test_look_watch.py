@@ -186,3 +186,25 @@ def test_of_two_optimizers_whole_iterations_are_looked_at(new_session: NewSessio
     passes = np.char.startswith(trace.names_of(trace.looked_operators).astype(str), "aten::addmm")
     iterations = trace.looked_operators["iteration"][passes]
     assert np.bincount(iterations).tolist() == [2] * trace.context.look.iterations
+
+
+def test_where_one_optimizer_steps_less_often_an_iteration_is_a_whole_turn_of_all(new_session: NewSession) -> None:
+    one, other = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+    often = torch.optim.SGD(one.parameters(), lr=0.1)
+    seldom = torch.optim.SGD(other.parameters(), lr=0.1)
+
+    def cell() -> None:
+        for step in range(120):
+            for net, optimizer in ((one, often), (other, seldom)):
+                if net is one or step % 3 == 2:
+                    optimizer.zero_grad()
+                    net(torch.ones(2, 4)).sum().backward()
+                    optimizer.step()
+
+    trace = looked(new_session(steps=12, skip=1, close_look=True), cell)
+    look, operators = trace.context.look, trace.looked_operators
+    assert look.ended_by == "iterations"
+    backward = operators["backward"] & (np.array(trace.names_of(operators)) == "aten::mm")
+    found = [int((backward & (operators["iteration"] == each)).sum()) for each in range(look.iterations)]
+    # three steps of one and one of the other
+    assert set(found) == {4}
