@@ -12,8 +12,8 @@ ITERATIONS = 2
 _LEAST_CELL_NS = 2 * NS_PER_S
 _MOST_SHARE = 0.05
 _MOST_NS = int(MOST_SECONDS * NS_PER_S)
-# what looking is expected to add to an iteration, in iterations: 0.04 to 1.7 was measured, and more with tiny operators.
-# Where it is more the look is cut off, what it adds is known, and another one waits for that
+# what looking is expected to add to an iteration, in iterations: 0.04 to 1.7 was measured, more with tiny operators.
+# Where it is more, the look is cut off, what it adds is known, and another one waits for that
 _ADDED = 0.2
 # a look that was cut off has seen a part of an iteration: what the rest needs may be that much more
 _MARGIN = 1.25

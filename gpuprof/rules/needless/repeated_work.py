@@ -14,7 +14,8 @@ What to do
     buffer of the module (`register_buffer`); once per iteration where it is needed several times within one.
 
 When to leave it
-    When keeping the result takes more memory than there is, or the inputs change in other iterations.
+    When keeping the result takes more memory than there is, or the inputs change in other iterations. A cell without
+    training that times its calls repeats them on purpose: there it is low.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.calls_of import call_lines
+from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.scope import graded
@@ -82,9 +84,11 @@ class RepeatedOperators(Rule):
     def _finding(self, results: Results, large: tuple[Chain, ...], share: float) -> Finding:
         first, looked = large[0], results.get(RepeatedWork)
         calls = sum(len(chain.rows) for chain in large)
+        cell = results.context.cell
+        on_purpose = cell is not None and not results.context.optimizers and times_its_calls(cell.source)
         found = Finding(
             rule=self.name,
-            severity=graded(share, self.high_share, self.low_share),
+            severity=Severity.LOW if on_purpose else graded(share, self.high_share, self.low_share),
             title=f"The same computation is repeated: {units.percent(share)} of the operators’ time",
             explanation=" ".join(_words(results, chain) for chain in large[:_NAMED]),
             evidence={
