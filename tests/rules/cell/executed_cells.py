@@ -89,6 +89,11 @@ PARTS = Composition(device="cuda:0", modules=(ModuleBytes(name="net.blocks"), Mo
 SMALL = Composition(device="cuda:0", parameter_bytes=1 << 30, gradient_bytes=1 << 30, after_steps=3)
 COMPILED = ((".compile(", ".compile(backend='eager', "), (', mode="reduce-overhead"', ""))
 
+# the product stands at line 3
+PRODUCTS = """import torch; torch.manual_seed(0)
+a, b, x = torch.rand(40, 40), torch.rand(40, 40), torch.rand(40, 1)
+y = a @ b @ x
+"""
 EXECUTED = {
     "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
     "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
@@ -123,6 +128,7 @@ EXECUTED = {
     ),
     "nchw_convolution": ExecutedCell(IMAGES, ("grad",), within=1e-4),
     "pageable_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,)}),
+    "product_order": ExecutedCell(PRODUCTS, ("y",), within=1e-5),
     "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),
     "tensor_grown_by_cat": ExecutedCell(GROWN, ("scores", "kinds", "right")),
     "unfused_optimizer": ExecutedCell(TRAINING, SUMS, {"optimizers": (ADAM,)}, within=1e-4),
