@@ -139,6 +139,18 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "loop_on_host",
     ),
     "per_sample_fetch": ("workers_oversubscribed",),
+    # which say more of the same loop
+    "pieces_one_by_one": (
+        "loop_on_host",
+        "per_sample_fetch",
+        "python_loop_over_batch",
+        "python_loop_over_slices",
+        "python_loop_over_weights",
+        "repeated_work",
+        "tensor_by_element",
+        "tensor_grown_by_cat",
+        "unfused_optimizer",
+    ),
     "power_capped": ("thermal_throttle",),
     # products of which only the trace or the diagonal is read; and what is kept once needs no other order
     "product_order": (
