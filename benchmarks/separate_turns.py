@@ -99,12 +99,12 @@ def row(path: Path, variant: str, seconds: float, operators: int) -> str:
     """Run that variant here and say which loops it has."""
     from gpuprof.analyses.basics.result import Results
     from gpuprof.analyses.dataflow.separate_turns import SeparateTurns
-    from gpuprof.rules.needless.pieces_one_by_one import PiecesOneByOne, reported
+    from gpuprof.rules.needless.pieces_one_by_one import PiecesOneByOne
 
     trace = looked(path, variant, seconds, operators)
     results, rule, places = Results(trace), PiecesOneByOne(), trace.context.look.places
     loops = results.get(SeparateTurns).loops
-    share = sum(each.share for each in reported(results, rule.loop_share))
+    share = sum(each.share for each in loops)
     words = "; ".join(
         f"line {places[each.head].line}: {each.turns:.0f} × {each.runs}, {each.share:.0%}, "
         f"{', '.join(each.names[:3])}, {each.made} elements {each.indexed}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Self
 
@@ -62,6 +61,8 @@ class SeparateTurns(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the order of the operators, and the values that they read."""
         graph = results.get(ValueGraph)
+        if not len(graph.values):
+            return cls(())
         operators, lasted = graph.operators, graph.operators["duration_ns"]
         whole = int(lasted.sum())
         places = operators["place"].astype(np.int64)
@@ -71,7 +72,7 @@ class SeparateTurns(Result):
             inside = loop.turn >= 0
             if (taken & inside).any() or int(lasted[inside].sum()) < _LEAST_SHARE * whole:
                 continue
-            if not _small(trace, graph, inside) or _of_parameters(graph, loop, inside):
+            if not _small(trace, graph, loop, inside) or _of_parameters(graph, loop, inside):
                 continue
             if needs_earlier_turns(trace, graph, loop):
                 continue
@@ -97,7 +98,7 @@ def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -
         places=tuple(each for each in _by_time(places, lasted, inside) if each >= 0),
         head=int(places[loop.runs[0].starts[0]]),
         names=tuple(dict.fromkeys(name.partition(".")[0] for name in names)),
-        made=_median_by_time(graph, graph.results, inside),
+        made=_median_by_time(graph, graph.results, loop),
         indexed=_indexed(trace, graph, loop),
         random=bool(operators["random"][inside].any()),
     )
@@ -114,16 +115,27 @@ def _by_time(what: Array, lasted: Array, chosen: Array) -> list[int]:
     return [int(each) for each in values[np.argsort(-spent, kind="stable")]]
 
 
-def _small(trace: Trace, graph: ValueGraph, inside: Array) -> bool:
-    """Whether operators make and read little, and a model is given few rows."""
-    if _median_by_time(graph, graph.results, inside) > _MOST_MADE:
+def _small(trace: Trace, graph: ValueGraph, loop: TurnLoop, inside: Array) -> bool:
+    """Whether operators make something, but make and read little, and a model is given few rows."""
+    if not (inside & graph.making).any() or _median_by_time(graph, graph.results, loop) > _MOST_MADE:
         return False
-    return _median_by_time(graph, graph.reads, inside) <= _MOST_READ and not _batched(trace, graph, inside)
+    own = graph.reads.take(~_common(graph, loop))
+    return _median_by_time(graph, own, loop) <= _MOST_READ and not _batched(trace, graph, inside)
 
 
-def _median_by_time(graph: ValueGraph, table: Table, inside: Array) -> int:
+def _common(graph: ValueGraph, loop: TurnLoop) -> Array:
+    """Reads of what most turns read, such as weights: they are no pieces."""
+    value, turn = graph.reads["value"], loop.turn[graph.reads["operator"]]
+    inside = (value >= 0) & (turn >= 0)
+    pairs = np.unique(np.stack((value[inside], turn[inside])), axis=1)
+    readers = np.bincount(pairs[0], minlength=len(graph.values))
+    found: Array = inside & (readers[value] * 2 >= len(np.unique(turn[inside])))
+    return found
+
+
+def _median_by_time(graph: ValueGraph, table: Table, loop: TurnLoop) -> int:
     """Elements of the largest tensor on that side of operators that compute: half of their time goes into fewer."""
-    chosen = inside & graph.making
+    chosen = (loop.turn >= 0) & graph.making
     largest = np.zeros(len(chosen), np.int64)
     np.maximum.at(largest, table["operator"], table["elements"])
     rows = np.flatnonzero(chosen)
@@ -139,19 +151,17 @@ def _batched(trace: Trace, graph: ValueGraph, inside: Array) -> bool:
     weights = _reads_of(graph, ValueKind.PARAMETER)
     uses = any_of(graph.reads["operator"], weights, len(inside)) & inside & graph.making
     results = np.flatnonzero(uses[graph.results["operator"]] & graph.new)
-    rows = [_rows(trace.names[each]) for each in graph.results["shape"][results].tolist()]
+    rows = [_rows(trace.names[each]) for each in graph.results["shape"][results].tolist() if each >= 0]
     return bool(rows) and float(np.median(rows)) > _MOST_ROWS
 
 
 def _rows(shape: str) -> int:
-    sizes = json.loads(shape)
-    return int(sizes[0]) if len(sizes) > 1 else 1
+    first, more, _ = shape.strip("[]").partition(",")
+    return int(first) if more else 1
 
 
 def _reads_of(graph: ValueGraph, kind: ValueKind) -> Array:
     value = graph.reads["value"]
-    if not len(graph.values):
-        return np.zeros(len(value), bool)
     found: Array = (value >= 0) & (graph.values["kind"][value] == kind)
     return found
 
@@ -162,16 +172,15 @@ def _of_parameters(graph: ValueGraph, loop: TurnLoop, inside: Array) -> bool:
     written = made[np.isin(graph.values["kind"], (ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE)) & (made >= 0)]
     if inside[written].any():
         return True
-    reads = graph.reads["operator"]
-    for kind in _STATE:
-        chosen = np.flatnonzero(_reads_of(graph, kind) & inside[reads] & ~graph.operators["backward"][reads])
-        if not len(chosen):
-            continue
-        storage = graph.values["storage"][graph.reads["value"][chosen]]
-        pairs = np.unique(np.stack((storage, loop.turn[reads[chosen]])), axis=1)
-        if np.unique(pairs[0], return_counts=True)[1].min() == 1:
-            return True
-    return False
+    # also in a content that came later
+    state = np.isin(graph.values["storage"], graph.values["storage"][np.isin(graph.values["kind"], _STATE)])
+    reader, value = graph.reads["operator"], graph.reads["value"]
+    chosen = (value >= 0) & inside[reader] & ~graph.operators["backward"][reader]
+    chosen &= state[value]
+    if not chosen.any():
+        return False
+    pairs = np.unique(np.stack((graph.values["storage"][value[chosen]], loop.turn[reader[chosen]])), axis=1)
+    return bool(np.unique(pairs[0], return_counts=True)[1].min() <= len(loop.runs))
 
 
 def _indexed(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> str:

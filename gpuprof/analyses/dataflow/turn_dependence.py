@@ -22,7 +22,11 @@ _COLLECTING = {
     **dict.fromkeys(("maximum", "fmax", "logical_or", "logical_or_"), "most"),
     **dict.fromkeys(("minimum", "fmin", "logical_and", "logical_and_"), "least"),
     **dict.fromkeys(("cat", "hstack", "vstack"), "joined"),
-    **{"bitwise_and": "both", "bitwise_or": "either", "__and__": "both", "__or__": "either", "logaddexp": "logs"},
+    "bitwise_and": "both",
+    "bitwise_or": "either",
+    "__and__": "both",
+    "__or__": "either",
+    "logaddexp": "logs",
 }
 # What puts a result into a part of a tensor whose other elements stay.
 _OVERWRITING = frozenset(
@@ -81,10 +85,10 @@ class _Carried:
                 continue
             if not self._allowed(operator, carried):
                 return True
-            if self.overwrites[self.name[operator]]:
-                continue
             for row in self.graph.outputs.of(operator).tolist():
                 value = int(self.graph.results["value"][row])
+                if value < 0:
+                    continue
                 self.collected.add(value)
                 for reader in self.graph.reads["operator"][self.graph.readers.of(value)].tolist():
                     if reader > operator and not self.graph.view[reader] and self.turn[reader] == self.turn[operator]:
@@ -94,7 +98,11 @@ class _Carried:
     def _readers(self) -> list[int]:
         """Operators that read a value of an earlier turn of their run, views left out."""
         reader, value = self.graph.reads["operator"], self.graph.reads["value"]
-        known = (value >= 0) & (self.run[reader] >= 0) & ~self.graph.view[reader]
+        # what an operator only overwrites it does not need
+        replaced = np.array(self.overwrites, bool)[self.graph.operators["name"][reader]] & (
+            self.graph.reads["position"] == 0
+        )
+        known = (value >= 0) & (self.run[reader] >= 0) & ~self.graph.view[reader] & ~replaced
         maker = np.where(known, self.made_by[value], -1)
         carried = known & (maker >= 0) & (self.run[maker] == self.run[reader]) & (self.turn[maker] < self.turn[reader])
         # changed in between without an operator
@@ -104,24 +112,22 @@ class _Carried:
 
     def _carries(self, row: int) -> bool:
         operator, value = int(self.graph.reads["operator"][row]), int(self.graph.reads["value"][row])
-        if value < 0:
+        if value < 0 or (self.overwrites[self.name[operator]] and self.graph.reads["position"][row] == 0):
             return False
         if value in self.collected:
             return True
-        maker = self.regions.maker(row)
+        maker = self.regions.maker(row, self.run)
         if maker < 0:
             return bool(maker == _UNSEEN and self.regions.read_before(value, operator, self.turn))
         return bool(self.run[maker] == self.run[operator] and self.turn[maker] < self.turn[operator])
 
     def _allowed(self, operator: int, carried: list[int]) -> bool:
-        """Whether it only overwrites what it reads, or adds to it."""
-        first = self.graph.reads["position"][carried[0]] == 0
-        if len(carried) > 1:
+        """Whether it only adds to what it reads, or joins it."""
+        own = self.name[operator]
+        kind = self.kinds[own]
+        if kind is None or len(carried) > 1:
             return False
-        if self.overwrites[self.name[operator]]:
-            return bool(first)
-        kind = self.kinds[self.name[operator]]
-        if kind is None or (own_name(self.trace.names[self.name[operator]]).startswith("sub") and not first):
+        if own_name(self.trace.names[own]).startswith("sub") and self.graph.reads["position"][carried[0]]:
             return False
         value = int(self.graph.reads["value"][carried[0]])
         if kind == "sum" and self.graph.values["kind"][value] == ValueKind.GRADIENT:
@@ -146,11 +152,14 @@ class _Regions:
         self.before[order[1:][again[1:]]] = order[:-1][again[1:]]
         # a content without an operator, of a storage that had another one
         self.changed = (self.before >= 0) & (graph.values["made_by"] < 0)
-        written = graph.new
-        self.written = dict(zip(graph.results["value"][written].tolist(), np.flatnonzero(written).tolist(), strict=True))
+        rows = np.flatnonzero(graph.new)
+        self.written = dict(zip(graph.results["value"][rows].tolist(), rows.tolist(), strict=True))
 
-    def maker(self, row: int) -> int:
-        """The last operator that wrote to any element that this row of `reads` takes; -1 for none, -2 for unseen."""
+    def maker(self, row: int, run: Array) -> int:
+        """The last operator that wrote to any element that this row of `reads` takes; -1 for none, -2 for unseen.
+
+        What was written outside of all runs is as good as what was there.
+        """
         value = int(self.graph.reads["value"][row])
         taken = self._span(self.graph.reads, row)
         while value >= 0:
@@ -158,7 +167,7 @@ class _Regions:
             if maker < 0:
                 return _UNSEEN if self.changed[value] else -1
             result = self.written.get(value)
-            if result is None or not self.graph.operators["writes"][maker]:
+            if result is None or not self.graph.operators["writes"][maker] or run[maker] < 0:
                 return maker
             span = self._span(self.graph.results, result)
             if span is None or taken is None or (span[0] < taken[1] and taken[0] < span[1]):

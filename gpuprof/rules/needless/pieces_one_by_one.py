@@ -49,7 +49,6 @@ class PiecesOneByOne(Rule):
 
     work_share: float = threshold(0.20, "of the operators’ time: less is not worth a change")
     high_share: float = threshold(0.50, "of the operators’ time: then fix it first")
-    loop_share: float = threshold(0.05, "of the operators’ time in one loop: smaller ones are not named")
     seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -57,7 +56,7 @@ class PiecesOneByOne(Rule):
         lacking = without_look(self.name, results, self.seen_share)
         if lacking is not None:
             return lacking
-        large = reported(results, self.loop_share)
+        large = results.get(SeparateTurns).loops
         rows = np.unique(np.array([row for loop in large for row in loop.rows], np.int64))
         lasted = results.get(ValueGraph).operators["duration_ns"]
         share = int(lasted[rows].sum()) / max(int(lasted.sum()), 1)
@@ -86,11 +85,6 @@ class PiecesOneByOne(Rule):
         return valued(results, finding, share * (1 - _LEFT), (rows,), everything, places, part=1 - _LEFT)
 
 
-def reported(results: Results, loop_share: float) -> tuple[SeparateLoop, ...]:
-    """Loops that take at least that share of the operators' time, most time first."""
-    return tuple(loop for loop in results.get(SeparateTurns).loops if loop.share >= loop_share)
-
-
 def _words(results: Results, loop: SeparateLoop) -> str:
     """`The loop at line 16 runs 128 times in a row, on results of 64 elements. No turn needs another one.`"""
     names = ", ".join(f"`{name.rpartition('::')[2]}`" for name in loop.names[:_NAMED])
@@ -115,7 +109,7 @@ def _change(results: Results, loop: SeparateLoop) -> str:
     whole = f"the whole tensor of shape {loop.indexed}" if loop.indexed else "all pieces in one tensor"
     drawn = " It then draws other random numbers than the loop." if loop.random else ""
     return (
-        f"Give the operators of {_all(results, loop)} {whole} in one call: broadcasting (`x[:, None]`), "
+        f"Give the operators of {_all(results, loop)} {whole} in one call: broadcasting, "
         "`torch.vmap(f)(x)` for a function of one piece, `index_add_` for sums by group, one forward pass for all "
         f"samples.{drawn}"
     )
