@@ -16,6 +16,9 @@ from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 LEAST_TURNS = 16
+# of a loop that went on after the look
+_LEAST_CUT_OFF = 6
+_CUT_OFF = ("operators", "seconds")
 _ALIKE = 0.8
 # above it an operator takes longer than the call of it
 _MOST_MADE, _MOST_READ = 4096, 32_768
@@ -68,7 +71,9 @@ class SeparateTurns(Result):
         places = operators["place"].astype(np.int64)
         keys = (operators["name"].astype(np.int64) << 32 | (places + 1) << 1) | operators["backward"]
         taken, found = np.zeros(len(operators), bool), []
-        for loop in loops(keys, ~operators["backward"] & (places >= 0), LEAST_TURNS, _ALIKE):
+        look, heads = trace.context.look, ~operators["backward"] & (places >= 0)
+        cut = _LEAST_CUT_OFF if look is not None and look.ended_by in _CUT_OFF else 0
+        for loop in loops(keys, heads, LEAST_TURNS, _ALIKE, cut):
             inside = loop.turn >= 0
             if (taken & inside).any() or int(lasted[inside].sum()) < _LEAST_SHARE * whole:
                 continue

@@ -43,21 +43,22 @@ class TurnLoop:
     around: Array
 
 
-def loops(keys: Array, heads: Array, least: int, alike: float) -> Iterator[TurnLoop]:
+def loops(keys: Array, heads: Array, least: int, alike: float, least_cut_off: int = 0) -> Iterator[TurnLoop]:
     """Loops by their first operator, those with the fewest turns first: outer before inner ones.
 
     `keys`: by operator what it is, such as its name and line as one number; `heads`: which may begin a turn, a mask.
-    `least`: turns of a run; `alike`: the least share of turns with the most common sequence.
+    `least`: turns of a run; `alike`: the least share of turns with the most common sequence. `least_cut_off`: turns of
+    a run in which the operators end, where they were cut off; 0 where they were not.
     """
-    hashes = _Hashes(keys)
+    hashes, fewest = _Hashes(keys), (least, least_cut_off or least)
     seen: list[Array] = []
-    for positions in _candidates(keys, heads, least):
+    for positions in _candidates(keys, heads, min(fewest)):
         if any(_same_turns(turn, positions) for turn in seen):
             continue
-        runs = tuple(_runs(hashes, positions, least, alike))
+        runs = tuple(_runs(hashes, positions, fewest, alike))
         if runs and (late := _late(keys, runs[0])):
             positions = positions[positions >= late] - late
-            runs = tuple(_runs(hashes, positions, least, alike))
+            runs = tuple(_runs(hashes, positions, fewest, alike))
         if runs:
             found = _loop(runs, positions, len(keys))
             seen.append(found.turn)
@@ -103,7 +104,7 @@ def _powers(base: int, count: int) -> Array:
     return np.cumprod(found, dtype=np.uint64)
 
 
-def _runs(hashes: _Hashes, positions: Array, least: int, alike: float) -> Iterator[Turns]:
+def _runs(hashes: _Hashes, positions: Array, fewest: tuple[int, int], alike: float) -> Iterator[Turns]:
     """Stretches of turns that begin at these rows, without what follows the last turn of each."""
     last = np.array([len(hashes._sums) - 1], positions.dtype)
     ends = np.concatenate((positions[1:], last))
@@ -123,7 +124,8 @@ def _runs(hashes: _Hashes, positions: Array, least: int, alike: float) -> Iterat
         chosen = slice(begin, stop if strange[stop] else stop + 1)
         begin = stop + 1
         run = Turns(positions[chosen], ends[chosen], (usual | final)[chosen])
-        if run.count >= least and run.usual.mean() >= alike:
+        at_the_end = run.count > 0 and int(run.ends[-1]) + length > int(last[0])
+        if run.count >= fewest[at_the_end] and run.usual.mean() >= alike:
             yield run
 
 

@@ -32,11 +32,12 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.separate_turns import SeparateLoop, SeparateTurns
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
-from gpuprof.rules.saving.scope import graded
+from gpuprof.rules.saving.scope import Scope, graded
 
 _NAMED = 3
 # what all pieces at once take of the loop’s time on the CPU: the most that was measured (see python_loop_over_batch)
@@ -49,19 +50,22 @@ class PiecesOneByOne(Rule):
 
     work_share: float = threshold(0.20, "of the operators’ time: less is not worth a change")
     high_share: float = threshold(0.50, "of the operators’ time: then fix it first")
-    seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
+    seen_share: float = threshold(
+        SEEN_SHARE, "of the operators of the looked-at iterations: else the recorded lines count"
+    )
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the loops whose turns do not need each other."""
         lacking = without_look(self.name, results, self.seen_share)
-        if lacking is not None:
-            return lacking
         large = results.get(SeparateTurns).loops
         rows = np.unique(np.array([row for loop in large for row in loop.rows], np.int64))
         lasted = results.get(ValueGraph).operators["duration_ns"]
         share = int(lasted[rows].sum()) / max(int(lasted.sum()), 1)
+        if lacking is not None:
+            # a part of an iteration shows what a loop does; what it takes is known from the recording
+            share = min(share, _recorded_share(results, large))
         if not large or share < self.work_share:
-            return None
+            return lacking
         first = large[0]
         places = tuple(dict.fromkeys(place for loop in large[:_NAMED] for place in (loop.head, *loop.places[:_NAMED])))
         finding = Finding(
@@ -83,6 +87,13 @@ class PiecesOneByOne(Rule):
         )
         everything = np.ones(len(lasted), bool)
         return valued(results, finding, share * (1 - _LEFT), (rows,), everything, places, part=1 - _LEFT)
+
+
+def _recorded_share(results: Results, large: tuple[SeparateLoop, ...]) -> float:
+    """Of the recorded time, that at the lines of these loops, their backward passes left out."""
+    scope = Scope.of(results)
+    during = results.get(LookedLines).during(place for loop in large for place in loop.places)
+    return scope.share(intervals.intersect(during, scope.within).total_ns)
 
 
 def _words(results: Results, loop: SeparateLoop) -> str:

@@ -18,7 +18,7 @@ EXPECTED = Expected(
 SOURCE = "for x in data:\n    for row in x:\n        kept.append(row.exp())\n    y = a @ b\n"
 
 
-def looked(loop_us: float, turns: int = 20, **facts: float) -> Trace:
+def looked(loop_us: float, turns: int = 20, line: int = 3, **facts: float) -> Trace:
     """Of 100 µs of operators in an iteration `loop_us` in the rows."""
     look = LookBuilder(recorded("aten::exp", "aten::mm", SOURCE))
     for each in range(3):
@@ -26,7 +26,7 @@ def looked(loop_us: float, turns: int = 20, **facts: float) -> Trace:
         for row in range(turns):
             look.part("row", "x", shape=(64,), strides=(1,), offset=64 * row, view=row)
             made = {"makes": f"y{each}.{row}", "shape": (64,)}
-            look.operator("aten::exp", loop_us / turns, reads="row", line=3, iteration=each, **made)
+            look.operator("aten::exp", loop_us / turns, reads="row", line=line, iteration=each, **made)
         look.operator("aten::mm", 100 - loop_us, reads="a a", makes=f"b{each}", line=4, iteration=each)
     return look.build(**facts)
 
