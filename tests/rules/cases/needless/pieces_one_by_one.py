@@ -31,6 +31,11 @@ def looked(loop_us: float, turns: int = 20, line: int = 3, **facts: float) -> Tr
     return look.build(**facts)
 
 
+def unrecorded(operators_share: float) -> Trace:
+    """The loop is in a line that was not recorded."""
+    return looked(60, line=5, operators_share=operators_share)
+
+
 def fires() -> Trace:
     return looked(60)
 
