@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.dataflow.turn_dependence import needs_earlier_turns
+from gpuprof.analyses.dataflow.turn_dependence import needs_earlier_turns, other_begin
 from gpuprof.analyses.dataflow.turns import TurnLoop, loops
 from gpuprof.analyses.dataflow.value_graph import ValueGraph, any_of
 from gpuprof.model.kinds import ValueKind
@@ -17,7 +17,7 @@ from gpuprof.model.trace import Trace
 
 LEAST_TURNS = 16
 # of a loop that went on after the look
-_LEAST_CUT_OFF = 6
+_LEAST_CUT_OFF = 4
 _CUT_OFF = ("operators", "seconds")
 _ALIKE = 0.8
 # above it an operator takes longer than the call of it
@@ -80,7 +80,11 @@ class SeparateTurns(Result):
             if not _small(trace, graph, loop, inside) or _of_parameters(graph, loop, inside):
                 continue
             if needs_earlier_turns(trace, graph, loop):
-                continue
+                other = other_begin(trace, graph, loop)
+                later = loop.later(keys, other, _ALIKE) if other else None
+                if later is None or needs_earlier_turns(trace, graph, later):
+                    continue
+                loop = later
             taken |= inside
             found.append(_described(trace, graph, loop, whole))
         return cls(tuple(sorted(found, key=lambda each: -each.time_ns)))
@@ -202,4 +206,5 @@ def _indexed(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> str:
         elements = int(graph.values["elements"][values[0]])
         if elements > most:
             most, found = elements, trace.names[graph.values["shape"][values[0]]]
-    return found
+    # of a tensor that was there only an element may have been seen
+    return found if found != "[]" else ""

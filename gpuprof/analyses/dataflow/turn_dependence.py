@@ -46,6 +46,40 @@ def needs_earlier_turns(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> bool
     return _Carried(trace, graph, turn, run).any()
 
 
+def other_begin(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> int:
+    """How many operators later turns can begin so that no value goes from one to the next, if possible not even those
+    that are collected or overwritten; 0 where there is no such place. A look may have begun in the middle of a turn.
+    """
+    reader, value = graph.reads["operator"], graph.reads["value"]
+    names = [own_name(name) for name in trace.names]
+    beside = np.array([name in _COLLECTING or name in _OVERWRITING for name in names], bool)
+    chosen = np.flatnonzero((value >= 0) & (loop.turn[reader] >= 0) & ~graph.view[reader])
+    maker = graph.values["made_by"][value[chosen]]
+    chosen, maker = chosen[maker >= 0], maker[maker >= 0]
+    inside = loop.run[maker] == loop.run[reader[chosen]]
+    reader, maker = reader[chosen][inside], maker[inside]
+    strict = _free_begin(loop, reader, maker)
+    if strict:
+        return strict
+    needed = ~beside[graph.operators["name"][reader]]
+    return _free_begin(loop, reader[needed], maker[needed])
+
+
+def _free_begin(loop: TurnLoop, reader: Array, maker: Array) -> int:
+    """The first place in a turn that lies between no maker and its reader; 0 where there is none."""
+    run = loop.runs[0]
+    length = int((run.ends - run.starts)[run.usual][0])
+    if (reader - maker >= length).any():
+        return 0
+    starts = np.concatenate([each.starts for each in loop.runs])
+    # a turn that is not usual may be longer
+    phase = np.minimum(maker - starts[np.searchsorted(starts, maker, side="right") - 1] + 1, length)
+    steps = np.bincount(phase, minlength=2 * length + 1) - np.bincount(phase + reader - maker, minlength=2 * length + 1)
+    covered = np.cumsum(steps)[: 2 * length]
+    free = np.flatnonzero(covered[:length] + covered[length:] == 0)
+    return int(free[0]) if len(free) else 0
+
+
 def _told(trace: Trace, graph: ValueGraph) -> Array:
     """Operators whose result Python knows, or may know."""
     found = named(trace, graph.operators, _TOLD)

@@ -42,6 +42,13 @@ class TurnLoop:
     run: Array
     around: Array
 
+    def later(self, keys: Array, by: int, alike: float) -> TurnLoop | None:
+        """The same loop with turns that begin so many operators later; None where it then has too few turns."""
+        heads = np.concatenate([run.starts for run in self.runs]) + by
+        fewest = min(run.count for run in self.runs) - 1
+        runs = tuple(_runs(_Hashes(keys), heads[heads < len(keys)], (fewest, fewest), alike))
+        return _loop(runs, heads, len(keys)) if runs else None
+
 
 def loops(keys: Array, heads: Array, least: int, alike: float, least_cut_off: int = 0) -> Iterator[TurnLoop]:
     """Loops by their first operator, those with the fewest turns first: outer before inner ones.

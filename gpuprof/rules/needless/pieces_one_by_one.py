@@ -31,7 +31,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
-from gpuprof.analyses.dataflow.separate_turns import SeparateLoop, SeparateTurns
+from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -67,10 +67,11 @@ class PiecesOneByOne(Rule):
             return lacking
         first = large[0]
         places = tuple(dict.fromkeys(place for loop in large[:_NAMED] for place in (loop.head, *loop.places[:_NAMED])))
+        whole = "the recorded time" if lacking is not None else "the operators’ time"
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"A Python loop does small pieces one by one: {units.percent(share)} of the operators’ time",
+            title=f"A Python loop does small pieces one by one: {units.percent(share)} of {whole}",
             explanation=" ".join(_words(results, loop) for loop in large[:_NAMED]),
             evidence={
                 "turns_per_loop": round(first.turns, 1),
@@ -108,12 +109,13 @@ def _words(results: Results, loop: SeparateLoop) -> str:
     """`The loop at line 16 runs 128 times in a row, on results of 64 elements. No turn needs another one.`"""
     names = ", ".join(f"`{name.rpartition('::')[2]}`" for name in loop.names[:_NAMED])
     often = f", in {units.plural(loop.runs, 'place')} of the look" if loop.runs > 1 else ""
+    often += " before the look ended" if loop.turns < LEAST_TURNS else ""
     pieces = f" Each turn takes a piece of one tensor of shape {loop.indexed}." if loop.indexed else ""
     behind = f", {units.percent(loop.backward_share)} of it in backward passes" if loop.backward_share >= 0.01 else ""
     return (
         f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, on results of "
         f"{units.plural(loop.made, 'element')}, most time in {names}.{pieces} No turn reads what an earlier one made. "
-        f"They take {units.percent(loop.share)} of the operators’ time{behind}."
+        f"They take {units.percent(loop.share)} of the operators’ time in the look{behind}."
     )
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.separate_turns import SeparateLoop, SeparateTurns
+from tests.support.look_builder import LookBuilder
 from tests.support.looked_runs import looked_at
 from tests.support.trace_builder import TraceBuilder
 
@@ -326,3 +327,21 @@ def test_a_loop_with_a_carried_value_is_never_reported(chain: list[str], before:
             return kept
 
         assert bool(found_in(code)) is not carried
+
+
+def test_turns_begin_where_no_value_goes_from_one_to_the_next() -> None:
+    look = LookBuilder().tensor("s").tensor("x")
+    for _ in range(N):
+        # the sine reads what the turn before has made, if a turn begins with it
+        look.operator("aten::sin", 1, reads="s", makes="y", line=2, shape=(4,))
+        look.operator("aten::exp", 1, reads="x", makes="s", line=1, shape=(4,))
+    (loop,) = Results(look.build()).get(SeparateTurns).loops
+    assert loop.turns >= N - 1 and len(loop.rows) >= 2 * N - 2
+
+
+@pytest.mark.parametrize(("ended_by", "found"), [("operators", 1), ("seconds", 1), ("cell", 0), ("iterations", 0)])
+def test_fewer_turns_do_where_the_look_was_cut_off(ended_by: str, found: int) -> None:
+    look = LookBuilder().tensor("x")
+    for _ in range(5):
+        look.operator("aten::exp", 1, reads="x", makes="y", shape=(4,)).operator("aten::sin", 1, reads="y", makes="z")
+    assert len(Results(look.build(ended_by=ended_by)).get(SeparateTurns).loops) == found
