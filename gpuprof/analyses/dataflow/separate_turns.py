@@ -64,10 +64,10 @@ class SeparateTurns(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the order of the operators, and the values that they read."""
         graph = results.get(ValueGraph)
-        if not len(graph.values):
-            return cls(())
         operators, lasted = graph.operators, graph.operators["duration_ns"]
         whole = int(lasted.sum())
+        if not len(graph.values) or whole <= 0:
+            return cls(())
         places = operators["place"].astype(np.int64)
         keys = (operators["name"].astype(np.int64) << 32 | (places + 1) << 1) | operators["backward"]
         taken, found = np.zeros(len(operators), bool), []

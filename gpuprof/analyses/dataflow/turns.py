@@ -131,7 +131,9 @@ def _runs(hashes: _Hashes, positions: Array, fewest: tuple[int, int], alike: flo
         chosen = slice(begin, stop if strange[stop] else stop + 1)
         begin = stop + 1
         run = Turns(positions[chosen], ends[chosen], (usual | final)[chosen])
-        at_the_end = run.count > 0 and int(run.ends[-1]) + length > int(last[0])
+        if not run.count:
+            continue
+        at_the_end = int(run.ends[-1]) + length > int(last[0])
         if run.count >= fewest[at_the_end] and run.usual.mean() >= alike:
             yield run
 

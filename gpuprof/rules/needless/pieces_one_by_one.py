@@ -23,14 +23,14 @@ When to leave it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.basics.result import Array, Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
 from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model import intervals
@@ -62,7 +62,7 @@ class PiecesOneByOne(Rule):
         share = int(lasted[rows].sum()) / max(int(lasted.sum()), 1)
         if lacking is not None:
             # a part of an iteration shows what a loop does; what it takes is known from the recording
-            share = min(share, _recorded_share(results, large, rows))
+            share = min(share, _recorded_share(results))
         if not large or share < self.work_share:
             return lacking
         first = large[0]
@@ -89,20 +89,10 @@ class PiecesOneByOne(Rule):
         return valued(results, finding, share * (1 - _LEFT), (rows,), everything, places, part=1 - _LEFT)
 
 
-def _recorded_share(results: Results, large: tuple[SeparateLoop, ...], rows: Array) -> float:
-    """Of the recorded time, that at the lines of these loops, and their part of the backward passes."""
-    operators = results.get(ValueGraph).operators
-    lasted, places, backward = operators["duration_ns"], operators["place"], operators["backward"]
-    behind = rows[backward[rows]]
-    calls = backward & np.isin(places, places[behind]) & (places >= 0)
-    part = int(lasted[behind].sum()) / max(int(lasted[calls].sum()), 1)
-    forward = _at_lines(results, (place for loop in large for place in loop.places))
-    return min(forward + part * _at_lines(results, np.unique(places[calls]).tolist()), 1.0)
-
-
-def _at_lines(results: Results, places: Iterable[int]) -> float:
+def _recorded_share(results: Results) -> float:
+    """Of the recorded time, that of the loops and of their backward passes."""
     scope = Scope.of(results)
-    return scope.share(intervals.intersect(results.get(LookedLines).during(places), scope.within).total_ns)
+    return scope.share(intervals.intersect(results.get(RecordedTurns).within, scope.within).total_ns)
 
 
 def _words(results: Results, loop: SeparateLoop) -> str:

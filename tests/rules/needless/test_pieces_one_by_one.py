@@ -53,11 +53,11 @@ def test_a_backward_pass_of_the_loop_counts() -> None:
             look.part("row", "x", shape=(64,), strides=(1,), offset=64 * row, view=row)
             look.operator("aten::exp", 1, reads="row", makes=f"y{row}", shape=(64,), line=3, iteration=each)
         for row in range(20):
-            made = {"backward": True, "forward_line": 3, "line": 4, "iteration": each, "shape": (64,)}
+            made: dict[str, Any] = {"backward": True, "forward_line": 3, "line": 4, "iteration": each, "shape": (64,)}
             look.operator("aten::mul", 3, reads=f"y{row}", makes="g", **made)
     whole, cut = (PiecesOneByOne().check(Results(look.build(operators_share=share))) for share in (1.0, None))
     assert isinstance(whole, Finding) and isinstance(cut, Finding)
     assert whole.evidence["backward_share"] == pytest.approx(0.75)
     assert "100 % of the operators’ time in the look, 75 % of it in backward passes" in whole.explanation
-    # lines 3 and 4 are all that was recorded
-    assert cut.evidence["loop_share"] == pytest.approx(1.0)
+    # nothing joins the recorded operators to a backward pass
+    assert cut.evidence["loop_share"] == pytest.approx(0.6)
