@@ -54,11 +54,16 @@ class SeparateLoop:
     random: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SeparateTurns(Result):
-    """`loops`: most time first; no operator is in two of them but for backward passes."""
+    """`loops`: most time first; no operator is in two of them but for backward passes. `rows`: of all of them, each
+    once; `share`: their part of the time of all operators, 0..1. `operators`: how many the look saw.
+    """
 
     loops: tuple[SeparateLoop, ...]
+    rows: Array
+    share: float
+    operators: int
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -67,7 +72,7 @@ class SeparateTurns(Result):
         operators, lasted = graph.operators, graph.operators["duration_ns"]
         whole = int(lasted.sum())
         if not len(graph.values) or whole <= 0:
-            return cls(())
+            return cls((), np.zeros(0, np.int64), 0.0, len(operators))
         places = operators["place"].astype(np.int64)
         keys = (operators["name"].astype(np.int64) << 32 | (places + 1) << 1) | operators["backward"]
         taken, found = np.zeros(len(operators), bool), []
@@ -87,7 +92,9 @@ class SeparateTurns(Result):
                 loop = later
             taken |= inside
             found.append(_described(trace, graph, loop, whole))
-        return cls(tuple(sorted(found, key=lambda each: -each.time_ns)))
+        rows = np.unique(np.array([row for each in found for row in each.rows], np.int64))
+        share = int(lasted[rows].sum()) / whole
+        return cls(tuple(sorted(found, key=lambda each: -each.time_ns)), rows, share, len(operators))
 
 
 def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -> SeparateLoop:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.analyses.dataflow.operator_traits import named, own_name
-from gpuprof.analyses.dataflow.turns import TurnLoop, Turns
+from gpuprof.analyses.dataflow.turns import LoopRun, TurnLoop
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model.kinds import ValueKind
 from gpuprof.model.table import Array
@@ -247,7 +247,7 @@ def _new_from_outside(graph: ValueGraph, loop: TurnLoop) -> bool:
     return bool((readers == 1).any())
 
 
-def _numbers_vary(trace: Trace, graph: ValueGraph, run: Turns) -> bool:
+def _numbers_vary(trace: Trace, graph: ValueGraph, run: LoopRun) -> bool:
     """Whether arguments that are no tensors change from turn to turn in another way than a counter does."""
     starts, scalars, arguments = run.starts[run.usual], graph.operators["scalars"], graph.operators["arguments"]
     number = np.flatnonzero(run.usual)

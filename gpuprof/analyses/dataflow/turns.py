@@ -15,7 +15,7 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, eq=False)
-class Turns:
+class LoopRun:
     """One loop at work: `starts[i]:ends[i]` are the rows of turn `i`, in the order in which operators ended.
 
     `usual`: turns with the most common sequence of operators, bool by turn.
@@ -37,7 +37,7 @@ class TurnLoop:
     from run to run. `run`: by operator which run, -1 outside. `around`: by operator the number of its turn where what
     lies between two runs is part of the last turn before it; -1 before the first."""
 
-    runs: tuple[Turns, ...]
+    runs: tuple[LoopRun, ...]
     turn: Array
     run: Array
     around: Array
@@ -111,7 +111,7 @@ def _powers(base: int, count: int) -> Array:
     return np.cumprod(found, dtype=np.uint64)
 
 
-def _runs(hashes: _Hashes, positions: Array, fewest: tuple[int, int], alike: float) -> Iterator[Turns]:
+def _runs(hashes: _Hashes, positions: Array, fewest: tuple[int, int], alike: float) -> Iterator[LoopRun]:
     """Stretches of turns that begin at these rows, without what follows the last turn of each."""
     last = np.array([len(hashes._sums) - 1], positions.dtype)
     ends = np.concatenate((positions[1:], last))
@@ -130,7 +130,7 @@ def _runs(hashes: _Hashes, positions: Array, fewest: tuple[int, int], alike: flo
     for stop in [*np.flatnonzero(final | strange).tolist(), len(positions) - 1]:
         chosen = slice(begin, stop if strange[stop] else stop + 1)
         begin = stop + 1
-        run = Turns(positions[chosen], ends[chosen], (usual | final)[chosen])
+        run = LoopRun(positions[chosen], ends[chosen], (usual | final)[chosen])
         if not run.count:
             continue
         at_the_end = int(run.ends[-1]) + length > int(last[0])
@@ -138,7 +138,7 @@ def _runs(hashes: _Hashes, positions: Array, fewest: tuple[int, int], alike: flo
             yield run
 
 
-def _late(keys: Array, run: Turns) -> int:
+def _late(keys: Array, run: LoopRun) -> int:
     """How many operators before its first turn are the end of a turn already: where the look was cut off, the operator
     that comes least often is not the first one of a turn."""
     usual = int(np.flatnonzero(run.usual)[0])
@@ -149,7 +149,7 @@ def _late(keys: Array, run: Turns) -> int:
     return int(np.argmin(same[::-1])) if most and not same.all() else most
 
 
-def _loop(runs: tuple[Turns, ...], positions: Array, operators: int) -> TurnLoop:
+def _loop(runs: tuple[LoopRun, ...], positions: Array, operators: int) -> TurnLoop:
     turn, run = np.full(operators, -1, np.int64), np.full(operators, -1, np.int64)
     around = np.searchsorted(positions, np.arange(operators), side="right") - 1
     for number, each in enumerate(runs):

@@ -32,7 +32,6 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
 from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
-from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -56,10 +55,8 @@ class PiecesOneByOne(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the loops whose turns do not need each other."""
         lacking = without_look(self.name, results, self.seen_share)
-        large = results.get(SeparateTurns).loops
-        rows = np.unique(np.array([row for loop in large for row in loop.rows], np.int64))
-        lasted = results.get(ValueGraph).operators["duration_ns"]
-        share = int(lasted[rows].sum()) / max(int(lasted.sum()), 1)
+        looked = results.get(SeparateTurns)
+        large, share = looked.loops, looked.share
         if lacking is not None:
             # a part of an iteration shows what a loop does; what it takes is known from the recording
             share = min(share, _recorded_share(results))
@@ -76,7 +73,7 @@ class PiecesOneByOne(Rule):
             evidence={
                 "turns_per_loop": round(first.turns, 1),
                 "loops": sum(loop.runs for loop in large),
-                "loop_operators": len(rows),
+                "loop_operators": len(looked.rows),
                 "loop_share": round(share, 4),
                 "backward_share": round(sum(loop.backward_share for loop in large), 4),
                 "elements_each": first.made,
@@ -85,8 +82,8 @@ class PiecesOneByOne(Rule):
             where=Where(lines=cell_lines(results, places)),
             change=_change(results, first),
         )
-        everything = np.ones(len(lasted), bool)
-        return valued(results, finding, share * (1 - _LEFT), (rows,), everything, places, part=1 - _LEFT)
+        everything = np.ones(looked.operators, bool)
+        return valued(results, finding, share * (1 - _LEFT), (looked.rows,), everything, places, part=1 - _LEFT)
 
 
 def _recorded_share(results: Results) -> float:
