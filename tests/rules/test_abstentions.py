@@ -70,6 +70,7 @@ NEEDS = {
     "pageable_h2d_copy": "whether the copied host memory is pageable or pinned, which this trace does not say",
     "pcie_link_degraded": "at least 5 readings of the device’s PCIe link under load",
     "per_sample_fetch": "how long the samples of the dataset take, and their transforms",
+    "pieces_one_by_one": "a close look at the operators and their tensors",
     "power_capped": "at least 10 readings of the device’s clock reasons under load",
     "product_order": "a close look at the operators and their tensors",
     "python_loop_over_batch": "the shapes: a loop over slices was seen, but not whether it is over the batch",

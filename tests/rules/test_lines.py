@@ -55,6 +55,7 @@ BY_STACKS = {
     "hardly_read": (3, 4),
     "held_beyond_need": (5,),
     "product_order": (3,),
+    "pieces_one_by_one": (3,),
     "repeated_work": (3,),
     "round_trips": (3,),
     "unread_gradients": (4,),

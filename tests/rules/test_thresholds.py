@@ -264,6 +264,10 @@ EDGES = (
     Edge("pageable_h2d_copy", "high_share", lambda c, x: c._copies(x, "pageable"), 1_980, 2_000, MEDIUM, HIGH),
     Edge("pcie_link_degraded", "readings", lambda c, x: c._run(4, x), 4, 5, ABSTAINS, MEDIUM),
     # capped ones among forty readings
+    # of 100 µs of operators in an iteration
+    Edge("pieces_one_by_one", "work_share", lambda c, x: c.looked(x), 19.9, 20.1, None, MEDIUM),
+    Edge("pieces_one_by_one", "high_share", lambda c, x: c.looked(x), 49.9, 50.1, MEDIUM, HIGH),
+    Edge("pieces_one_by_one", "seen_share", lambda c, x: c.unrecorded(x), 0.79, 0.8, ABSTAINS, HIGH),
     Edge("power_capped", "capped_share", lambda c, x: c._run(x), 8, 9, None, MEDIUM),
     Edge("power_capped", "readings", lambda c, x: c._run(5, x), 9, 10, ABSTAINS, MEDIUM),
     # processors, waits of a hundred samples, and ms of 4 in transforms

@@ -54,11 +54,13 @@ class LookBuilder:
         self._tensors[name] = _Tensor(base.storage, base.value, view, of_view, f"[{of_view}]")
         return self
 
-    def part(self, name: str, of: str, *, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Self:
+    def part(
+        self, name: str, of: str, *, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0, view: int = 1
+    ) -> Self:
         """A view whose place in the storage is known."""
         base = self._tensors[of]
         laid = f"{offset} {strides}"
-        self._tensors[name] = _Tensor(base.storage, base.value, 1, prod(shape), f"{list(shape)}", laid)
+        self._tensors[name] = _Tensor(base.storage, base.value, view, prod(shape), f"{list(shape)}", laid)
         return self
 
     def free(self, names: str) -> Self:

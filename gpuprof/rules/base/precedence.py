@@ -46,7 +46,7 @@ STALLS = (
 )
 
 # Causes that lie in one place of the run: what has most of its time elsewhere is not silent.
-TAKES_MOST = frozenset({"costly_call_per_item", "loop_on_host", "whole_collection_per_item"})
+TAKES_MOST = frozenset({"costly_call_per_item", "loop_on_host", "pieces_one_by_one", "whole_collection_per_item"})
 
 ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "activations_dominate_peak": ("logits_dominate_peak",),
@@ -81,6 +81,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "exposed_h2d_copy": ("loop_on_host",),
     "grad_in_inference": ("memory_kept_by_hooks_or_graphs",),
     "host_cpu_bound": (
+        "pieces_one_by_one",
         "costly_call_per_item",
         "whole_collection_per_item",
         "python_loop_over_batch",
@@ -102,6 +103,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "per_sample_fetch",
     ),
     "launch_bound": (
+        "pieces_one_by_one",
         "python_loop_over_batch",
         "python_loop_over_slices",
         "python_loop_over_weights",
@@ -139,6 +141,15 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "loop_on_host",
     ),
     "per_sample_fetch": ("workers_oversubscribed",),
+    # which say more of the same loop
+    "pieces_one_by_one": (
+        "loop_on_host",
+        "python_loop_over_batch",
+        "python_loop_over_slices",
+        "python_loop_over_weights",
+        "tensor_by_element",
+        "tensor_grown_by_cat",
+    ),
     "power_capped": ("thermal_throttle",),
     # products of which only the trace or the diagonal is read; and what is kept once needs no other order
     "product_order": (

@@ -40,7 +40,15 @@ ALSO_FOUND = {
 PEAK = ("fragmented_memory", "memory_near_limit")
 READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capped", "thermal_throttle")
 # What only a close look shows.
-LOOKED = ("hardly_read", "product_order", "repeated_work", "round_trips", "unread_gradients", "unread_results")
+LOOKED = (
+    "hardly_read",
+    "pieces_one_by_one",
+    "product_order",
+    "repeated_work",
+    "round_trips",
+    "unread_gradients",
+    "unread_results",
+)
 # What only samples of the stack show.
 SAMPLED = ("costly_call_per_item", "whole_collection_per_item")
 ALWAYS = {
@@ -120,7 +128,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     **dict.fromkeys(
-        ("hardly_read", "product_order", "repeated_work", "round_trips", "unread_gradients"),
+        ("hardly_read", "pieces_one_by_one", "product_order", "repeated_work", "round_trips", "unread_gradients"),
         (("cpu_build_or_cpu_tensors",), LOOKED),
     ),
     "unread_results": ((), LOOKED),

@@ -1,0 +1,123 @@
+"""A Python loop does small pieces one by one that one call could do together.
+
+What it finds
+    In the close look, a loop of at least 16 turns that run the same operators on small tensors, where no turn reads
+    what an earlier turn made; the operators of the turns and of their backward passes take 20% of the operators' time
+    or more. Adding results up (`loss = loss + x`), joining them (`torch.cat`) and writing them into a part of a tensor
+    (`out[i] = x`) do not tie turns together. Loops in which Python reads a result that may come back in a later turn,
+    loops over weights, and batches of at least 8 rows are left out.
+
+Why it costs
+    An operator on a small tensor takes a few microseconds, most of it in Python and in the call. All pieces in one call
+    take hardly longer than one of them, and the backward pass has as many operators less.
+
+What to do
+    Give the operators the whole dimension: `f(x)` instead of `[f(row) for row in x]`, broadcasting (`x[:, None]`) for
+    all pairs, `torch.vmap(f)(x)` for a function of one element, `index_add_` or `scatter_add_` for sums by group, one
+    forward pass for all environments or samples, padding for pieces of different lengths.
+
+When to leave it
+    When something other than tensors ties the turns together, such as a simulator in Python, or all pieces at once
+    need more memory than there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
+from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
+from gpuprof.model import intervals
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.scope import Scope, graded
+
+_NAMED = 3
+# what all pieces at once take of the loop’s time on the CPU: the most that was measured (see python_loop_over_batch)
+_LEFT = 0.31
+
+
+@dataclass(frozen=True)
+class PiecesOneByOne(Rule):
+    """See the module."""
+
+    work_share: float = threshold(0.20, "of the operators’ time: less is not worth a change")
+    high_share: float = threshold(0.50, "of the operators’ time: then fix it first")
+    seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else the recording counts")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the loops whose turns do not need each other."""
+        lacking = without_look(self.name, results, self.seen_share)
+        looked = results.get(SeparateTurns)
+        large, share = looked.loops, looked.share
+        if lacking is not None:
+            # a part of an iteration shows what a loop does; what it takes is known from the recording
+            share = min(share, _recorded_share(results))
+        if not large or share < self.work_share:
+            return lacking
+        first = large[0]
+        places = tuple(dict.fromkeys(place for loop in large[:_NAMED] for place in (loop.head, *loop.places[:_NAMED])))
+        whole = "the recorded time" if lacking is not None else "the operators’ time"
+        finding = Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"A Python loop does small pieces one by one: {units.percent(share)} of {whole}",
+            explanation=" ".join(_words(results, loop) for loop in large[:_NAMED]),
+            evidence={
+                "turns_per_loop": round(first.turns, 1),
+                "loops": sum(loop.runs for loop in large),
+                "loop_operators": len(looked.rows),
+                "loop_share": round(share, 4),
+                "backward_share": round(sum(loop.backward_share for loop in large), 4),
+                "elements_each": first.made,
+                "operators": ", ".join(first.names[:_NAMED]),
+            },
+            where=Where(lines=cell_lines(results, places)),
+            change=_change(results, first),
+        )
+        everything = np.ones(looked.operators, bool)
+        return valued(results, finding, share * (1 - _LEFT), (looked.rows,), everything, places, part=1 - _LEFT)
+
+
+def _recorded_share(results: Results) -> float:
+    """Of the recorded time, that of the loops and of their backward passes."""
+    scope = Scope.of(results)
+    return scope.share(intervals.intersect(results.get(RecordedTurns).within, scope.within).total_ns)
+
+
+def _words(results: Results, loop: SeparateLoop) -> str:
+    """`The loop at line 16 runs 128 times in a row, on results of 64 elements. No turn needs another one.`"""
+    names = ", ".join(f"`{name.rpartition('::')[2]}`" for name in loop.names[:_NAMED])
+    often = f", in {units.plural(loop.runs, 'place')} of the look" if loop.runs > 1 else ""
+    often += " before the look ended" if loop.turns < LEAST_TURNS else ""
+    pieces = f" Each turn takes a piece of one tensor of shape {loop.indexed}." if loop.indexed else ""
+    behind = f", {units.percent(loop.backward_share)} of it in backward passes" if loop.backward_share >= 0.01 else ""
+    return (
+        f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, on results of "
+        f"{units.plural(loop.made, 'element')}, most time in {names}.{pieces} No turn reads what an earlier one made. "
+        f"They take {units.percent(loop.share)} of the operators’ time in the look{behind}."
+    )
+
+
+def _all(results: Results, loop: SeparateLoop) -> str:
+    lines = results.get(LookedLines)
+    words = dict.fromkeys(line_words(lines.line(place)) for place in (loop.head, *loop.places[:_NAMED]))
+    named = list(words)[:_NAMED]
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+
+
+def _change(results: Results, loop: SeparateLoop) -> str:
+    whole = f"the whole tensor of shape {loop.indexed}" if loop.indexed else "all pieces in one tensor"
+    drawn = " It then draws other random numbers than the loop." if loop.random else ""
+    return (
+        f"Give the operators of {_all(results, loop)} {whole} in one call: broadcasting, "
+        "`torch.vmap(f)(x)` for a function of one piece, `index_add_` for sums by group, one forward pass for all "
+        f"samples.{drawn}"
+    )

@@ -1,0 +1,63 @@
+"""What is said of loops over small pieces, where the look was whole and where it was cut off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.needless.pieces_one_by_one import PiecesOneByOne
+from tests.rules.cases.needless.pieces_one_by_one import looked
+from tests.rules.needless.unread_runs import recorded
+from tests.support.look_builder import LookBuilder
+
+
+def said(**facts: Any) -> Finding | Abstention | None:
+    return PiecesOneByOne().check(Results(looked(80, **facts)))
+
+
+def test_of_a_look_that_was_cut_off_the_recording_says_the_share() -> None:
+    """80 % in the look, 600 of 1000 µs of a recorded step."""
+    for share in (None, 0.3):
+        found = said(operators_share=share, ended_by="seconds")
+        assert isinstance(found, Finding)
+        assert found.title == "A Python loop does small pieces one by one: 60 % of the recorded time"
+        assert found.evidence["loop_share"] == pytest.approx(0.6)
+        assert "80 % of the operators’ time in the look" in found.explanation
+
+
+def test_where_lines_were_not_recorded_nothing_is_known_of_a_part_of_an_iteration() -> None:
+    assert isinstance(said(operators_share=None, line=5), Abstention)
+
+
+def test_fewer_turns_are_those_before_the_end() -> None:
+    found = said(turns=5, ended_by="seconds")
+    assert found is None
+    look = LookBuilder(recorded("aten::exp", "aten::mm")).tensor("x", shape=(5, 64))
+    for row in range(5):
+        look.part("row", "x", shape=(64,), strides=(1,), offset=64 * row, view=row)
+        look.operator("aten::exp", 10, reads="row", makes=f"y{row}", shape=(64,), line=3, random=row >= 0)
+    found = PiecesOneByOne().check(Results(look.build(ended_by="seconds")))
+    assert isinstance(found, Finding)
+    assert "run 5 times in a row before the look ended" in found.explanation
+    assert found.change.endswith("It then draws other random numbers than the loop.")
+
+
+def test_a_backward_pass_of_the_loop_counts() -> None:
+    look = LookBuilder(recorded("aten::exp", "aten::mm"))
+    for each in range(2):
+        look.tensor("x", shape=(20, 64))
+        for row in range(20):
+            look.part("row", "x", shape=(64,), strides=(1,), offset=64 * row, view=row)
+            look.operator("aten::exp", 1, reads="row", makes=f"y{row}", shape=(64,), line=3, iteration=each)
+        for row in range(20):
+            made: dict[str, Any] = {"backward": True, "forward_line": 3, "line": 4, "iteration": each, "shape": (64,)}
+            look.operator("aten::mul", 3, reads=f"y{row}", makes="g", **made)
+    whole, cut = (PiecesOneByOne().check(Results(look.build(operators_share=share))) for share in (1.0, None))
+    assert isinstance(whole, Finding) and isinstance(cut, Finding)
+    assert whole.evidence["backward_share"] == pytest.approx(0.75)
+    assert "100 % of the operators’ time in the look, 75 % of it in backward passes" in whole.explanation
+    # nothing joins the recorded operators to a backward pass
+    assert cut.evidence["loop_share"] == pytest.approx(0.6)
