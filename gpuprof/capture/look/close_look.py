@@ -108,6 +108,11 @@ class CloseLook:
         return max(len(self._counts) - 1, 0)
 
     @property
+    def seen(self) -> tuple[int, int]:
+        """Iterations that were seen to their end, and operators: of two looks the one with more tells more."""
+        return self.iterations_seen, self._log.count()
+
+    @property
     def wall_ns(self) -> int:
         """From its start to its end; 0 where it has not ended."""
         return max(self._end_ns - self._start_ns, 0)
@@ -259,8 +264,9 @@ class CloseLook:
 
     def _operators_share(self) -> float | None:
         """Of the last iteration, where it was cut off, as many are missing as the longest one had more."""
-        if self._ended_by in ("iterations", "cell") or self._iterations is None:
-            return 1.0 if self._ended_by in ("iterations", "cell") else None
+        whole = self._ended_by == "iterations" or (self._ended_by == "cell" and self._iterations is None)
+        if whole or self._iterations is None:
+            return 1.0 if whole else None
         seen = [later - earlier for earlier, later in zip(self._counts, self._counts[1:], strict=False)]
         if not seen:
             return None

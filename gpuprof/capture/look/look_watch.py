@@ -118,7 +118,7 @@ class LookWatch:
         if look is not None and look.installed:
             self._stop(look, "cell", lift=True)
         # a part is better than nothing, or than a smaller one
-        if before is not None and (look is None or look.iterations_seen < before.iterations_seen):
+        if before is not None and (look is None or look.seen < before.seen):
             self._look = before
 
     def result(self) -> tuple[Look | None, tuple[Table, ...]]:

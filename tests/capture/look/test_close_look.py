@@ -295,3 +295,21 @@ def test_iterations_end_the_look_and_budgets_too() -> None:
 def test_a_look_that_never_began_says_why() -> None:
     look = CloseLook(__file__)
     assert look.result()[1].skipped == "it was never started"
+
+
+def test_what_the_end_of_the_cell_cuts_short_is_a_part() -> None:
+    look = CloseLook(__file__, iterations=2)
+    assert look.start()
+    torch.ones(2).add(1)
+    look.stop("cell")
+    assert look.result()[1].operators_share is None and look.seen[0] == 0
+
+    look = CloseLook(__file__, iterations=2)
+    assert look.start()
+    x = torch.ones(2)
+    x.add(1)
+    look.iteration_ended()
+    x.add(1)
+    look.stop("cell")
+    share = look.result()[1].operators_share
+    assert share is not None and 0.5 < share < 1.0 and look.seen == (1, 3)
