@@ -145,7 +145,9 @@ def _common(graph: ValueGraph, loop: TurnLoop) -> Array:
     inside = (value >= 0) & (turn >= 0)
     pairs = np.unique(np.stack((value[inside], turn[inside])), axis=1)
     readers = np.bincount(pairs[0], minlength=len(graph.values))
-    found: Array = inside & (readers[value] * 2 >= len(np.unique(turn[inside])))
+    # weights are other values after each step of an optimizer: of the turns of one run
+    turns = sum(run.count for run in loop.runs) / len(loop.runs)
+    found: Array = inside & (readers[value] * 2 >= turns)
     return found
 
 

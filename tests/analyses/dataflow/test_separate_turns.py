@@ -329,6 +329,18 @@ def test_a_loop_with_a_carried_value_is_never_reported(chain: list[str], before:
         assert bool(found_in(code)) is not carried
 
 
+def test_large_weights_that_change_between_runs_are_no_pieces() -> None:
+    def code() -> Any:
+        weight, x, kept = torch.ones(200, 200) / 200, torch.rand(N, 200), []
+        for _ in range(4):
+            kept.append(torch.stack([(row @ weight).tanh() for row in x]))
+            weight = weight * 0.9
+        return kept
+
+    (loop,) = found_in(code)
+    assert loop.runs == 4
+
+
 def test_turns_begin_where_no_value_goes_from_one_to_the_next() -> None:
     look = LookBuilder().tensor("s").tensor("x")
     for _ in range(N):
