@@ -192,7 +192,7 @@ class _WorkReader:
                 own += ns
                 continue
             firsts[path[0]] = firsts.get(path[0], 0.0) + ns
-            for name in set(path):
+            for name in dict.fromkeys(path):
                 held[name] = held.get(name, 0.0) + ns
         ranked = sorted(held.items(), key=lambda each: -each[1])
         below = tuple((name, ns / whole) for name, ns in ranked if ns >= _NAMED_SHARE * whole)
