@@ -97,17 +97,18 @@ def test_the_last_of_all_positions_with_the_backward_pass() -> None:
 
 
 def _gan(detached: bool) -> Trace:
-    maker, judge = torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)
+    # of the size at which products take most of the time
+    maker, judge = torch.nn.Linear(256, 256), torch.nn.Linear(256, 1)
     of_maker, of_judge = (torch.optim.SGD(each.parameters(), lr=0.1) for each in (maker, judge))
 
     def turn() -> None:
-        made = maker(torch.rand(4, 8))
+        made = maker(torch.rand(64, 256))
         of_judge.zero_grad()
         judge(made.detach() if detached else made).mean().backward()
         of_judge.step()
         of_maker.zero_grad()
         judge.requires_grad_(False)
-        judge(maker(torch.rand(4, 8))).mean().backward()
+        judge(maker(torch.rand(64, 256))).mean().backward()
         judge.requires_grad_(True)
         of_maker.step()
 
