@@ -79,6 +79,10 @@ class Flow:
     def _makes(self, row: int, taken: Taken) -> bool:
         return self._values[taken.value].made_by == row
 
+    def _was_made(self, value: int) -> bool:
+        """Whether an operator made it: of a whole data set that was there before, nobody asks which part is needed."""
+        return value >= 0 and self._values[value].made_by >= 0
+
     def _of_result(self, taken: Taken) -> Need:
         assert taken.geometry is not None
         need = self.need_of(taken.value)
@@ -102,7 +106,7 @@ class Flow:
         partly = any(not need.whole for need in needs)
         wanted = needs_of(Applied(operator.name, shapes, operator.arguments, needs))
         for taken, need in zip(operator.reads, wanted, strict=True):
-            if taken.value >= 0 and taken.geometry is not None:
+            if taken.geometry is not None and self._was_made(taken.value):
                 self._add(taken.value, self._of_read(taken, need), by if partly else row)
 
     def _keep_rest(self, operator: LookedOperator, made: Sequence[Taken]) -> None:
@@ -117,12 +121,12 @@ class Flow:
 
     def _all_of(self, reads: Sequence[Taken]) -> None:
         for taken in reads:
-            if taken.value >= 0:
+            if self._was_made(taken.value):
                 shape = taken.geometry.shape if taken.geometry else self._forms[taken.value].shape
                 self._add(taken.value, self._of_read(taken, everything(shape)), -1)
 
     def _add(self, value: int, need: Need, by: int) -> None:
-        if self._values[value].made_by < 0 or not need.elements:
+        if not self._was_made(value) or not need.elements:
             return
         before = self._needs.get(value)
         self._needs[value] = need if before is None else both(before, need)
