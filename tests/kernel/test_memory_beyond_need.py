@@ -145,7 +145,7 @@ def test_what_is_held_or_made_beyond_need_is_named_and_its_cure_is_not(tmp_path:
         assert not kernel.run(SETUP).failed
         for cell, name, words, line in FAULTY:
             # beside other work a recording may be too uneven to say anything of it
-            (finding,) = next((found for _ in range(3) if (found := told(kernel, cell))), [])
+            (finding,) = next((found for _ in range(5) if (found := told(kernel, cell))), [])
             assert finding["rule"] == name and words in finding["title"]
             assert line in finding["where"]["lines"]
         for cell in CURED:
