@@ -14,6 +14,9 @@ from gpuprof.model.table import Array
 # needed places along one axis: a boolean mask of its length, or None for all of them
 Axis = Array | None
 
+# of longer axes answers are not kept: each is as long as its axes
+_MOST_KEPT = 65_536
+
 
 @dataclass(frozen=True, eq=False)
 class Need:
@@ -93,7 +96,8 @@ def in_whole(need: Need, view: Geometry, whole: Geometry) -> Need:
         return nothing(whole.shape)
     if view == whole:
         return need
-    return _all_in_whole(view, whole) if need.whole else _in_whole(need, view, whole)
+    small = max(whole.shape, default=0) <= _MOST_KEPT
+    return _all_in_whole(view, whole) if need.whole and small else _in_whole(need, view, whole)
 
 
 @lru_cache(maxsize=4096)
