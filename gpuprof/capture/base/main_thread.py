@@ -34,6 +34,26 @@ def call_on_main_thread(callback: Callable[[], None]) -> bool:
     return False
 
 
+class MainThreadCall:
+    """One call of `callback` at a time on the main thread, asked for from another one."""
+
+    def __init__(self, callback: Callable[[], None]):
+        self._callback = callback
+        self.waiting = False
+
+    def ask(self) -> None:
+        """Ask for a call, where none is waiting."""
+        if self.waiting:
+            return
+        self.waiting = True  # before it is asked for: it may have run when the answer is there
+        if not call_on_main_thread(self._run):
+            self.waiting = False
+
+    def _run(self) -> None:
+        self.waiting = False
+        self._callback()
+
+
 def _prepare() -> None:
     global _add, _entry, _interrupt
     if _add is not None:

@@ -18,7 +18,7 @@ from typing import Any
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
-from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.notebook_files import is_users
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.lines.names_read import Chain
@@ -49,7 +49,8 @@ class OperandWatch(Signal):
         self._wanted: set[str] = set()
         self._library: dict[str, bool] = {}
         self._began_ns = self._cost_ns = self._looks = 0
-        self._running = self._armed = False
+        self._running = False
+        self._next_look = MainThreadCall(self._look)
 
     def begin(self) -> None:
         """Look from now on."""
@@ -76,17 +77,14 @@ class OperandWatch(Signal):
             filename = self._wanted.pop()
             self._seen.read(filename, "".join(linecache.getlines(filename)))
         allowed = max(_SHARE * (time.perf_counter_ns() - self._began_ns), _FEWEST_NS)
-        if not self._armed and self._cost_ns <= allowed:
-            self._armed = True  # before it is asked for: it may have run when the answer is there
-            if not call_on_main_thread(self._look):
-                self._armed = False
+        if self._cost_ns <= allowed:
+            self._next_look.ask()
 
     def facts(self) -> Operands:
         """What was seen so far."""
         return Operands(looks=self._looks, cost_ns=self._cost_ns, seen=self._seen.operands())
 
     def _look(self) -> None:
-        self._armed = False
         if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
             return
         began = time.thread_time_ns()

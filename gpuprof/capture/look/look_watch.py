@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from gpuprof.capture.base import exclusive_session
-from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.capture.look.look_budget import ITERATIONS, LookBudget
@@ -61,7 +61,8 @@ class LookWatch:
         self._stepped: dict[int, int] = {}
         self._last_sign_ns = self._most_wall_ns = 0
         self._tries = 0
-        self._armed = self._closed = False
+        self._closed = False
+        self._beginning, self._ending = MainThreadCall(self._begin_anywhere), MainThreadCall(self._end_anywhere)
         self._skipped: str | None = None
 
     def step_begins(self, optimizer: Any) -> None:
@@ -89,13 +90,13 @@ class LookWatch:
     def tick(self) -> None:
         """From the watching thread, about ten times a second."""
         look = self._look
-        if self._closed or self._armed or not self._wanted:
+        if self._closed or self._beginning.waiting or self._ending.waiting or not self._wanted:
             return
         if look is None:
             if not self._steps() and self._may_begin() and self._tries < _MOST_TRIES:
-                self._ask(self._begin_anywhere)
+                self._beginning.ask()
         elif look.installed and self._overdue(look):
-            self._ask(self._end_anywhere)
+            self._ending.ask()
 
     @property
     def installed(self) -> bool:
@@ -179,18 +180,11 @@ class LookWatch:
         self._first_step = self._seen = self._steps()
         self._last_sign_ns = time.perf_counter_ns()
 
-    def _ask(self, what: Callable[[], None]) -> None:
-        self._armed = True  # before it is asked for: it may have run when the answer is there
-        if not call_on_main_thread(what):
-            self._armed = False
-
     def _begin_anywhere(self) -> None:
-        self._armed = False
         if self._look is None and self._here() and not self._steps():
             self._begin(iterations=None, by_batches=False)
 
     def _end_anywhere(self) -> None:
-        self._armed = False
         look = self._look
         if look is not None and look.installed and self._here():
             self._stop(look, "seconds")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
-from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.model.context import HeldTensors
 from gpuprof.units import NS_PER_MS
 
@@ -50,12 +50,13 @@ class RunningFrames:
         self._next_bytes: float | None = None
         self._cost_ns = 0
         self._looks = 0
-        self._armed = self._ended = False
+        self._ended = False
+        self._next_look = MainThreadCall(self._look)
         self.found: tuple[HeldTensors, ...] = ()
 
     def tick(self, resident_bytes: int) -> None:
         """From the watching thread: ask for a look where the process has grown."""
-        if self._namespace is None or self._armed or self._ended or self._looks >= _MOST_LOOKS:
+        if self._namespace is None or self._next_look.waiting or self._ended or self._looks >= _MOST_LOOKS:
             return
         if self._next_bytes is None:
             self._next_bytes = resident_bytes + _FIRST_GROWTH_BYTES
@@ -65,17 +66,13 @@ class RunningFrames:
         self._next_bytes = _LEAST_GROWTH * resident_bytes
         if not self._looks:
             hide_from_compiler(RunningFrames)
-        # before it is asked for: it may run, and take this back, before the answer is there
-        self._armed = True
-        if not call_on_main_thread(self._look):
-            self._armed = False
+        self._next_look.ask()
 
     def end(self) -> None:
         """No more looks."""
         self._ended = True
 
     def _look(self) -> None:
-        self._armed = False
         if self._ended or threading.get_ident() != self._main:
             return
         # of this thread alone: waiting for the interpreter is no cost of it

@@ -10,7 +10,7 @@ import sys
 import time
 from collections import deque
 
-from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.look.places import Places
 
 
@@ -21,20 +21,16 @@ class MainLine:
         self._places = Places(filename)
         self._asked: deque[tuple[int, int]] = deque()
         self._answered: deque[tuple[int, int, int]] = deque()
-        self._armed = False
+        self._question = MainThreadCall(self._answer)
 
     def ask(self, heap_bytes: int) -> list[tuple[int, int, int]]:
         """`(monotonic ns, place, heap bytes then)` of what was answered since the last call; a place is a number,
         negative where no line is known. One long call answers at its end, for all that was asked meanwhile."""
         self._asked.append((time.monotonic_ns(), heap_bytes))
-        if not self._armed:
-            self._armed = True  # before it is asked for: it may have run when the answer is there
-            if not call_on_main_thread(self._answer):
-                self._armed = False
+        self._question.ask()
         return [self._answered.popleft() for _ in range(len(self._answered))]
 
     def _answer(self) -> None:
-        self._armed = False
         place = self._places.of(sys._getframe())
         for _ in range(len(self._asked)):
             asked_ns, heap_bytes = self._asked.popleft()

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from gpuprof.capture.base.frame_exit import when_frame_returns
-from gpuprof.capture.base.main_thread import call_on_main_thread, interrupt_soon
+from gpuprof.capture.base.main_thread import MainThreadCall, interrupt_soon
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.profiler.kineto import KinetoRecording
 from gpuprof.capture.profiler.trace_file import discard, has_open_events
@@ -67,7 +67,8 @@ class RecordingWindow:
         self._wanted_at_ns = 0
         self._wanted_at_step = 0
         self._steady_since_ns: int | None = None
-        self._armed = False
+        self._ending = MainThreadCall(self._end_anywhere)
+        self._beginning = MainThreadCall(self._again_anywhere)
         self._busy = False
         self._first_step = 0
         self._last_step = 0
@@ -78,7 +79,7 @@ class RecordingWindow:
         self.recording = KinetoRecording(options)
         self.ended_by = "cell"
         self.started_late = False
-        self._gave_way = self._recorded_again = self._again_wanted = False
+        self._gave_way = self._recorded_again = False
         self.notes: list[str] = []
 
     @property
@@ -90,7 +91,7 @@ class RecordingWindow:
     def over_in_the_cell(self) -> bool:
         """Whether recording has ended while the cell runs on, and no other profiler is in the way."""
         ended = self.recording.end_ns > 0 and not self.recording.running
-        return ended and not (self._closed or self._busy or self._gave_way or self._again_wanted)
+        return ended and not (self._closed or self._busy or self._gave_way or self._beginning.waiting)
 
     @property
     def pause_ns(self) -> int:
@@ -155,10 +156,8 @@ class RecordingWindow:
             over = "seconds"
         if over is not None and self._wanted is None:
             self._want(over)
-        if self._wanted is not None and not self._armed and self._waited_ns >= self._grace_ns:
-            self._armed = True  # before it is asked for: it may have run when the answer is there
-            if not call_on_main_thread(self._end_anywhere):
-                self._armed = False
+        if self._wanted is not None and self._waited_ns >= self._grace_ns:
+            self._ending.ask()
 
     def close(self, *, failed: bool) -> None:
         """The cell has ended: end what still records. Later calls do nothing."""
@@ -258,7 +257,6 @@ class RecordingWindow:
             self._end(reason)
 
     def _end_anywhere(self) -> None:
-        self._armed = False
         if self.running and not self._busy and self._wanted is not None and not _in_backward():
             self._end(self._wanted, from_interpreter=True)
 
@@ -295,13 +293,10 @@ class RecordingWindow:
 
     def record_again(self) -> None:
         """From the watching thread: what was recorded is over. Once a cell."""
-        if not self._armed and not self._recorded_again:
-            self._armed = self._again_wanted = True  # nothing else may begin before
-            if not call_on_main_thread(self._again_anywhere):
-                self._armed = self._again_wanted = False
+        if not self._recorded_again:
+            self._beginning.ask()
 
     def _again_anywhere(self) -> None:
-        self._armed = self._again_wanted = False
         if self.running or self._closed or self._gave_way or self._busy or self._steps.seen or _in_backward():
             return
         self._recorded_again = True

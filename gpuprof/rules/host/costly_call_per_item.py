@@ -31,13 +31,13 @@ from gpuprof.rules.host.operations import OF_ALL, Family
 from gpuprof.rules.host.repeated_host_work import best, is_nested, judged, object_words, often, repeated_work
 
 _TITLES = {
-    Family.TABLE: "pandas takes single items {often}",
+    Family.TABLE: "pandas looks up single items {often}",
     Family.PATTERN: "Regular expressions are compiled {often}",
     Family.CLONE: "`copy.deepcopy` copies objects {often}",
-    Family.WRITE: "`{call}` writes again and again",
-    Family.PLOT: "A figure is drawn again and again",
-    Family.LAST: "`{call}` runs again and again, and only its last result is read",
-    Family.SAME: "`{call}` goes through one and the same object ({kind}) {often}",
+    Family.WRITE: "`{call}` writes files repeatedly",
+    Family.PLOT: "Figures are drawn repeatedly",
+    Family.LAST: "`{call}` runs repeatedly, but only its last result is used",
+    Family.SAME: "`{call}` works through the same object ({kind}) {often}",
 }
 _CHANGES = {
     Family.TABLE: "Turn the columns that are needed into arrays once, before the loop (`to_numpy()`, "

@@ -82,10 +82,10 @@ def is_nested(work: RepeatedHostWork) -> bool:
 
 
 def often(work: RepeatedHostWork) -> str:
-    """`for each sample`, `for each item`; in one loop it may be in some iterations only: `again and again`."""
+    """`for each sample`, `for each item`; in one loop it may be in some iterations only: `repeatedly`."""
     if work.first.per_sample:
         return "for each sample"
-    return "for each item" if is_nested(work) else "again and again"
+    return "for each item" if is_nested(work) else "repeatedly"
 
 
 def line_of(line: WorkLine) -> str:
@@ -112,7 +112,7 @@ def lines_of(work: RepeatedHostWork) -> str:
 
 
 def object_words(over: Operand | None) -> str:
-    """`a list of 256`, `a DataFrame of 300,000 rows`, `a Graph`."""
+    """`a list of 256 items`, `a DataFrame of 300,000 rows`, `a Graph`."""
     if over is None:
         return "an object"
     kind = over.kind.rpartition(".")[2]
@@ -120,8 +120,8 @@ def object_words(over: Operand | None) -> str:
     article = "an" if kind[0] in "aeiouAEIOU" else "a"
     if over.most is None:
         return f"{article} {kind}"
-    rows = " rows" if kind in ("DataFrame", "Series") else ""
-    return f"{article} {kind} of {units.count(over.most)}{rows}"
+    counted = "rows" if kind in ("DataFrame", "Series") else "items"
+    return f"{article} {kind} of {units.count(over.most)} {counted}"
 
 
 def judged(

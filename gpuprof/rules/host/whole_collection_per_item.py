@@ -30,12 +30,12 @@ from gpuprof.rules.host.operations import OF_ALL, Family
 from gpuprof.rules.host.repeated_host_work import best, judged, object_words, often, repeated_work
 
 _TITLES = {
-    Family.SEARCH: "All of {kind} is searched {often}",
-    Family.MASK: "All of {kind} is compared {often}",
-    Family.COPY: "All of {kind} is gone through {often}",
-    Family.DRAW: "The probabilities of {kind} are prepared for each draw",
-    Family.JOIN: "All of {kind} is copied to add to it",
-    Family.REREAD: "All of {kind}, which grows, is gone through {often}",
+    Family.SEARCH: "{kind} is searched {often}",
+    Family.MASK: "{kind} is compared in full {often}",
+    Family.COPY: "{kind} is read in full {often}",
+    Family.DRAW: "The probabilities in {kind} are prepared again for each draw",
+    Family.JOIN: "{kind} is copied each time something is added",
+    Family.REREAD: "{kind} grows and is read in full {often}",
 }
 _CHANGES = {
     Family.SEARCH: "Make the positions of `{name}` once, before the loop "
@@ -76,5 +76,6 @@ class WholeCollectionPerItem(Rule):
             return None
         family, over = found.operation.family, found.operation.over
         title = _TITLES[family].format(kind=object_words(over), often=often(found))
+        title = title[0].upper() + title[1:]
         change = _CHANGES[family].format(name=over.name)
         return judged(results, self.name, found, title, change, (self.medium_share, self.high_share))

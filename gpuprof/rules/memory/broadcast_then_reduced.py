@@ -51,11 +51,11 @@ class BroadcastThenReduced(Rule):
         return Finding(
             rule=self.name,
             severity=saved.severity(self.high_share, self.medium_share),
-            title=f"A broadcast that is reduced at once takes {units.size(saved.saved_bytes)}, "
+            title=f"A temporary broadcast result takes {units.size(saved.saved_bytes)}, "
             f"{units.percent(saved.share)} of the memory peak",
             explanation=(
-                f"Line {written.made} makes all pairs at full length, and line {written.reduced} keeps one number of "
-                f"each. {saved.words()}"
+                f"Line {written.made} computes every pair at full length, and line {written.reduced} reduces each pair "
+                f"to one number. {saved.words()}"
             ),
             evidence={**saved.evidence(), "low_bytes": found.low_bytes},
             where=Where(lines=here),

@@ -129,7 +129,7 @@ def _behind_views(kept: KeptTensors) -> _Needless:
         kept,
         kept.unseen_bytes,
         True,
-        f"The views in `{kept.name}` keep {units.size(kept.unseen_bytes)} that nothing shows",
+        f"The views in `{kept.name}` keep {units.size(kept.unseen_bytes)} of unused storage alive",
         f"`{kept.name}` holds {number} over {units.size(kept.bytes)} of storage, and "
         f"{units.percent(kept.unseen_bytes / kept.bytes)} of that lies behind small views: a part of a tensor keeps "
         "all of it.",
@@ -158,7 +158,7 @@ def _repeated(kept: KeptTensors, name: str) -> _Needless:
         kept,
         kept.repeated_bytes,
         kept.in_parts,
-        f"`{name}` holds each of its numbers {times} times: {units.size(kept.repeated_bytes)} are repetitions",
+        f"`{name}` stores each value {times} times: {units.size(kept.repeated_bytes)} are duplicates",
         f"Lines of `{name}` are the lines before them, moved on or unchanged: overlapping windows or repeated rows, "
         "written out.",
         f"Make `{name}` a view that copies nothing: overlapping windows with `x.unfold(0, length, step)`, repeated "

@@ -1,4 +1,4 @@
-"""A Python loop does small pieces one by one that one call could do together.
+"""A Python loop processes small pieces one by one that one call could process together.
 
 What it finds
     In the close look, a loop of at least 16 turns that run the same operators on small tensors, where no turn reads
@@ -68,7 +68,7 @@ class PiecesOneByOne(Rule):
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"A Python loop does small pieces one by one: {units.percent(share)} of {whole}",
+            title=f"A Python loop processes small pieces one by one: {units.percent(share)} of {whole}",
             explanation=" ".join(_words(results, loop) for loop in large[:_NAMED]),
             evidence={
                 "turns_per_loop": round(first.turns, 1),

@@ -211,7 +211,7 @@ def test_after_the_end_nothing_is_seen(watch: OperandWatch) -> None:
 def test_looks_stop_at_their_share_of_the_time(watch: OperandWatch, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(
-        "gpuprof.capture.lines.operand_watch.call_on_main_thread", lambda call: bool(asked.append(call)) or True
+        "gpuprof.capture.base.main_thread.call_on_main_thread", lambda call: bool(asked.append(call)) or True
     )
     watch._cost_ns = 10**12
     watch.tick()

@@ -52,8 +52,8 @@ FIGURES = {
     ),
     "broadcast_then_reduced": Figures(
         (
-            "Line 2 makes all pairs at full length, and line 3 keeps one number of each. The peak of the process,"
-            " 1,000 MiB, would be about 400 MiB."
+            "Line 2 computes every pair at full length, and line 3 reduces each pair to one number. The peak of the"
+            " process, 1,000 MiB, would be about 400 MiB."
         ),
         {
             "saved_bytes": 629145600,

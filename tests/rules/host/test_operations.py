@@ -34,35 +34,35 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
 @pytest.mark.parametrize(
     ("line", "over", "title"),
     [
-        ("return each in words", operand("words", LIST, 70), "All of a list of 70 is searched"),
+        ("return each in words", operand("words", LIST, 70), "A list of 70 items is searched"),
         (
             "return table[table.user == user]",
             operand("table", TABLE, 5000),
-            "All of a DataFrame of 5,000 rows is compared",
+            "A DataFrame of 5,000 rows is compared",
         ),
         (
             "return table.loc[table['user'] == u, 'x']",
             operand("table", TABLE, 5000),
-            "All of a DataFrame of 5,000 rows",
+            "A DataFrame of 5,000 rows",
         ),
-        ("return np.where(ids == each)[0]", operand("ids", ARRAY, 5000), "All of an array of 5,000 is compared"),
+        ("return np.where(ids == each)[0]", operand("ids", ARRAY, 5000), "An array of 5,000 items is compared"),
         (
             "return sample(list(memory), n)",
             operand("memory", "collections.deque", 9000),
-            "All of a deque of 9,000 is gone",
+            "A deque of 9,000 items is read",
         ),
         (
             "return sorted(seen.items())",
             operand("seen", "builtins.dict", 9000),
-            "All of a dict of 9,000 is gone through",
+            "A dict of 9,000 items is read in full",
         ),
-        ("return rng.choice(n, p=w)", operand("w", ARRAY, 600), "The probabilities of an array of 600 are prepared"),
+        ("return rng.choice(n, p=w)", operand("w", ARRAY, 600), "The probabilities in an array of 600 items are prepared"),
         (
             "t = pd.concat([t, row])",
             operand("t", TABLE, 600, least=1, same=False),
-            "All of a DataFrame of 600 rows is copied",
+            "A DataFrame of 600 rows is copied",
         ),
-        ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000, least=9), "All of a list of 4,000, which grows,"),
+        ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000, least=9), "A list of 4,000 items grows"),
     ],
 )
 def test_all_of_one_object(line: str, over: Operand, title: str) -> None:
@@ -99,7 +99,7 @@ def test_what_is_not_in_the_table(line: str, over: Operand | None) -> None:
     [
         ((library("re/__init__.py", "sub"), library("re/_compiler.py", "compile")), "Regular expressions are compiled"),
         ((library("torch/serialization.py", "save"),), "`torch.save` writes"),
-        ((library("matplotlib/figure.py", "Figure.savefig"),), "A figure is drawn"),
+        ((library("matplotlib/figure.py", "Figure.savefig"),), "Figures are drawn"),
     ],
 )
 def test_costly_calls(frames: tuple[tuple[str, str, int], ...], title: str) -> None:
@@ -111,7 +111,7 @@ def test_single_items_of_a_table_by_their_text() -> None:
     pandas = library("pandas/core/indexing.py", "_iLocIndexer.__getitem__")
     source = "for i in order:\n    for j in near:\n        x = table.iloc[i]\n"
     found = told("costly_call_per_item", calls(300, pandas, source=source))
-    assert found is not None and found.title.startswith("pandas takes single items for each item")
+    assert found is not None and found.title.startswith("pandas looks up single items for each item")
     assert (
         told("costly_call_per_item", calls(300, pandas, source=source.replace(".iloc[i]", ".groupby(i).sum()"))) is None
     )
@@ -144,7 +144,7 @@ def test_only_the_last_result_is_read() -> None:
     source = "def draw(step):\n    return sorted(step)\n\nfor step in steps:\n    shown = draw(step)\nprint(shown)\n"
     found = told("costly_call_per_item", lookups(source=source, over=None))
     assert found is not None
-    assert found.title == "`draw` runs again and again, and only its last result is read: 50 % of the cell"
+    assert found.title == "`draw` runs repeatedly, but only its last result is used: 50 % of the cell"
     assert "Line 5 calls it: `shown` gets a value in each iteration of the loop in line 4" in found.explanation
     assert told("costly_call_per_item", lookups(source=f"{source.rstrip()[:-12]}    print(shown)\n", over=None)) is None
 

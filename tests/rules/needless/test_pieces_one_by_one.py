@@ -23,7 +23,7 @@ def test_of_a_look_that_was_cut_off_the_recording_says_the_share() -> None:
     for share in (None, 0.3):
         found = said(operators_share=share, ended_by="seconds")
         assert isinstance(found, Finding)
-        assert found.title == "A Python loop does small pieces one by one: 60 % of the recorded time"
+        assert found.title == "A Python loop processes small pieces one by one: 60 % of the recorded time"
         assert found.evidence["loop_share"] == pytest.approx(0.6)
         assert "80 % of the operators’ time in the look" in found.explanation
 

@@ -21,7 +21,7 @@ for text in texts:
 """
 EXPECTED = Expected(
     Severity.HIGH,
-    "All of a list of 4,000 is searched for each item: 50 % of the cell",
+    "A list of 4,000 items is searched for each item: 50 % of the cell",
     {"work_ms": 500, "work_share": 0.5, "operation": "words.index", "object": "words", "length": 4000, "loops": 2},
     lines=(2, 5),
     saving_share=0.5,

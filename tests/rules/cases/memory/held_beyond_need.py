@@ -16,7 +16,7 @@ with torch.inference_mode():
 
 EXPECTED = Expected(
     Severity.HIGH,
-    "The views in `features` keep 4.00 GiB that nothing shows",
+    "The views in `features` keep 4.00 GiB of unused storage alive",
     {"needless_bytes": gib(4), "saved_bytes": gib(4), "saved_share": 0.6667, "tensors": 100, "names": "features"},
     lines=(5,),
     change="`x[:, 0].clone()`",

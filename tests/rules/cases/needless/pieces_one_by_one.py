@@ -8,7 +8,7 @@ from tests.support.look_builder import LookBuilder
 
 EXPECTED = Expected(
     Severity.HIGH,
-    "A Python loop does small pieces one by one: 60 % of the operators’ time",
+    "A Python loop processes small pieces one by one: 60 % of the operators’ time",
     {"turns_per_loop": 20, "loops": 3, "loop_operators": 60, "loop_share": 0.6, "elements_each": 64},
     lines=(3,),
     saving_share=0.3312,
