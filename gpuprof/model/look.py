@@ -19,9 +19,9 @@ class LookedPlace(NamedTuple):
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """The close look from `start_ns` to `end_ns` (Unix times); the tables of `look_schema` have what was seen.
 
-    It sees operators of `iterations` iterations with their tensors, on the cell's own thread and those that run its
-    backward passes. Times in there are weights among each other, never the cell's: `cost_ns` is what looking added, in
-    processor time.
+    It sees operators of `iterations` whole iterations with their tensors, on the cell's own thread and those that run
+    its backward passes; where a cell has no steps, iterations are found in the operators themselves. Times
+    in there are weights among each other, never the cell's: `cost_ns` is what looking added, in processor time.
     `operators_share`: which part of the operators of these iterations was seen, 0..1, and None where that is not
     known. `ended_by` is `iterations`, `operators`, `seconds`, `cell` (it ended first), or `error` (a fault of ours).
     `fingerprinted_share`: of the bytes of values that need a fingerprint, those that have one: it is needed of what was

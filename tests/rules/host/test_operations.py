@@ -56,7 +56,11 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
             operand("seen", "builtins.dict", 9000),
             "A dict of 9,000 items is read in full",
         ),
-        ("return rng.choice(n, p=w)", operand("w", ARRAY, 600), "The probabilities in an array of 600 items are prepared"),
+        (
+            "return rng.choice(n, p=w)",
+            operand("w", ARRAY, 600),
+            "The probabilities in an array of 600 items are prepared",
+        ),
         (
             "t = pd.concat([t, row])",
             operand("t", TABLE, 600, least=1, same=False),
