@@ -181,7 +181,7 @@ FIGURES = {
     ),
     "whole_collection_per_item": Figures(
         (
-            "Line 2 in `encode` runs for each item and takes 500 ms of the cell. `words` is a list of 4,000, the same"
+            "Line 2 in `encode` runs for each item and takes 500 ms of the cell. `words` is a list of 4,000 items, the same"
             " one in all of 9 looks."
         ),
         {
