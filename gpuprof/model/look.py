@@ -16,6 +16,20 @@ class LookedPlace(NamedTuple):
     function: str
 
 
+class LookPart(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several looks at a cell: `iterations` whole ones, numbered from `first_iteration` on."""
+
+    iterations: int = 0
+    first_iteration: int = 0
+    ended_by: str = "cell"
+
+    @property
+    def told(self) -> bool:
+        """Whether steps told where iterations begin; else they are found in the operators, and begin where one of these
+        does."""
+        return self.ended_by == "iterations"
+
+
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """The close look from `start_ns` to `end_ns` (Unix times); the tables of `look_schema` have what was seen.
 
@@ -29,6 +43,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     what another operator makes follows from what it reads. `places` are the lines.
     `unseen_writes` counts values that came about, or changed, without an operator: by code in C++ or Triton, a compiled
     region, the replay of a graph. Where there are some, such code may also have read what seems unread.
+    `parts`: the looks that it consists of, where it is of several; the column `look` tells their operators apart.
     `skipped` says in a few words why nothing was looked at; None where something was.
     `names`: in a Recording, what the columns that index names mean; empty in a Trace, which has them among its own.
     """
@@ -44,3 +59,9 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     unseen_writes: int = 0
     skipped: str | None = None
     names: tuple[str, ...] = ()
+    parts: tuple[LookPart, ...] = ()
+
+    @property
+    def each(self) -> tuple[LookPart, ...]:
+        """The looks that it consists of: one at least."""
+        return self.parts or (LookPart(iterations=self.iterations, ended_by=self.ended_by),)

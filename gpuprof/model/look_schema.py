@@ -56,6 +56,7 @@ LOOKED_OPERATORS = TableSchema(
             "them as JSON in the schema's order, defaults filled in; null for a tensor and for a long list",
         ),
         Column("flops", "float64", "FLOP", "floating-point operations, by its shapes; NaN where there is no formula"),
+        Column("look", "uint8", "look", "which of the looks at the cell saw it, from 0"),
     ),
 )
 

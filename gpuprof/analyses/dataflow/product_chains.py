@@ -57,7 +57,7 @@ class _Chains:
         self._backward = graph.operators["backward"].tolist()
         self._view = graph.view.tolist()
         self._iteration = graph.operators["iteration"].tolist()
-        self._told = trace.context.look is None or trace.context.look.ended_by == "iterations"
+        self._told = trace.context.look is None or all(each.told for each in trace.context.look.each)
         self._each = len(self._iteration) / max(len(set(self._iteration)), 1)
         self._made_by, self._gone_at = graph.values["made_by"].tolist(), graph.values["gone_at"].tolist()
         self._storage = graph.values["storage"].tolist()

@@ -89,23 +89,35 @@ def _judged(chain: ProductChain) -> _Judged:
     return _Judged(chain, order, work_of(dense, chain.order)[1], work_of(chain.factors, order)[1])
 
 
-def _whole(trace: Trace) -> frozenset[int]:
-    """The iterations that were seen whole; the first that was found in the operators is what came before the second."""
+def _whole(trace: Trace) -> tuple[frozenset[int], ...]:
+    """By look, the iterations that were seen whole; the first that was found in the operators is what came before the
+    second."""
     look = trace.context.look
-    count = look.iterations if look is not None else 0
-    told = look is not None and look.ended_by == "iterations"
-    return frozenset(range(0 if told or count < 2 else 1, count))
+    parts = look.each if look is not None else ()
+    firsts = [part.first_iteration + (not part.told and part.iterations > 1) for part in parts]
+    return tuple(
+        frozenset(range(first, part.first_iteration + part.iterations))
+        for first, part in zip(firsts, parts, strict=True)
+    )
 
 
-def _order(graph: ValueGraph, products: Array, chains: Sequence[_Judged], whole: frozenset[int]) -> CostlyOrder | None:
-    """None where it is not so in each of the `whole` iterations, or what is between may be read later."""
+def _order(
+    graph: ValueGraph, products: Array, chains: Sequence[_Judged], whole: Sequence[frozenset[int]]
+) -> CostlyOrder | None:
+    """None where it is not so in each of the `whole` iterations of a look that saw it, or what is between may be read
+    later."""
     iteration = graph.operators["iteration"]
     when = [int(iteration[each.chain.products[-1]]) for each in chains]
+    looks = graph.operators["look"][[each.chain.products[-1] for each in chains]].tolist()
+    last = {look: max(at for at, seen in zip(when, looks, strict=True) if seen == look) for look in looks}
     # what a name holds until the next iteration makes it anew
-    counted = [each for each, at in zip(chains, when, strict=True) if not each.chain.kept or at == max(when)]
+    counted = [
+        each for each, at, look in zip(chains, when, looks, strict=True) if not each.chain.kept or at == last[look]
+    ]
     gaining = [each for each in counted if each.saved_share > 0]
     seen = {int(iteration[each.chain.products[-1]]) for each in gaining}
-    if not gaining or not seen >= whole or all(each.chain.kept for each in gaining):
+    expected = frozenset[int]().union(*(each for each in whole if each & set(when)))
+    if not gaining or not seen >= expected or all(each.chain.kept for each in gaining):
         return None
     lasted = graph.operators["duration_ns"]
     forward = np.array([row for each in gaining for row in each.chain.products], np.int64)

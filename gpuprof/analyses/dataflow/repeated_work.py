@@ -13,7 +13,7 @@ from gpuprof.analyses.dataflow.repeated_chains import Chain, chains
 from gpuprof.analyses.dataflow.value_graph import ValueGraph, any_of
 from gpuprof.analyses.dataflow.value_numbers import ValueNumbers
 from gpuprof.model.kinds import ValueKind
-from gpuprof.model.table import Array
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 # what is written to them is what training is there for, whether or not it changes them
@@ -40,9 +40,7 @@ class RepeatedWork(Result):
         graph, numbers = results.get(ValueGraph), results.get(ValueNumbers)
         operators, first = graph.operators, numbers.first
         repeated = (first >= 0) & graph.making & ~_fills(trace, graph) & ~_of_state(graph) & ~_of_backward(graph, first)
-        iteration = operators["iteration"]
-        several = len(np.unique(iteration[iteration >= 0])) > 1
-        steady = iteration > iteration[iteration >= 0].min() if several else np.ones(len(operators), bool)
+        steady = _steady(operators)
         counted, lasted = repeated & steady, operators["duration_ns"]
         whole = int(lasted[steady].sum())
         return cls(
@@ -51,6 +49,16 @@ class RepeatedWork(Result):
             share=int(lasted[counted].sum()) / whole if whole else 0.0,
             chains=chains(trace, graph, first, np.flatnonzero(counted), whole),
         )
+
+
+def _steady(operators: Table) -> Array:
+    steady = np.ones(len(operators), bool)
+    for look in np.unique(operators["look"]):
+        rows = np.flatnonzero(operators["look"] == look)
+        known = np.unique(operators["iteration"][rows][operators["iteration"][rows] >= 0])
+        if len(known) > 1:
+            steady[rows] = operators["iteration"][rows] > known[0]
+    return steady
 
 
 def _fills(trace: Trace, graph: ValueGraph) -> Array:

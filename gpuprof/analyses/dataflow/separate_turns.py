@@ -77,7 +77,8 @@ class SeparateTurns(Result):
         keys = (operators["name"].astype(np.int64) << 32 | (places + 1) << 1) | operators["backward"]
         taken, found = np.zeros(len(operators), bool), []
         look, heads = trace.context.look, ~operators["backward"] & (places >= 0)
-        cut = _LEAST_CUT_OFF if look is not None and look.ended_by in _CUT_OFF else 0
+        parts = look.each if look is not None else ()
+        cut = _LEAST_CUT_OFF if any(each.ended_by in _CUT_OFF for each in parts) else 0
         for loop in loops(keys, heads, LEAST_TURNS, _ALIKE, cut):
             inside = loop.turn >= 0
             if (taken & inside).any() or int(lasted[inside].sum()) < _LEAST_SHARE * whole:

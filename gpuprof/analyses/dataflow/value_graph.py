@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -46,7 +47,7 @@ class ValueGraph(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the four tables of the look."""
-        operators, values = trace.looked_operators, trace.looked_values
+        operators, values = weighed_operators(trace, results), trace.looked_values
         known = [
             each.take((each["operator"] >= 0) & (each["operator"] < len(operators)) & (each["value"] < len(values)))
             for each in (trace.looked_reads, trace.looked_results)
@@ -71,6 +72,14 @@ class ValueGraph(Result):
             making=making,
             view=given & ~making & ~operators["writes"],
         )
+
+
+def weighed_operators(trace: Trace, results: Results) -> Table:
+    """Those of the look; where it is of several looks, with times in proportion to those of the cell."""
+    operators, look = trace.looked_operators, trace.context.look
+    if look is None or len(look.parts) < 2:
+        return operators
+    return operators.replace(duration_ns=np.round(operators["duration_ns"] * results.get(LookedTime).weight))
 
 
 def grouped(group: Array, count: int) -> Grouped:

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Self
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.flow import Flow, Needed
 from gpuprof.analyses.demand.looked import operators_of, values_of
@@ -78,7 +79,7 @@ class UnreadWork(Result):
             return cls(reason="code outside of torch’s operators reads or writes tensors")
         operators, values = operators_of(trace), values_of(trace)
         sure, possible = Flow(operators, values).needed, Flow(operators, values, kept_needed=False).needed
-        table = trace.tables["looked_operators"]
+        table = weighed_operators(trace, results)
         called_back = set(table["forward_place"][table["backward"]].tolist()) - {-1}
         columns = [table[name].tolist() for name in _COLUMNS]
         called = [place in called_back for place in table["place"].tolist()]

@@ -25,7 +25,7 @@ from gpuprof.capture.look.rounds import rounds
 from gpuprof.capture.look.values import Values
 from gpuprof.capture.memory.modules import modules_around
 from gpuprof.model.kinds import ValueKind
-from gpuprof.model.look import Look
+from gpuprof.model.look import Look, LookedPlace
 from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
@@ -111,6 +111,11 @@ class CloseLook:
     def seen(self) -> tuple[int, int]:
         """Iterations that were seen to their end, and operators: of two looks the one with more tells more."""
         return self.iterations_seen, self._log.count()
+
+    @property
+    def places(self) -> tuple[LookedPlace, ...]:
+        """The lines of the operators that it saw."""
+        return tuple(self._places.found) if self._start_ns else ()
 
     @property
     def wall_ns(self) -> int:

@@ -1,11 +1,13 @@
 """When the cell is looked at closely: a few iterations after the recorded ones, where the cell has run long enough.
 
 It begins and ends between two iterations, where an optimizer has stepped or a batch is asked for. Where a cell has no
-iterations that are known, it begins and ends anywhere.
+iterations that are known, it begins and ends anywhere. Where it has, and much of its time goes to lines between the
+iterations, these are looked at, too.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,8 +19,11 @@ from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.capture.look.joined_looks import TakenLook, joined
 from gpuprof.capture.look.look_budget import ITERATIONS, LookBudget
-from gpuprof.model.look import Look
+from gpuprof.capture.look.places import Places
+from gpuprof.capture.look.work_elsewhere import WorkElsewhere
+from gpuprof.model.look import Look, LookedPlace
 from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
@@ -27,12 +32,14 @@ _MOST_WALL = 4
 # of a cell whose iterations are not known: what was even for as long as the cell has run is met again in that time
 _MOST_ANYWHERE_NS = 20 * NS_PER_S
 _MOST_TRIES = 20
+# with less there is no use in looking between the iterations
+_LEAST_ELSEWHERE_NS = NS_PER_S // 20
 # steps of the optimizer that steps most to one of another's: of more, the other one has its own pace
 _MOST_PERIOD = 8
 
 
 class LookWatch:
-    """Drives one CloseLook over a cell, from the hooks of its session.
+    """Drives the close looks at a cell, from the hooks of its session.
 
     `steps` says how many steps have ended, `step_ns` about how long one takes (None: not known), `recorded` whether the
     kernel recording has ended and the cell runs on by itself. `leave_out(first, last)` is told of the steps that are
@@ -54,15 +61,18 @@ class LookWatch:
         self._filename, self._namespace = filename, namespace
         self._steps, self._step_ns, self._recorded, self._leave_out = steps, step_ns, recorded, leave_out
         self._main = threading.get_ident()
-        self._look: CloseLook | None = None
+        self._look: CloseLook | None = None  # the one that goes on
+        self._taken: list[CloseLook] = []
         self._cut_off: CloseLook | None = None
-        self._by_batches = False
+        self._by_batches = self._looked = self._between_steps = False
+        self._elsewhere, self._here_now = WorkElsewhere(), Places(filename)
         self._first_step = self._seen = self._steps_told = 0
         self._stepped: dict[int, int] = {}
         self._last_sign_ns = self._most_wall_ns = 0
         self._tries = 0
         self._closed = False
         self._beginning, self._ending = MainThreadCall(self._begin_anywhere), MainThreadCall(self._end_anywhere)
+        self._beginning_elsewhere = MainThreadCall(self._begin_elsewhere)
         self._skipped: str | None = None
 
     def step_begins(self, optimizer: Any) -> None:
@@ -93,10 +103,17 @@ class LookWatch:
         if self._closed or self._beginning.waiting or self._ending.waiting or not self._wanted:
             return
         if look is None:
-            if not self._steps() and self._may_begin() and self._tries < _MOST_TRIES:
+            if not self._steps() and not self._looked and self._may_begin() and self._tries < _MOST_TRIES:
                 self._beginning.ask()
         elif look.installed and self._overdue(look):
             self._ending.ask()
+
+    def seen_at(self, place: LookedPlace) -> None:
+        """From the watching thread: at which line of the user's code the main thread was just now."""
+        if self._closed or not self._wanted or self._look is not None or not self._steps():
+            return
+        if self._elsewhere.note(place) and self._looked and self._may_begin():
+            self._beginning_elsewhere.ask()
 
     @property
     def installed(self) -> bool:
@@ -106,32 +123,34 @@ class LookWatch:
     def look_again(self) -> None:
         """Something else is recorded from now on: that is to be looked at."""
         look = self._look
-        if look is not None and (not look.installed or look.stop("seconds")):
-            self._budget.spend(look.cost_ns)
-            self._cut_off, self._look = look, None
+        if look is not None and look.installed:
+            if not look.stop("seconds"):
+                return
+            self._took(look)
+        if self._taken:
+            self._cut_off, self._taken, self._looked = self._taken[-1], [], False
 
     def take_off(self) -> None:
         """The cell has ended: nothing of the look stays behind. Later calls do nothing."""
         look, before = self._look, self._cut_off
-        if look is None and before is None and not self._closed:
+        if look is None and not self._taken and before is None and not self._closed:
             self._skipped = self._skipped or self._why_not()
         self._closed = True
         if look is not None and look.installed:
             self._stop(look, "cell", lift=True)
         # a part is better than nothing, or than a smaller one
-        if before is not None and (look is None or look.seen < before.seen):
-            self._look = before
+        if before is not None and all(each.seen < before.seen for each in self._taken):
+            self._taken = [before]
+        self._cut_off = None
 
     def result(self) -> tuple[Look | None, tuple[Table, ...]]:
         """What was seen; None where no look was wanted. After `take_off`; waits for the devices that were used."""
         if not self._wanted:
             return None, ()
-        if self._look is None:
+        if not self._taken:
             return Look(skipped=self._skipped), ()
-        tables, look = self._look.result()
-        if self._look is self._cut_off:
-            return msgspec.structs.replace(look, cost_ns=self._budget.spent_ns), tables
-        return msgspec.structs.replace(look, cost_ns=look.cost_ns + self._budget.spent_ns), tables
+        tables, look = joined([TakenLook(*each.result()) for each in self._taken])
+        return msgspec.structs.replace(look, cost_ns=self._budget.spent_ns), tables
 
     def _here(self) -> bool:
         return (
@@ -142,10 +161,15 @@ class LookWatch:
         look = self._look
         if look is None:
             step_ns = self._iteration_ns
-            if self._tries < _MOST_TRIES and self._may_begin() and self._budget.suffices(step_ns):
+            if not self._looked and self._tries < _MOST_TRIES and self._may_begin() and self._budget.suffices(step_ns):
                 self._begin(iterations=self._budget.iterations(step_ns), by_batches=by_batches)
             return
         if not look.installed:
+            return
+        if self._between_steps:
+            # what it looks at is over
+            if not by_batches or not look.active:
+                self._stop(look, "seconds")
             return
         if by_batches is self._by_batches and self._steps() - self._seen >= self._period:
             self._seen, self._last_sign_ns = self._steps(), time.perf_counter_ns()
@@ -166,7 +190,7 @@ class LookWatch:
     def _may_begin(self) -> bool:
         return self._recorded() and self._budget.old_enough
 
-    def _begin(self, *, iterations: int | None, by_batches: bool) -> None:
+    def _begin(self, *, iterations: int | None, by_batches: bool = False, between_steps: bool = False) -> None:
         self._tries += 1
         seconds = self._budget.left_ns / NS_PER_S
         look = CloseLook(self._filename, iterations=iterations, most_seconds=seconds, namespace=self._namespace)
@@ -176,13 +200,19 @@ class LookWatch:
         if not look.start():
             self._skipped = look.skipped
             return
-        self._look, self._by_batches = look, by_batches
+        self._look, self._by_batches, self._between_steps = look, by_batches, between_steps
         self._first_step = self._seen = self._steps()
         self._last_sign_ns = time.perf_counter_ns()
 
     def _begin_anywhere(self) -> None:
         if self._look is None and self._here() and not self._steps():
-            self._begin(iterations=None, by_batches=False)
+            self._begin(iterations=None)
+
+    def _begin_elsewhere(self) -> None:
+        number = self._here_now.of(sys._getframe())
+        new = number >= 0 and self._elsewhere.is_new(self._here_now.found[number])
+        if new and self._look is None and self._here() and self._budget.left_ns >= _LEAST_ELSEWHERE_NS:
+            self._begin(iterations=None, between_steps=True)
 
     def _end_anywhere(self) -> None:
         look = self._look
@@ -197,10 +227,21 @@ class LookWatch:
             return
         self._leave_out(self._first_step, self._steps())
         # a part of one iteration says little: where the cell runs on, there may be time for whole ones later
-        if look.ended_by == "seconds" and look.iterations_seen < ITERATIONS and not self._closed and self._steps():
+        known = not self._between_steps and not self._closed and self._steps() > 0
+        if known and look.ended_by == "seconds" and look.iterations_seen < ITERATIONS:
             plain_ns, step_ns = look.wall_ns - look.cost_ns + look.set_up_ns, self._iteration_ns
             if self._budget.cut_off(look.cost_ns, look.set_up_ns, plain_ns, step_ns):
                 self._cut_off, self._look = look, None
+                return
+        self._took(look)
+
+    def _took(self, look: CloseLook) -> None:
+        self._budget.spend(look.cost_ns)
+        self._taken.append(look)
+        self._elsewhere.seen(look.places)
+        if self._between_steps:
+            self._elsewhere.looked()
+        self._look, self._looked, self._between_steps = None, True, False
 
     def _why_not(self) -> str:
         if not self._recorded():

@@ -156,7 +156,7 @@ class OperatorWatch:
         return (
             *(self._unix_ns(started), ended - started, self._log.names.number(seen.facts.name), seen.iteration),
             *(seen.place, seen.forward_place, seen.backward, graph, seen.random, bool(seen.writes)),
-            *(*seen.arguments, self._flops_of(seen, made)),
+            *(*seen.arguments, self._flops_of(seen, made), 0),
         )
 
     def _unix_ns(self, counter_ns: int) -> int:

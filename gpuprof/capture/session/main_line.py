@@ -12,6 +12,7 @@ from collections import deque
 
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.look.places import Places
+from gpuprof.model.look import LookedPlace
 
 
 class MainLine:
@@ -29,6 +30,10 @@ class MainLine:
         self._asked.append((time.monotonic_ns(), heap_bytes))
         self._question.ask()
         return [self._answered.popleft() for _ in range(len(self._answered))]
+
+    def line(self, place: int) -> LookedPlace | None:
+        """The line that a place is."""
+        return self._places.found[place] if place >= 0 else None
 
     def _answer(self) -> None:
         place = self._places.of(sys._getframe())

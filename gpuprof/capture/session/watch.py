@@ -275,6 +275,7 @@ class Watch:
         self._modules.tick()
         self._signals.tick(resident_bytes)
         self._look.tick()
+        self._look_elsewhere()
         if not self._window.running:
             self._follow_the_work()
             return
@@ -295,6 +296,14 @@ class Watch:
         for looked in self._main_line.ask(self._held_bytes):
             even = self._even_lines.note(*looked) or even
         return even and self._window.recorded_for_ns >= self._patience_ns
+
+    def _look_elsewhere(self) -> None:
+        """Tell the look where a cell with steps is."""
+        if self._options.no_close_look or not self._steps.seen:
+            return
+        for _, number, _ in self._main_line.ask(0):
+            if (place := self._main_line.line(number)) is not None:
+                self._look.seen_at(place)
 
     def _follow_the_work(self) -> None:
         """Record anew where what was recorded is over, and the cell does something else."""

@@ -10,19 +10,22 @@ import numpy as np
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, recorded_parts
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
-from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 
 # other iterations, other caches, and what keeping the results costs
-_AT_WORST = 0.6
-# of the steps' time: operators may be a small part of what the cell does
+_AT_WORST, _AT_BEST = 0.7, 1.3
+# of what is judged: operators may be a small part of what the cell does
 _HIGH_SHARE, _LOW_SHARE = 0.20, 0.05
-_BASIS = "estimate: the same share of the operators as in the looked-at iterations; at best of all time"
+_BY_LINES = "estimate: the same part of the sampled time of these lines as of their operators in the look"
+_BY_OPERATORS = "estimate: the same share of the recorded operators as in the looked-at iterations"
 
 
 def valued(
@@ -37,23 +40,50 @@ def valued(
 ) -> Finding:
     """The finding with what it saves to leave out these rows of `looked_operators` (of those `among`, a mask).
 
-    `share`: of their time, 0..1; `part`: which part of those rows is meant. On the CPU it is that share of the recorded
-    operators: what is recorded may be another part of the cell. Where a GPU has the work, host times are no weights:
-    then it is by the recorded operators of the same names and lines, or not at all.
+    `share`: of their time, 0..1; `part`: which part of those rows is meant. On the CPU it is that part of the time that
+    was sampled at their lines, in the whole cell; where nothing was sampled, that share of the recorded operators.
+    Where a GPU has the work, host times are no weights: then it is by the recorded operators of the same names and
+    lines, or not at all.
     """
-    scope, during = Scope.of(results), results.get(LookedLines).during(places)
-    inside = intervals.intersect(during, scope.within)
-    known = inside if inside.total_ns else None
-    found = replace(found, where=replace(found.where, ranges_ns=worst(inside)), during=known)
+    during, within = results.get(LookedLines).during(places), Scope.of(results).within
+    inside = intervals.intersect(during, within)
+    found = replace(
+        found,
+        where=replace(found.where, ranges_ns=worst(inside)),
+        during=inside if inside.total_ns else None,
+    )
+    every = np.concatenate(list(rows))
     if results.get(DeviceActivity).primary is not None:
-        recorded = recorded_parts(results, np.concatenate(list(rows)), among)
+        recorded = recorded_parts(results, every, among)
         return _on_device(results, found, [each._replace(part=each.part * part) for each in recorded])
+    saving, of_time = _by_lines(results, every, among, part) or _by_operators(results, found, share)
+    if saving is None:
+        return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
+    return replace(found, saving=saving, severity=min(found.severity, graded(of_time, _HIGH_SHARE, _LOW_SHARE)))
+
+
+def _by_lines(results: Results, rows: Array, among: Array, part: float) -> tuple[Saving | None, float] | None:
+    """The saving with its share of the cell; None where no line of theirs was sampled."""
+    looked, place = results.get(LookedTime), results.get(ValueGraph).operators["place"]
+    if not looked.known:
+        return None
+    whole_ns, lines_ns = looked.of_rows(place, rows, among)
+    central_ns = part * whole_ns
+    if not central_ns or not lines_ns:
+        return None
+    high_ns = max(min(_AT_BEST * central_ns, lines_ns), central_ns)
+    share = central_ns / looked.total_ns
+    return Saving(_AT_WORST * central_ns, central_ns, high_ns, share, "C", _BY_LINES, of_cell=True), share
+
+
+def _by_operators(results: Results, found: Finding, share: float) -> tuple[Saving | None, float]:
+    """The saving with its share of the time judged."""
+    scope = Scope.of(results)
     central = share * intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns
     if not central:
-        return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
-    saving = scope.saving(_AT_WORST * central, central, share * scope.total_ns, _BASIS, part_of=known)
-    of_the_time = graded(scope.share(central), _HIGH_SHARE, _LOW_SHARE)
-    return replace(found, saving=saving, severity=min(found.severity, of_the_time))
+        return None, 0.0
+    saving = scope.saving(_AT_WORST * central, central, share * scope.total_ns, _BY_OPERATORS, part_of=found.during)
+    return saving, scope.share(central)
 
 
 _UNKNOWN = "What leaving it out saves cannot be said: the recording does not show these operators."

@@ -181,8 +181,8 @@ FIGURES = {
     ),
     "whole_collection_per_item": Figures(
         (
-            "Line 2 in `encode` runs for each item and takes 500 ms of the cell. `words` is a list of 4,000 items, the same"
-            " one in all of 9 looks."
+            "Line 2 in `encode` runs for each item and takes 500 ms of the cell. `words` is a list of 4,000 items,"
+            " the same one in all of 9 looks."
         ),
         {
             "work_ms": 500.0,
