@@ -20,12 +20,13 @@ from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 
-# other iterations, other caches, and what keeping the results costs
+# other caches, and what keeping the results costs; of the recorded part alone other iterations, too
 _AT_WORST, _AT_BEST = 0.7, 1.3
+_AT_WORST_ELSEWHERE = 0.6
 # of what is judged: operators may be a small part of what the cell does
 _HIGH_SHARE, _LOW_SHARE = 0.20, 0.05
 _BY_LINES = "estimate: the same part of the sampled time of these lines as of their operators in the look"
-_BY_OPERATORS = "estimate: the same share of the recorded operators as in the looked-at iterations"
+_BY_OPERATORS = "estimate: the same share of the operators as in the looked-at iterations; at best of all time"
 
 
 def valued(
@@ -82,7 +83,9 @@ def _by_operators(results: Results, found: Finding, share: float) -> tuple[Savin
     central = share * intervals.intersect(results.get(MainOperators).inside, scope.within).total_ns
     if not central:
         return None, 0.0
-    saving = scope.saving(_AT_WORST * central, central, share * scope.total_ns, _BY_OPERATORS, part_of=found.during)
+    saving = scope.saving(
+        _AT_WORST_ELSEWHERE * central, central, share * scope.total_ns, _BY_OPERATORS, part_of=found.during
+    )
     return saving, scope.share(central)
 
 

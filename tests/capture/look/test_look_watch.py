@@ -96,6 +96,30 @@ def test_what_was_cut_off_stays_where_no_time_comes(new_session: NewSession, mon
     assert len(trace.looked_operators) and look.cost_ns >= 1_000_000
 
 
+def train_and_evaluate(epochs: int, pieces: int) -> None:
+    """Steps that take little, and an evaluation of so many pieces between them."""
+    table = torch.randn(300, 300)
+    for _ in range(epochs):
+        train(10)
+        for start in range(pieces):
+            scores = table.roll(start)
+            for _ in range(10):
+                scores = scores @ table
+            scores.sort(dim=1)
+
+
+def test_the_evaluation_between_the_steps_is_looked_at_too(new_session: NewSession) -> None:
+    trace = looked(new_session(steps=5, skip=1, close_look=True), lambda: train_and_evaluate(12, 60))
+    look, operators = trace.context.look, trace.looked_operators
+    assert [each.told for each in look.parts] == [True, False]
+    names = trace.names_of(operators)
+    assert {"aten::addmm"} <= set(names[operators["look"] == 0])
+    assert "aten::sort" in names[operators["look"] == 1] and "aten::sort" not in names[operators["look"] == 0]
+    evaluated = operators["iteration"][(operators["look"] == 1) & (names == "aten::sort")]
+    assert len(np.unique(evaluated)) >= 3
+    assert look.cost_ns > 0
+
+
 def test_it_can_be_left_out(new_session: NewSession) -> None:
     trace = looked(new_session(steps=5, skip=1, no_close_look=True), lambda: train(60))
     assert trace.context.look is None
