@@ -30,14 +30,16 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
 from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
-from gpuprof.rules.saving.scope import Scope, graded
+from gpuprof.rules.saving.scope import Scope, graded, share_of
 
 _NAMED = 3
 # what all pieces at once take of the loop’s time on the CPU: the most that was measured (see python_loop_over_batch)
@@ -58,13 +60,14 @@ class PiecesOneByOne(Rule):
         looked = results.get(SeparateTurns)
         large, share = looked.loops, looked.share
         if lacking is not None:
-            # a part of an iteration shows what a loop does; what it takes is known from the recording
-            share = min(share, _recorded_share(results))
+            # a part of an iteration shows what a loop does; what it takes is known of its lines
+            share = min(share, _share_of_lines(results, looked))
         if not large or share < self.work_share:
             return lacking
         first = large[0]
         places = tuple(dict.fromkeys(place for loop in large[:_NAMED] for place in (loop.head, *loop.places[:_NAMED])))
-        whole = "the recorded time" if lacking is not None else "the operators’ time"
+        sampled = results.get(LookedTime).known
+        whole = "the operators’ time" if lacking is None else "the cell" if sampled else "the recorded time"
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -86,8 +89,12 @@ class PiecesOneByOne(Rule):
         return valued(results, finding, share * (1 - _LEFT), (looked.rows,), everything, places, part=1 - _LEFT)
 
 
-def _recorded_share(results: Results) -> float:
-    """Of the recorded time, that of the loops and of their backward passes."""
+def _share_of_lines(results: Results, looked: SeparateTurns) -> float:
+    """Of the cell, the sampled time of the loops and of their backward passes; else of the recorded time."""
+    known = results.get(LookedTime)
+    if known.known:
+        place = results.get(ValueGraph).operators["place"]
+        return share_of(known.of_rows(place, looked.rows, np.ones(looked.operators, bool))[0], known.total_ns)
     scope = Scope.of(results)
     return scope.share(intervals.intersect(results.get(RecordedTurns).within, scope.within).total_ns)
 

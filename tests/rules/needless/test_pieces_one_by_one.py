@@ -9,9 +9,11 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.needless.pieces_one_by_one import PiecesOneByOne
+from tests.analyses.accounts.cells import line as cell_line
 from tests.rules.cases.needless.pieces_one_by_one import looked
 from tests.rules.needless.unread_runs import recorded
 from tests.support.look_builder import LookBuilder
+from tests.support.trace_builder import TraceBuilder
 
 
 def said(**facts: Any) -> Finding | Abstention | None:
@@ -26,6 +28,22 @@ def test_of_a_look_that_was_cut_off_the_recording_says_the_share() -> None:
         assert found.title == "A Python loop processes small pieces one by one: 60 % of the recorded time"
         assert found.evidence["loop_share"] == pytest.approx(0.6)
         assert "80 % of the operators’ time in the look" in found.explanation
+
+
+def test_of_a_look_that_was_cut_off_the_sampled_lines_say_the_share() -> None:
+    """Line 3 has 70 % of the cell, hardly anything of it in the recording."""
+    builder = TraceBuilder()
+    for number, us in ((3, 700_000), (9, 300_000)):
+        builder.stack(number * 1_000_000, us, cell_line(number))
+    look = LookBuilder(builder).tensor("x", shape=(20, 64))
+    for row in range(20):
+        look.part("row", "x", shape=(64,), strides=(1,), offset=64 * row, view=row)
+        look.operator("aten::exp", 10, reads="row", makes=f"y{row}", shape=(64,), line=3)
+    found = PiecesOneByOne().check(Results(look.build(operators_share=None, ended_by="seconds")))
+    assert isinstance(found, Finding)
+    assert found.title == "A Python loop processes small pieces one by one: 70 % of the cell"
+    assert found.saving is not None and found.saving.of_cell
+    assert found.saving.share == pytest.approx(0.7 * 0.69)
 
 
 def test_where_lines_were_not_recorded_nothing_is_known_of_a_part_of_an_iteration() -> None:
