@@ -90,15 +90,13 @@ def of_recordings(folder: Path, results: Iterable[Mapping[str, Any]]) -> list[Fo
     cells: dict[str, list[str]] = tomllib.loads(CELLS.read_text(encoding="utf-8"))
     gains = dict(_gains_of_cells())
     found = []
-    for path in sorted(folder.rglob("recording.json")):
-        name, run = path.parents[1].name, Run.load(path.parent)
-        made = None
+    newest = {path.parents[1].name: path.parent for path in sorted(folder.rglob("recording.json"))}
+    for name, path in newest.items():
         if name in known:
-            made = _of_pair(known[name], _judged(run))
-        elif name in cells and gains.get(name) is not None:
-            made = _of_cell(name, run, cells[name], gains[name])
-        found += [] if made is None else [made]
-    return found
+            found.append(_of_pair(known[name], _judged(Run.load(path))))
+        elif name in cells and name in gains:
+            found.append(_of_cell(name, Run.load(path), cells[name], gains[name]))
+    return [each for each in found if each is not None]
 
 
 def _of_pair(result: Mapping[str, Any], report: Mapping[str, Any] | None) -> Foreseen | None:
