@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.proving import evidence_pages
 from benchmarks.proving.fresh import ROOT, write_json
 from benchmarks.proving.packed import file_name, pack, read_packed
+from benchmarks.proving.ranges import read_kept
 from benchmarks.proving.traces import TraceScore, score_traces
 
 DEFAULT = ROOT / ".gpuprof" / "proving"
@@ -54,7 +55,7 @@ def write_pages(pages: Path) -> list[Path]:
     texts = {
         "index.md": evidence_pages.index(kept),
         "scores.md": evidence_pages.scores(kept, traces),
-        "prediction.md": evidence_pages.prediction(kept),
+        "prediction.md": evidence_pages.prediction(kept, *read_kept(pages / "data" / "predictions" / "cpu.json")),
         "comparison.md": evidence_pages.comparison(kept),
     }
     for name, text in texts.items():

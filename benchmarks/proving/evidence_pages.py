@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.proving import metrics, tables
+from benchmarks.proving import metrics, ranges, tables
+from benchmarks.proving.foreseen import Foreseen, of_pairs
 from benchmarks.proving.others.advice import with_advice
 from benchmarks.proving.others.ask import TOOLS
 from benchmarks.proving.pair import DEVICE_SIZES, all_pairs
@@ -33,6 +34,16 @@ _FIRST_SIGHT = (
     "Some pairs were written after the rules, by somebody who knew no threshold and ran no profile on them. When the "
     "rules first saw them"
 )
+
+
+_FORESEEN = """## Ranges that are shown
+
+Today's rules on recordings of these pairs, and of cells of the [first-sight rounds](rounds.md) with a measured fix:
+of each, the first finding that advises it, as a share of the time that was measured. Findings are *ranked by* the least
+and the most that their assumptions allow. *Expected* is the range that reports show where it is no wider than 20 points
+and does not begin at 0; else they say *measure it*. How it is computed: `gpuprof/rules/saving/shown_saving.py`. To
+compute it again from recordings: `python -m benchmarks.proving.ranges FOLDER`.
+"""
 
 
 def index(kept: Sequence[Mapping[str, Any]]) -> str:
@@ -94,8 +105,8 @@ def scores(kept: Sequence[Mapping[str, Any]], traces: Sequence[TraceScore]) -> s
     return "\n".join([*parts, "## Recorded public traces\n", _trace_text(traces), ""])
 
 
-def prediction(kept: Sequence[Mapping[str, Any]]) -> str:
-    """Every prediction beside its measurement."""
+def prediction(kept: Sequence[Mapping[str, Any]], foreseen: Sequence[Foreseen] = (), note: str = "") -> str:
+    """Every prediction beside its measurement, as it was recorded then; and as today's rules see the recordings."""
     parts = [
         _NOTICE,
         "# Predicted against measured\n",
@@ -106,6 +117,9 @@ def prediction(kept: Sequence[Mapping[str, Any]]) -> str:
         judged = judge(packed["results"])
         parts += [_heading(packed), f"{len(judged.predictions)} predictions with a measured cure.\n"]
         parts += [tables.predictions(judged) if judged.predictions else tables.NOT_MEASURED, ""]
+        parts += [ranges.then(of_pairs(packed["results"])), ""]
+    if foreseen:
+        parts += [_FORESEEN, f"{note}\n", ranges.page(foreseen), ""]
     return "\n".join(parts)
 
 

@@ -122,7 +122,6 @@ def _compared(shell: Any, run: Run, change: _Change, budget_s: float) -> Measure
     cell = run.trace.context.cell
     rules = [_rule(run, number) for number in change.numbers]
     order = (Guard.EXACT, Guard.NUMERIC, Guard.SEMANTIC)
-    saving = run.findings[change.numbers[0] - 1].saving if len(change.numbers) == 1 else None
     return measure_cells(
         as_plain_python(shell, cell.source if cell is not None else ""),
         as_plain_python(shell, change.source),
@@ -131,7 +130,7 @@ def _compared(shell: Any, run: Run, change: _Change, budget_s: float) -> Measure
         tolerance=max(each.loss_tolerance for each in rules),
         whole_cell=any(each.whole_cell for each in rules),
         budget_s=budget_s,
-        predicted=predicted(saving),
+        predicted=predicted(run, change.numbers[0]) if len(change.numbers) == 1 else None,
     )
 
 

@@ -18,7 +18,6 @@ from gpuprof.magics.messages import MagicUsageError, notice
 from gpuprof.units import NS_PER_S, duration
 
 if TYPE_CHECKING:
-    from gpuprof.rules.base.finding import Saving
     from gpuprof.run import Run
     from gpuprof.verification import Measurement
 
@@ -125,15 +124,21 @@ def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given:
         budget_s=given.budget,
         most_pairs=given.pairs,
         allow_effects=given.allow_effects,
-        predicted=predicted(finding.saving),
+        predicted=predicted(run, number),
     )
 
 
-def predicted(saving: Saving | None) -> tuple[float, float, float] | None:
-    """The saving as ratios of times: 1 ÷ (1 − share), of the low, central and high end."""
-    if saving is None:
+def predicted(run: Run, number: int) -> tuple[float, float, float] | None:
+    """What the finding shows of its saving, as ratios of times, 1 ÷ (1 − share): low, central and high end.
+
+    Three times the central one where it shows no range; None where it shows no figure.
+    """
+    from gpuprof.report.saving_words import shown
+
+    told = shown(run.report_data.results, run.findings[number - 1])
+    if told is None or not told.about:
         return None
-    shares = (saving.least_share, saving.share, saving.most_share)
+    shares = (told.low_share, told.share, told.high_share) if told.hidden is None else (told.share,) * 3
     low, central, high = (1 / max(1 - share, 0.01) for share in shares)
     return low, central, high
 

@@ -30,8 +30,9 @@ from gpuprof.report.efficiency_facts import efficiency_dict
 from gpuprof.report.module_list import modules_dict
 from gpuprof.report.rank_facts import rank_collectives
 from gpuprof.report.report import Report
+from gpuprof.report.saving_words import measure_words, shown
 from gpuprof.report.source_place import SourcePlace
-from gpuprof.rules.base.finding import Abstention, Finding, Saving
+from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.units import NS_PER_S, milliseconds
 
 SCHEMA = 2
@@ -259,12 +260,15 @@ def _finding(report: Report, number: int, finding: Finding) -> dict[str, Any]:
         "change": finding.change or None,
         "diff": finding.diff,
         "leave_it": finding.leave_it or None,
-        "saving": None if finding.saving is None else _saving(finding.saving),
+        "saving": _saving(report, number, finding),
         "measured": _measured(report.measured_of(number, finding)),
     }
 
 
-def _saving(saving: Saving) -> dict[str, Any]:
+def _saving(report: Report, number: int, finding: Finding) -> dict[str, Any] | None:
+    saving, told = finding.saving, shown(report.results, finding)
+    if saving is None or told is None:
+        return None
     return {
         "low_ms": milliseconds(saving.low_ns),
         "central_ms": milliseconds(saving.central_ns),
@@ -276,6 +280,12 @@ def _saving(saving: Saving) -> dict[str, Any]:
         "basis": saving.basis,
         "calibrated": saving.calibrated,
         "of_cell": saving.of_cell,
+        "expected_low_share": told.low_share,
+        "expected_high_share": told.high_share,
+        "range_shown": told.hidden is None,
+        "central_shown": told.about,
+        "hidden_because": told.hidden.value if told.hidden else None,
+        "measure": measure_words(report.trace, report.results, finding, number).replace("`", "") or None,
     }
 
 

@@ -8,6 +8,7 @@ from typing import Self
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.saving.shown_saving import narrow
 from gpuprof.whatif.changes.graph_edits import together
 from gpuprof.whatif.predict import Range, Replay, predict
 
@@ -51,6 +52,8 @@ class Joint:
 
     def __str__(self) -> str:
         low, central, high = (units.factor(each) for each in (self.low, self.central, self.high))
-        reach = f"up to {high} as fast (from {low})" if self.most else f"about {central} as fast ({low} to {high})"
+        reach = f"at most {high} as fast" if self.most else f"about {central} as fast"
+        if narrow(1 - 1 / self.low, 1 - 1 / self.high):
+            reach = f"about {central} as fast ({low} to {high})"
         run = "run without recording" if self.calibrated else "recorded run"
         return f"Re-timed together, they make the {run} {reach}"

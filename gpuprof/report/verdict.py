@@ -22,6 +22,7 @@ from gpuprof.report.efficiency_facts import used_well
 from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
 from gpuprof.report.largest_shares import beside_findings, goes_to
+from gpuprof.report.saving_words import measure_words, shown
 from gpuprof.rules.base.finding import Finding, Severity
 
 _PHRASES = {
@@ -172,7 +173,7 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
         return prefix + f"No rule applies{judged}. {goes_to(results)}".strip()
     if not worth:
         return prefix + f"Only {units.plural(len(findings), 'minor finding')}, below. {goes_to(results)}".strip()
-    gain = _gain(worth[0])
+    gain = _gain(trace, results, worth[0], 1 + findings.index(worth[0]))
     title = worth[0].title.rstrip(".")
     beside = beside_findings(results, worth)
     if len(worth) == 1:
@@ -200,13 +201,15 @@ def _why_nothing(trace: Trace) -> str:
     return f"Nothing can be judged.{known}"
 
 
-def _gain(finding: Finding) -> str:
-    saving = finding.saving
-    if saving is None or saving.share <= 0:
+def _gain(trace: Trace, results: Results, finding: Finding, number: int) -> str:
+    told, saving = shown(results, finding), finding.saving
+    if told is None or saving is None or saving.share <= 0:
         return ""
-    if saving.low_ns <= 0 or saving.basis.startswith("upper bound"):
-        return f" (saving up to {units.percent(saving.most_share)} of {saving.whole})"
-    return f" (saving about {units.percent(saving.share)} of {saving.whole})"
+    measure = measure_words(trace, results, finding, number)
+    if not told.about:
+        return f" (measure what it saves: {measure})"
+    more = f"; measure it: {measure}" if measure else ""
+    return f" (saving about {units.percent(told.share)} of {saving.whole}{more})"
 
 
 def _list(parts: tuple[str, ...]) -> str:

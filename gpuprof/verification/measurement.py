@@ -38,7 +38,8 @@ class Measurement:
     """Before against after. `ratio` is time before ÷ time after (above 1: the change is faster), `low` to `high` its
     95 % interval; None where there were too few pairs. `sequence` is the anytime-valid interval that decided.
 
-    `seconds` is everything, guard and warm-up included. `predicted`: (low, central, high), as ratios too.
+    `seconds` is everything, guard and warm-up included. `predicted`: (low, central, high), as ratios too; three
+    times the same where no range was predicted.
     `memory_delta_bytes`: peak of device memory allocated, after − before; None where there is no device.
     `break_even_steps`: after so many steps a faster change has earned back its longer start.
     """
@@ -91,7 +92,8 @@ class Measurement:
             parts.insert(0, "training dynamics change")
         if self.predicted is not None:
             low, central, high = self.predicted
-            parts.insert(0, f"predicted {factor(central)} ({_range(low, high)})")
+            reach = f"{factor(central)} ({_range(low, high)})" if low < high else f"about {factor(central)}"
+            parts.insert(0, f"predicted {reach}")
         if self.guard.status is Status.FAILED:
             parts.remove(self.guard.text)
             parts.insert(0, f"does not compute the same: {self.guard.text}")

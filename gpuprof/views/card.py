@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.model.intervals import Intervals, intersect, union
+from gpuprof.report.saving_words import measure_words, saving_words
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.units import Figure, duration, figures, percent, plural
 from gpuprof.views.diff import DiffLine, diff_lines
@@ -30,7 +32,8 @@ class Card:
     """Texts are plain; backticks stand for code. A part that a finding lacks is empty.
 
     `number` is from 1. `kind`: the kind of time that fills most of its ranges, None where it has none. `in_timeline`:
-    it has ranges to be shown there. `saving` and `grade` go together, and so do the lines of `diff`.
+    it has ranges to be shown there. `saving` and `grade` go together, and so do the lines of `diff`. `measure`: how to
+    measure what it saves, where no range is shown and nothing has been measured yet.
     """
 
     number: int
@@ -44,6 +47,7 @@ class Card:
     diff: tuple[DiffLine, ...]
     saving: str
     grade: str
+    measure: str
     measured: str
     leave_it: str
     where: str
@@ -54,6 +58,7 @@ class Card:
     def of(cls, report: Report, number: int) -> Self:
         """The card of the report's finding of that number, from 1."""
         finding = report.findings[number - 1]
+        measured = _measured(report, number, finding)
         return cls(
             number=number,
             rule=finding.rule,
@@ -64,9 +69,10 @@ class Card:
             evidence=figures(finding.evidence),
             change=finding.change,
             diff=diff_lines(finding.diff or ""),
-            saving=_saving(finding.saving) if finding.saving else "",
-            grade=_grade(finding.saving) if finding.saving else "",
-            measured=_measured(report, number, finding),
+            saving=saving_words(report.results, finding),
+            grade=_grade(report, finding.saving) if finding.saving else "",
+            measure="" if measured else measure_words(report.trace, report.results, finding, number),
+            measured=measured,
             leave_it=finding.leave_it,
             where=_where(report, finding),
             in_timeline=bool(finding.where.ranges_ns),
@@ -75,7 +81,9 @@ class Card:
 
     def without_source(self) -> Self:
         """The same without the diff and what asks for it."""
-        return replace(self, diff=(), commands=tuple(c for c in self.commands if not c.startswith(_ON_SOURCE)))
+        commands = tuple(command for command in self.commands if not command.startswith(_ON_SOURCE))
+        measure = "" if self.measure.strip("`").startswith(_ON_SOURCE) else self.measure
+        return replace(self, diff=(), measure=measure, commands=commands)
 
 
 def cards(report: Report) -> tuple[Card, ...]:
@@ -83,22 +91,11 @@ def cards(report: Report) -> tuple[Card, ...]:
     return tuple(Card.of(report, number) for number in range(1, len(report.findings) + 1))
 
 
-def _saving(saving: Saving) -> str:
-    """`up to 273 ms; 22 % of the recorded time`, `120 ms to 180 ms; 10 % to 15 % of …`, or `about 150 ms; …` where both
-    ends agree. The times are of this run, the shares of the next one, whose rest differs."""
-    low, high = duration(saving.low_ns), duration(saving.high_ns)
-    least, most = percent(saving.least_share), percent(saving.most_share)
-    times = f"about {high}" if low == high else f"{low} to {high}"
-    share = most if least == most else f"{least} to {most}"
-    if saving.low_ns <= 0:
-        times, share = f"up to {high}", most
-    return f"{times}; {share} of {saving.whole}"
-
-
-def _grade(saving: Saving) -> str:
-    """`grade C: upper bound: all of the wait; what remains may take 30 % more or less`."""
-    differs = f"; what remains may take {percent(saving.spread)} more or less"
-    return f"grade {saving.grade}: {saving.basis or _GRADES.get(saving.grade, '')}{differs if saving.spread else ''}"
+def _grade(report: Report, saving: Saving) -> str:
+    """`grade B: simulated without these waits; ±5 % run-to-run variation`, of which only ranges on a device speak."""
+    on_device = report.results.get(DeviceActivity).recorded
+    varies = f"; ±{percent(saving.spread)} run-to-run variation" if saving.spread and on_device else ""
+    return f"grade {saving.grade}: {saving.basis or _GRADES.get(saving.grade, '')}{varies}"
 
 
 def _where(report: Report, finding: Finding) -> str:

@@ -15,6 +15,7 @@ from gpuprof.model.context import Cell, FollowedLines, SourceFile
 from gpuprof.model.measured import Measured
 from gpuprof.report import Report
 from gpuprof.report.contract import json_schema, to_dict
+from gpuprof.rules.base.finding import Saving
 from gpuprof.run import Run
 from tests.support.reports import device_report, empty_report, host_report, nasty_report, with_findings
 from tests.support.shared import shared_file
@@ -84,9 +85,23 @@ def test_a_finding_is_told_whole():
     finding = report.findings[0]
     assert (first["explanation"], first["leave_it"]) == (finding.explanation, finding.leave_it)
     assert (first["saving"]["basis"], first["saving"]["calibrated"]) == ("upper bound: all of the wait", False)
+    saving = first["saving"]
+    assert (saving["expected_low_share"], saving["expected_high_share"]) == pytest.approx((0.22, 0.3828))
+    assert (saving["range_shown"], saving["central_shown"]) == (True, True)
+    assert (saving["hidden_because"], saving["measure"]) == (None, None)
     assert first["measured"] == {"text": "measured 1.27×", "created_s": 1.5, "measurement": {"schema": 1}}
     assert (second["measured"], second["leave_it"], second["saving"]) == (None, None, None)
     assert told["verdict"] == {"headline": report.verdict.headline, "advice": report.verdict.advice}
+
+
+def test_a_hidden_range_says_why_and_how_to_measure():
+    report = with_findings(device_report())
+    first = dataclasses.replace(report.findings[0], saving=Saving(0, 3000, 5000, 0.3, "B", "simulated"))
+    told = to_dict(dataclasses.replace(report, findings=(first,)))
+    check_shape(told)
+    saving = told["findings"][0]["saving"]
+    assert (saving["range_shown"], saving["central_shown"], saving["hidden_because"]) == (False, True, "from_zero")
+    assert saving["measure"] == "%gputry 1"
 
 
 def test_the_operators_and_lines_that_cost_most_are_told():

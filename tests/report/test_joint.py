@@ -55,7 +55,13 @@ def test_cures_of_different_times_add_up() -> None:
 def test_an_upper_bound_stays_one() -> None:
     joint = Joint.of(Results(run(STEP * 10)), (found(no_work), found(no_more_waits, "upper bound: re-timed")))
     assert joint is not None and joint.most
-    assert "up to" in str(joint)
+    assert str(replace(joint, low=1.0, high=3.0)).endswith("at most 3.00× as fast")
+
+
+def test_only_a_narrow_range_is_said() -> None:
+    joint = Joint(low=1.20, central=1.30, high=1.40, most=False)
+    assert str(joint).endswith("about 1.30× as fast (1.20× to 1.40×)")
+    assert str(replace(joint, high=2.0)).endswith("about 1.30× as fast")
 
 
 def test_nothing_is_said_where_a_finding_was_not_re_timed() -> None:

@@ -61,3 +61,9 @@ def test_the_object_is_plain_json() -> None:
     infinite = GuardResult(Guard.NUMERIC, Status.FAILED, "not finite", float("inf"))
     plain = json.loads(json.dumps(verdict(Outcome.FASTER, 1.2, 1.3, guard=infinite).to_dict(), allow_nan=False))
     assert plain["outcome"] == "faster" and plain["guard"]["class"] == "N" and plain["guard"]["loss_difference"] is None
+
+
+def test_a_prediction_without_a_range_is_one_figure() -> None:
+    assert str(verdict(Outcome.FASTER, 1.24, 1.30, predicted=(1.31,) * 3)).startswith(
+        "predicted about 1.31×, measured "
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpuprof.model.measured import Measured
 from gpuprof.report import Report
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.views.card import Card, cards
@@ -21,7 +22,7 @@ def test_it_has_every_part_of_the_finding() -> None:
     first, second = cards(report)
     assert (first.number, first.rule, first.severity) == (1, "input_stall", "high")
     assert first.evidence[:2] == (("wait per step", "58.0 ms"), ("workers", "0"))
-    assert first.saving == "up to 348 ms; 38 % of the recorded time" or first.saving.startswith("200 ms to 348 ms; ")
+    assert first.saving == "about 33 % of the recorded time (22 % to 38 %)" and first.measure == ""
     assert first.grade == "grade C: upper bound: all of the wait"
     assert [line.text for line in first.diff] == DIFF.splitlines()
     assert first.commands == ("%gpufix 1", "%gputry 1", "%gpuexplain input_stall") and first.in_timeline
@@ -34,12 +35,14 @@ def test_without_source_it_has_no_diff_and_names_no_command_on_it() -> None:
     assert first.diff == () and first.commands == ("%gpuexplain input_stall",)
 
 
-def test_a_range_of_savings_names_both_ends_and_a_ceiling_only_one() -> None:
-    assert card(saving=Saving(2 * MS, 3 * MS, 4 * MS, 0.3, "B", "b")).saving.startswith(
-        "2.00 ms to 4.00 ms; 20 % to 40 %"
-    )
-    assert card(saving=Saving(0, 3 * MS, 4 * MS, 0.3, "C", "b")).saving.startswith("up to 4.00 ms; 40 % of")
-    assert card(saving=Saving(4 * MS, 4 * MS, 4 * MS, 0.3, "A", "b")).saving.startswith("about 4.00 ms; 30 %")
+def test_a_wide_saving_is_to_be_measured_until_it_was() -> None:
+    wide, report = Saving(MS, 3 * MS, 5 * MS, 0.3, "B", "b"), device_report()
+    made = card(saving=wide, diff=DIFF)
+    assert made.saving == "about 30 % of the recorded time"
+    assert made.measure == "`%gputry 1`" and made.without_source().measure == ""
+    tried = Measured(number=1, rule="r", text="measured 1.2×", measurement={}, created_ns=0)
+    done = card(replace(report, measured=(tried,)), saving=wide)
+    assert (done.measure, done.measured) == ("", "measured 1.2×")
 
 
 def test_places_are_clipped_to_the_recording_and_counted() -> None:

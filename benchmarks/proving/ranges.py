@@ -1,0 +1,203 @@
+"""How wide the predicted ranges are, and how often they hold what was measured: recomputed, nothing is measured.
+
+    python -m benchmarks.proving.ranges [FOLDER] [--keep NOTE]
+
+FOLDER holds recordings (`benchmarks.proving.foreseen` says how they are named): today's rules judge them again. Without
+it, what docs/evidence/data/predictions/cpu.json keeps is taken; `--keep` writes that file from FOLDER.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.proving.foreseen import Foreseen, of_recordings
+from benchmarks.proving.fresh import ROOT, write_json
+from benchmarks.proving.packed import read_packed
+from benchmarks.proving.tables import markdown, percent
+from gpuprof.rules.saving.shown_saving import COVERED, FACTOR, NOTHING, expected_shares, log_odds, narrow, shown_saving
+from gpuprof.units import plural
+
+DATA = ROOT / "docs" / "evidence" / "data"
+KEPT = DATA / "predictions" / "cpu.json"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How ranges do over some changes: shares 0..1; None for none of them. `width`: the median, in shares."""
+
+    count: int
+    covered: float | None
+    width: float | None
+
+    @classmethod
+    def of(cls, rows: Sequence[Foreseen], ranges: Sequence[tuple[float, float]]) -> Spread:
+        """Of the range that stands beside each row."""
+        if not rows:
+            return cls(0, None, None)
+        held = [low <= row.measured <= high for row, (low, high) in zip(rows, ranges, strict=True)]
+        return cls(len(rows), statistics.fmean(held), statistics.median(high - low for low, high in ranges))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="how wide predicted ranges are, and how often they hold")
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--keep", metavar="NOTE", help="keep what the recordings give, with what the reader must know")
+    chosen = parser.parse_args()
+    rows, _ = read_kept()
+    if chosen.folder is not None:
+        packed = read_packed(DATA.glob("*.json"))
+        rows = of_recordings(chosen.folder, [result for each in packed for result in each["results"]])
+    if chosen.folder is not None and chosen.keep:
+        write_json(KEPT, {"note": chosen.keep, "rows": [asdict(row) for row in rows]})
+    print(page(rows))
+
+
+def read_kept(path: Path = KEPT) -> tuple[list[Foreseen], str]:
+    """The rows that are kept, and what the reader must know of them; both empty where there are none."""
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"note": "", "rows": []}
+    return [Foreseen(**row) for row in kept["rows"]], kept["note"]
+
+
+def error_of(row: Foreseen) -> float:
+    """How far the measured saving lies from the central one, in log odds; infinite beyond what the cause takes."""
+    if row.measured > max(row.ceiling, row.central):
+        return math.inf
+    return abs(log_odds(row.measured) - log_odds(row.central))
+
+
+def factor_of(rows: Sequence[Foreseen], covered: float = COVERED) -> float:
+    """The ⌈(n + 1) · covered⌉-th smallest error: one more such change stays under it with that probability."""
+    errors = sorted(map(error_of, rows))
+    rank = math.ceil((len(errors) + 1) * covered)
+    return errors[rank - 1] if rank <= len(errors) else math.inf
+
+
+def within(rows: Sequence[Foreseen], covered: float = COVERED) -> float:
+    """How far, in shares, the central share was off at most in so many of these changes."""
+    errors = sorted(abs(row.measured - row.central) for row in rows)
+    return errors[min(math.ceil((len(errors) + 1) * covered), len(errors)) - 1]
+
+
+def without_each(rows: Sequence[Foreseen], alike: Callable[[Foreseen], Hashable]) -> list[tuple[float, float]]:
+    """The range of each row, by the factor of those that are not `alike` it."""
+    others = [[each for each in rows if alike(each) != alike(row)] for row in rows]
+    return [expected_shares(row.saving, factor_of(left)) for row, left in zip(rows, others, strict=True)]
+
+
+def page(rows: Sequence[Foreseen]) -> str:
+    """All of it as Markdown: the sums, where the width of the ranges comes from, and a row for each change."""
+    if not rows:
+        return "No recording of a measured change is kept."
+    pairs, cells = [row for row in rows if not row.cell], [row for row in rows if row.cell]
+    told = [shown_saving(row.finding, on_device=False) for row in rows]
+    hidden = sum(each is not None and each.hidden is not None for each in told)
+    counted = f"{plural(len(pairs), 'pair')} and {plural(len(cells), 'cell')} of the rounds"
+    known = (
+        f"{counted}. The factor is {factor_of(rows):.2f} by all of them, {factor_of(pairs):.2f} by the pairs alone; "
+        f"gpuprof uses {FACTOR:.2f}. 8 of 10 central shares are within {100 * within(rows):.0f} points of what was "
+        f"measured. *Measure it* stands in place of the range in {hidden} of {len(rows)} findings "
+        f"({percent(hidden / len(rows))})."
+    )
+    return "\n\n".join((known, _sums(rows, pairs, cells), _by_rule(rows), _table(rows)))
+
+
+def then(rows: Sequence[Foreseen]) -> str:
+    """A sentence on ranges that were made of these changes alone."""
+    if not rows:
+        return ""
+    own = Spread.of(rows, [(row.low, row.high) for row in rows])
+    left_out = Spread.of(rows, without_each(rows, lambda row: row.name))
+    return (
+        f"These ranges hold {percent(own.covered)} and are {_points(own.width)} wide at the median. Ranges of these "
+        f"changes alone by the method below (factor {factor_of(rows):.2f}), each made without its own pair, hold "
+        f"{percent(left_out.covered)} and are {_points(left_out.width)} wide."
+    )
+
+
+def _sums(rows: Sequence[Foreseen], pairs: Sequence[Foreseen], cells: Sequence[Foreseen]) -> str:
+    seen = [row for row in rows if _is_shown(row)]
+    own, expected = [(row.low, row.high) for row in rows], [expected_shares(row.saving) for row in rows]
+    said = [
+        ("ranges that findings are ranked by", Spread.of(rows, own)),
+        ("expected ranges", Spread.of(rows, expected)),
+        ("each made without its own pair or cell", Spread.of(rows, without_each(rows, lambda row: row.name))),
+        ("pairs, each made without its whole family", Spread.of(pairs, without_each(pairs, lambda row: row.family))),
+        ("cells, made by the pairs alone", Spread.of(cells, _by_others(pairs, cells))),
+        ("shown ranges", Spread.of(seen, [expected_shares(row.saving) for row in seen])),
+        ("shown ranges, each made without its own pair or cell", _left_out_and_shown(rows)),
+    ]
+    return markdown(
+        ("ranges", "changes", "hold what was measured", "median width"),
+        [(name, each.count, percent(each.covered), _points(each.width)) for name, each in said],
+    )
+
+
+def _by_others(known: Sequence[Foreseen], rows: Sequence[Foreseen]) -> list[tuple[float, float]]:
+    factor = factor_of(known)
+    return [expected_shares(row.saving, factor) for row in rows]
+
+
+def _left_out_and_shown(rows: Sequence[Foreseen]) -> Spread:
+    made = zip(rows, without_each(rows, lambda row: row.name), strict=True)
+    kept = [(row, ends) for row, ends in made if narrow(*ends)]
+    return Spread.of([row for row, _ in kept], [ends for _, ends in kept])
+
+
+def _by_rule(rows: Sequence[Foreseen]) -> str:
+    """Of the ranges that findings are ranked by: how much of the width is assumed, the rest being other runs."""
+    told = []
+    for rule in sorted({row.rule for row in rows}):
+        mine = [row for row in rows if row.rule == rule]
+        told.append(
+            (
+                f"`{rule}`",
+                len(mine),
+                _points(statistics.median(row.high - row.low for row in mine)),
+                _points(statistics.median(row.run_high - row.run_low for row in mine)),
+                sum(row.low < NOTHING for row in mine),
+                sum(row.low <= row.measured <= row.high for row in mine),
+                _points(statistics.median(abs(row.central - row.measured) for row in mine)),
+            )
+        )
+    head = ("rule", "changes", "median width", "of it assumed", "from 0", "hold what was measured", "median error")
+    return markdown(head, told)
+
+
+def _table(rows: Sequence[Foreseen]) -> str:
+    told = []
+    for row in sorted(rows, key=error_of):
+        low, high = expected_shares(row.saving)
+        told.append(
+            (
+                row.name,
+                f"`{row.rule}`",
+                row.severity,
+                f"{100 * row.central:.0f} % ({100 * row.low:.0f} to {100 * row.high:.0f})",
+                f"{100 * low:.0f} to {100 * high:.0f}",
+                "shown" if _is_shown(row) else "measure it",
+                f"{100 * row.measured:.0f} %",
+                "yes" if low <= row.measured <= high else "no",
+            )
+        )
+    head = ("pair or cell", "rule", "severity", "central (ranked by)", "expected", "range", "measured", "in it")
+    return markdown(head, told)
+
+
+def _is_shown(row: Foreseen) -> bool:
+    told = shown_saving(row.finding, on_device=False)
+    return told is not None and told.hidden is None
+
+
+def _points(share: float | None) -> str:
+    return percent(None) if share is None else f"{100 * share:.0f} points"
+
+
+if __name__ == "__main__":
+    main()

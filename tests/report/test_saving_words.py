@@ -1,0 +1,62 @@
+"""A saving in words: one figure with a narrow range, or how to measure it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpuprof.model.context import Cell
+from gpuprof.report import Report
+from gpuprof.report.saving_words import measure_words, saving_words
+from gpuprof.rules.base.finding import Finding, Saving, Severity
+from tests.support.trace_builder import TraceBuilder
+
+CELL = Cell(source="x = 1\n", execution_count=3)
+DIFF = "-x = 1\n+x = 2\n"
+
+
+def found(low: float, central: float, high: float, *, grade: str = "B", diff: str | None = DIFF) -> Finding:
+    """With a saving of these percents of the run."""
+    saving = Saving(low, central, high, central / 100, grade, "some basis")
+    return Finding("some_rule", Severity.MEDIUM, "", "", {}, "", diff=diff, saving=saving)
+
+
+def of_device(cell: Cell | None = CELL) -> Report:
+    builder = TraceBuilder().kernel("k", 10, 90)
+    return Report.of((builder if cell is None else builder.context(cell=cell)).build())
+
+
+def words(report: Report, finding: Finding) -> tuple[str, str]:
+    measure = measure_words(report.trace, report.results, finding, 2)
+    return saving_words(report.results, finding), measure
+
+
+def test_a_narrow_range_is_shown_with_its_middle() -> None:
+    assert words(of_device(), found(30, 40, 45)) == ("about 40 % of the recorded time (30 % to 45 %)", "")
+    assert words(of_device(), found(40, 40, 40)) == ("about 40 % of the recorded time", "")
+
+
+@pytest.mark.parametrize(("low", "high"), [(10, 45), (0, 41)])
+def test_a_wide_one_and_one_from_zero_are_measured_instead(low: float, high: float) -> None:
+    finding = found(low, 40, high)
+    assert words(of_device(), finding) == ("about 40 % of the recorded time", "`%gputry 2`")
+    guessed = replace(finding, saving=replace(finding.saving, grade="C"))
+    assert words(of_device(), guessed) == ("an unknown share of the recorded time", "`%gputry 2`")
+
+
+def test_of_low_severity_a_narrow_range_from_zero_names_its_end() -> None:
+    minor = replace(found(0, 2, 3), severity=Severity.LOW)
+    assert words(of_device(), minor) == ("up to 3.0 % of the recorded time", "")
+
+
+def test_without_a_diff_the_change_is_made_by_hand() -> None:
+    wide = found(10, 40, 60, diff=None)
+    assert words(of_device(), wide)[1] == "change the cell and run it with `--compare last`"
+    script = Cell(source="x = 1\n")
+    assert words(of_device(script), wide)[1] == "change it and compare two profiled runs (`run.compare(earlier)`)"
+    assert words(of_device(None), found(10, 40, 60))[1] == "record the changed program and use `gpuprof compare`"
+
+
+def test_without_a_saving_nothing_is_said() -> None:
+    assert words(of_device(), replace(found(1, 2, 3), saving=None)) == ("", "")

@@ -1,0 +1,74 @@
+"""Which range of a saving is shown, and where a measurement is asked for instead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpuprof.rules.base.finding import Finding, Saving, Severity
+from gpuprof.rules.saving.shown_saving import HiddenRange, expected_shares, log_odds, shown_saving
+
+
+def saving(low: float, central: float, high: float, grade: str = "C") -> Saving:
+    """In percent of the run."""
+    return Saving(low, central, high, central / 100, grade, "some basis")
+
+
+def found(made: Saving | None, severity: Severity = Severity.HIGH) -> Finding:
+    return Finding("some_rule", severity, "", "", {}, "", saving=made)
+
+
+def test_on_a_device_the_range_is_the_savings_own() -> None:
+    shown = shown_saving(found(saving(30, 40, 45)), on_device=True)
+    assert shown is not None
+    assert (shown.low_share, shown.share, shown.high_share) == pytest.approx((0.30, 0.40, 0.45))
+    assert shown.hidden is None and shown.about
+
+
+@pytest.mark.parametrize("high", [50.0, 50.5])
+def test_twenty_points_are_the_widest_that_is_shown(high: float) -> None:
+    shown = shown_saving(found(saving(30, 40, high, "B")), on_device=True)
+    assert shown is not None and (shown.hidden is None) == (high == 50) and shown.about
+
+
+def test_a_range_from_zero_is_shown_of_low_severity_alone() -> None:
+    made = saving(0, 2, 3, "B")
+    minor = shown_saving(found(made, Severity.LOW), on_device=True)
+    assert minor is not None and minor.hidden is None and minor.from_zero
+    for severity in (Severity.MEDIUM, Severity.HIGH):
+        shown = shown_saving(found(made, severity), on_device=True)
+        assert shown is not None and shown.hidden is HiddenRange.FROM_ZERO
+
+
+def test_a_guess_on_a_device_shows_no_figure() -> None:
+    shown = shown_saving(found(saving(0, 40, 60)), on_device=True)
+    assert shown is not None and not shown.about
+
+
+def test_on_a_cpu_the_expected_range_lies_around_the_central_share_and_never_begins_at_zero() -> None:
+    for central in (10, 50, 90):
+        low, high = expected_shares(saving(0, central, central))
+        assert 0 < low < central / 100 < high < 1
+        assert log_odds(central / 100) - log_odds(low) == pytest.approx(log_odds(high) - log_odds(central / 100))
+
+
+def test_on_a_cpu_only_extremes_are_sure() -> None:
+    half = shown_saving(found(saving(0, 50, 50)), on_device=False)
+    most = shown_saving(found(saving(0, 95, 95)), on_device=False)
+    assert half is not None and half.hidden is HiddenRange.WIDE and half.about
+    assert most is not None and most.hidden is None
+
+
+def test_the_ends_stay_within_all_and_nothing() -> None:
+    low, high = expected_shares(saving(1, 100, 100))
+    assert low == pytest.approx(0.983, abs=0.001) and high == 1.0
+    low, high = expected_shares(Saving(0, 0, 0, 0.0, "C", "b"))
+    assert low == 0.0 and high == pytest.approx(0.017, abs=0.001)
+    assert shown_saving(found(None), on_device=False) is None
+
+
+def test_a_measured_part_is_never_exceeded() -> None:
+    part = replace(saving(0, 40, 40), ceiling_share=0.45)
+    low, high = expected_shares(part)
+    assert high == 0.45 and low == expected_shares(saving(0, 40, 40))[0]
