@@ -23,8 +23,8 @@ _SEEN_SHARE = 0.8
 class LookedTime(Result):
     """`cell_ns`: by operator of the look, the time of the cell that it stands for, ns; `total_ns` of the cell.
     `line_ns`: by row of the looked places, the time sampled there. `weight`: by operator, what a ns of it counts beside
-    those of other looks; all 1 where there is one look. `known`: False where nothing was sampled, and the others are
-    empty but for `weight`.
+    those of other looks; all 1 where there is one look. `place`: by operator, its line. `known`: False where nothing
+    was sampled, and the others are empty but for `weight` and `place`.
 
     Of one look all operators ran in the same few iterations, so that a line's time in the cell over that of its
     operators in the look is the same number of iterations for all lines, r. It is the median of these ratios over
@@ -39,6 +39,7 @@ class LookedTime(Result):
     cell_ns: Array
     line_ns: Array
     weight: Array
+    place: Array
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -46,7 +47,7 @@ class LookedTime(Result):
         operators, stretches, looks = trace.looked_operators, results.get(Stretches), _looks(trace)
         even = np.ones(len(operators))
         if not len(operators) or not stretches.total_ns:
-            return cls(False, 0, np.empty(0), np.empty(0), even)
+            return cls(False, 0, np.empty(0), np.empty(0), even, operators["place"])
         line_ns = _line_ns(trace, stretches)
         lasted, place, look = (operators[name] for name in ("duration_ns", "place", "look"))
         known = (place >= 0) & (look < looks)
@@ -60,11 +61,12 @@ class LookedTime(Result):
         factor = repeats[look] * np.where(known, np.minimum(np.append(ratio, 1.0)[place], most), 1.0)
         first = repeats[repeats > 0].min(initial=np.inf)
         weight = repeats[look] / first if looks > 1 and np.isfinite(first) else even
-        return cls(True, stretches.total_ns, lasted * factor, line_ns, weight)
+        return cls(True, stretches.total_ns, lasted * factor, line_ns, weight, place)
 
-    def of_rows(self, place: Array, rows: Array, among: Array) -> tuple[float, float]:
+    def of_rows(self, rows: Array, among: Array) -> tuple[float, float]:
         """The time of the cell that these operators stand for, ns, where those in the mask `among` stand for all of
-        their lines, and the sampled time of their lines. `place`: of each operator of the look."""
+        their lines, and the sampled time of their lines."""
+        place = self.place
         size = len(self.line_ns) + 1  # the first: no line is known
         held, counted = (np.bincount(place[mask] + 1, self.cell_ns[mask], size) for mask in (slice(None), among))
         more = np.divide(held, counted, out=np.ones(size), where=counted > 0)

@@ -33,7 +33,6 @@ from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
 from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
-from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -93,8 +92,7 @@ def _share_of_lines(results: Results, looked: SeparateTurns) -> float:
     """Of the cell, the sampled time of the loops and of their backward passes; else of the recorded time."""
     known = results.get(LookedTime)
     if known.known:
-        place = results.get(ValueGraph).operators["place"]
-        return share_of(known.of_rows(place, looked.rows, np.ones(looked.operators, bool))[0], known.total_ns)
+        return share_of(known.of_rows(looked.rows, np.ones(looked.operators, bool))[0], known.total_ns)
     scope = Scope.of(results)
     return scope.share(intervals.intersect(results.get(RecordedTurns).within, scope.within).total_ns)
 

@@ -12,7 +12,6 @@ from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, recorded_parts
-from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Saving, Severity
@@ -24,7 +23,7 @@ from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 _AT_WORST, _AT_BEST = 0.7, 1.3
 _AT_WORST_ELSEWHERE = 0.6
 # of what is judged: operators may be a small part of what the cell does
-_HIGH_SHARE, _LOW_SHARE = 0.20, 0.05
+_HIGH_SHARE, _LOW_SHARE = 0.15, 0.08
 _BY_LINES = "estimate: the same part of the sampled time of these lines as of their operators in the look"
 _BY_OPERATORS = "estimate: the same share of the operators as in the looked-at iterations; at best of all time"
 
@@ -64,17 +63,18 @@ def valued(
 
 
 def _by_lines(results: Results, rows: Array, among: Array, part: float) -> tuple[Saving | None, float] | None:
-    """The saving with its share of the cell; None where no line of theirs was sampled."""
-    looked, place = results.get(LookedTime), results.get(ValueGraph).operators["place"]
+    """The saving, and at least which share of the cell that is; None where no line of theirs was sampled."""
+    looked = results.get(LookedTime)
     if not looked.known:
         return None
-    whole_ns, lines_ns = looked.of_rows(place, rows, among)
+    whole_ns, lines_ns = looked.of_rows(rows, among)
     central_ns = part * whole_ns
     if not central_ns or not lines_ns:
         return None
     high_ns = max(min(_AT_BEST * central_ns, lines_ns), central_ns)
     share = central_ns / looked.total_ns
-    return Saving(_AT_WORST * central_ns, central_ns, high_ns, share, "C", _BY_LINES, of_cell=True), share
+    saving = Saving(_AT_WORST * central_ns, central_ns, high_ns, share, "C", _BY_LINES, of_cell=True)
+    return saving, _AT_WORST * share
 
 
 def _by_operators(results: Results, found: Finding, share: float) -> tuple[Saving | None, float]:

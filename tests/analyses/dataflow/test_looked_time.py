@@ -59,11 +59,11 @@ def test_where_a_part_of_an_iteration_was_seen_each_line_has_its_own_ratio() -> 
 
 def test_some_rows_may_stand_for_all_of_their_lines() -> None:
     trace = seen({1: 300, 2: 100}, [(1, 100), (1, 200), (2, 100)])
-    found, place = time_of(trace), trace.looked_operators["place"]
+    found = time_of(trace)
     among = np.array([False, True, True])
-    assert found.of_rows(place, np.array([1]), among) == pytest.approx((300 * MS, 300 * MS))
-    assert found.of_rows(place, np.array([1, 2]), among) == pytest.approx((400 * MS, 400 * MS))
-    assert found.of_rows(place, np.array([1]), np.ones(3, bool)) == pytest.approx((200 * MS, 300 * MS))
+    assert found.of_rows(np.array([1]), among) == pytest.approx((300 * MS, 300 * MS))
+    assert found.of_rows(np.array([1, 2]), among) == pytest.approx((400 * MS, 400 * MS))
+    assert found.of_rows(np.array([1]), np.ones(3, bool)) == pytest.approx((200 * MS, 300 * MS))
 
 
 def of_two_looks() -> Trace:
