@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.accounts.node_facts import NodeFacts
+from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.basics.host_marks import main_operators
 from gpuprof.analyses.basics.result import Result, Results
@@ -130,7 +131,7 @@ class _WorkReader:
     def _line(self, place: Array, rows: Array) -> WorkLine | None:
         file, line = int(place[0]), int(place[1])
         described = self._stacks.files[file]
-        operands = self._operands(described.filename, line)
+        operands = operands_at(self._trace, described.filename, line)
         rows, part = self._outside_torch(rows, operands)
         spent = self._lasted[rows] * part
         ns = float(spent.sum())
@@ -247,17 +248,6 @@ class _WorkReader:
                 return True
             node = int(self._nodes["parent"][node])
         return False
-
-    def _operands(self, file: str, line: int) -> tuple[Operand, ...]:
-        """Those of the innermost function around it, of each name the kind that was seen most."""
-        seen = self._trace.context.operands
-        around = [each for each in (seen.seen if seen else ()) if each.file == file and each.first <= line <= each.last]
-        innermost = min((each.last - each.first for each in around), default=0)
-        best: dict[str, Operand] = {}
-        for each in sorted(around, key=lambda one: one.looks):
-            if each.last - each.first == innermost:
-                best[each.name] = each
-        return tuple(best.values())
 
 
 def when(lines: list[WorkLine]) -> Intervals:
