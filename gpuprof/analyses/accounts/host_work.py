@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,9 +14,10 @@ from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.basics.host_marks import main_operators
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.analyses.loops.written_loops import WrittenLoops
 from gpuprof.model import intervals
-from gpuprof.model.context import SampledStacks
+from gpuprof.model.context import SampledFile, SampledStacks
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import Operand
 from gpuprof.model.table import Array
@@ -23,8 +25,11 @@ from gpuprof.model.trace import Trace
 
 _LEAST_SHARE = 0.01
 _NAMED_SHARE = 0.1
+_ENOUGH = 5
 # torch's own Python that is not computing: it writes files, or hands out samples
 _NOT_COMPUTING = ("torch.serialization.", "torch.utils.data.", "torch.utils.tensorboard.")
+_MAKES_TENSORS = (".tensor", ".as_tensor", ".from_numpy")
+_READ = (ast.Name, ast.Attribute)
 _LOADING = "torch/utils/data/"
 _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
@@ -131,8 +136,8 @@ class _WorkReader:
     def _line(self, place: Array, rows: Array) -> WorkLine | None:
         file, line = int(place[0]), int(place[1])
         described = self._stacks.files[file]
-        operands = operands_at(self._trace, described.filename, line)
-        rows, part = self._outside_torch(rows, operands)
+        operands = operands_at(self._trace.context.operands, described.filename, line)
+        rows, part = self._outside_torch(rows, self._reads_tensors(described, line, operands))
         spent = self._lasted[rows] * part
         ns = float(spent.sum())
         if line <= 0 or ns <= 0:
@@ -162,7 +167,18 @@ class _WorkReader:
             ends_ns=self._ends[rows],
         )
 
-    def _outside_torch(self, rows: Array, operands: tuple[Operand, ...]) -> tuple[Array, Array]:
+    def _reads_tensors(self, described: SampledFile, line: int, operands: tuple[Operand, ...]) -> bool:
+        """Whether the line may compute with tensors: it reads one, or calls torch for more than to make one of other
+        data. Of a file without a text its function is asked."""
+        cell = self._trace.context.cell
+        source = cell.source if described.kind == "cell" and cell else described.source
+        nodes = expressions_at(source, line)
+        read = {ast.unparse(each) for each in nodes if isinstance(each, _READ) and isinstance(each.ctx, ast.Load)}
+        known = [each for each in operands if not nodes or each.name in read]
+        known = [each for each in known if not (each.callable and each.kind.endswith(_MAKES_TENSORS))]
+        return any(each.kind.startswith("torch.") for each in known)
+
+    def _outside_torch(self, rows: Array, reads_tensors: bool) -> tuple[Array, Array]:
         """The stretches that are not in torch's Python, and which part of each is not in an operator: of what ran
         outside the recording that is the part which recorded stretches of the line show."""
         names = [self._path(each)[:1] for each in self._node[rows].tolist()]
@@ -175,12 +191,14 @@ class _WorkReader:
         if not bare.any():
             return rows, part
         seen, spent = self._starts[rows[bare]], self._lasted[rows[bare]]
-        inside = spent[(seen >= self._trace.span_start_ns) & (seen < self._trace.span_end_ns)].sum()
-        if inside > 0:
+        recorded = (seen >= self._trace.span_start_ns) & (seen < self._trace.span_end_ns)
+        inside = spent[recorded].sum()
+        # a line that reads no tensor may stand in an operator by its index or its result: one sample says nothing
+        if inside > 0 and (reads_tensors or recorded.sum() >= _ENOUGH):
             # at the instant: until the next look anything may have run
             working = spent[intervals.contains(intervals.union(main_operators(self._trace)), seen)].sum()
             part[bare] = max(1.0 - float(working / inside), 0.0)
-        elif any(each.kind.startswith("torch.") for each in operands):
+        elif reads_tensors:
             part[bare] = 0.0
         return rows, part
 

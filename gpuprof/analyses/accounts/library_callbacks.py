@@ -162,12 +162,12 @@ class _CallbackReader:
             execution_count=cell.execution_count if described.kind == "cell" and cell else described.execution_count,
             line=place.line,
             function=self._stacks.functions[self._function[user]],
-            call=self._library_name(place.library_file, place.library_function),
+            call=self._called(next(each.library for each in of_leaf.values() if each.callback == seen_in)),
             below=frozenset(self._named(node) for each in of_leaf.values() for node in each.library),
             callback=self._stacks.functions[self._function[seen_in]],
             callback_file=target.filename,
             callback_line=self._line[seen_in],
-            operands=operands_at(self._trace, target.filename, self._line[seen_in]),
+            operands=operands_at(self._trace.context.operands, target.filename, self._line[seen_in]),
             ns=int(ns),
             share=ns / self._total_ns,
             library_share=float(spent[~inside].sum()) / ns,
@@ -186,6 +186,11 @@ class _CallbackReader:
             held[key] += ns
         most = max(held, key=lambda each: held[each])
         return int(called[keys.index(most)])
+
+    def _called(self, library: tuple[int, ...]) -> str:
+        """The outermost, past decorators."""
+        names = [self._named(each) for each in library]
+        return next((each for each in names if "<locals>" not in each), names[0])
 
     def _named(self, node: int) -> str:
         return self._library_name(self._file[node], self._function[node])

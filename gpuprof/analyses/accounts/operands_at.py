@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from gpuprof.model.operands import Operand
-from gpuprof.model.trace import Trace
+from gpuprof.model.operands import Operand, Operands
 
 
-def operands_at(trace: Trace, file: str, line: int) -> tuple[Operand, ...]:
+def operands_at(seen: Operands | None, file: str, line: int) -> tuple[Operand, ...]:
     """Those of the innermost function around it, of each name the kind that was seen most."""
-    seen = trace.context.operands
     around = [each for each in (seen.seen if seen else ()) if each.file == file and each.first <= line <= each.last]
     innermost = min((each.last - each.first for each in around), default=0)
     best: dict[str, Operand] = {}

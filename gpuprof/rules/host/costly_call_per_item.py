@@ -37,6 +37,8 @@ _TITLES = {
     Family.WRITE: "`{call}` writes files repeatedly",
     Family.PLOT: "Figures are drawn repeatedly",
     Family.LAST: "`{call}` runs repeatedly, but only its last result is used",
+    Family.AGAIN: "`{call}` computes the same again in each iteration",
+    Family.NUMBERS: "`{call}` reads a list of arrays number by number",
     Family.SAME: "`{call}` works through the same object ({kind}) {often}",
 }
 _CHANGES = {
@@ -50,6 +52,9 @@ _CHANGES = {
     Family.PLOT: "Draw every so many iterations or after the loop; keep the figure and change its data (`set_data`, "
     "`set_offsets`) instead of making it anew.",
     Family.LAST: "Compute it after the loop, or in the last iteration alone; to watch it, every so many iterations.",
+    Family.AGAIN: "Call it before that loop and keep what it gives, in a list or a dict where an inner loop needs "
+    "several results.",
+    Family.NUMBERS: "Join the arrays in NumPy and hand over one: `torch.from_numpy(np.stack(arrays))`.",
     Family.SAME: "Ask for all of it in one call, before the inner loop, if the library has one (`single_source_…`, "
     "`all_pairs_…`, `cdist`, `query` or `predict` with all rows).",
 }

@@ -33,6 +33,7 @@ _TITLES = {
     Family.SEARCH: "{kind} is searched {often}",
     Family.MASK: "{kind} is compared in full {often}",
     Family.COPY: "{kind} is read in full {often}",
+    Family.CONVERT: "{kind} is converted in full {often}",
     Family.DRAW: "The probabilities in {kind} are prepared again for each draw",
     Family.JOIN: "{kind} is copied each time something is added",
     Family.REREAD: "{kind} grows and is read in full {often}",
@@ -44,6 +45,8 @@ _CHANGES = {
     "with `np.searchsorted`), and take each group from there.",
     Family.COPY: "Do not copy or go through all of `{name}` each time: keep the form that is needed up to date (a list "
     "that is used as a ring buffer, a running sum, a sorted list), or make it once, before the loop.",
+    Family.CONVERT: "Take the items that are needed out of `{name}` first and convert those alone, or keep them in one "
+    "array that is made once (`np.empty`), and write new ones into it.",
     Family.DRAW: "Draw all of them in one call (`size=(n, k)`), or draw uniform numbers and find them in "
     "`np.cumsum({name})` with `np.searchsorted`: then the table is made once.",
     Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import ast
 
-from gpuprof.rules.cell.statements import expressions_at
+from gpuprof.analyses.lines.statements import expressions_at
 
 SOURCE = """for x in words:
     if x in seen:
