@@ -146,7 +146,9 @@ def _changed(node: ast.AST, known: Repeatable, changing: set[str], rare: bool) -
         return _changed_by_call(node.value)
     if isinstance(node, ast.Call):
         in_place = isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_")
-        return known.given_to_effects(node) | ({_root(node)} if in_place else set())
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
+        given = known.given_to_effects(node) if name not in _HARMLESS else set()
+        return given | ({_root(node)} if in_place else set())
     return set()
 
 
