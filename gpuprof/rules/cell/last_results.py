@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -136,7 +136,7 @@ def _stored_otherwise(loop: ast.For, given: list[_Given]) -> set[str]:
     return {node.id for node in stored if id(node) not in inside}
 
 
-def has_effects(node: ast.AST, functions: dict[str, _Function], depth: int = 0) -> bool:
+def has_effects(node: ast.AST, functions: Mapping[str, _Function], depth: int = 0) -> bool:
     """Whether it, or what it calls of the text, may change more than its own variables."""
     own = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
     for each in ast.walk(node):

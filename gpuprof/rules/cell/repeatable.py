@@ -38,6 +38,8 @@ _COLLECTIONS = words("list tuple sorted dict set frozenset range array arange li
 _COPIES = frozenset({"copy", "deepcopy", "clone", "zeros", "ones", "empty", "full"})
 _DATA = ("numpy", "pandas", "scipy", "sklearn", "math")
 _GENERATORS = ("default_rng", "RandomState", "Generator")
+# calls for the sake of their effect that leave what they are given as it is
+HARMLESS = words("print display append extend add fit partial_fit write log info debug update manual_seed seed")
 _DEEPEST = 4
 
 
@@ -83,13 +85,34 @@ class Repeatable:
         return {name for name in self.reads(node) if not self._is_data(name, 0)}
 
     def given_to_effects(self, call: ast.Call) -> set[str]:
-        """The names that this call may change: what a function of the text with effects is given, what an object that
+        """The names that this call may change: what a function with effects is given and reads, what an object that
         changes is."""
+        own = self._functions.get(dotted(call.func))
+        if own is not None and self._changes_given(own):
+            return self.reads(call)
         if not has_effects(call, self._functions) and dotted(call.func) not in self._classes:
             return set()
         parts = [*call.args, *(each.value for each in call.keywords)]
         parts += [call.func.value] if isinstance(call.func, ast.Attribute) else []
-        return {name for each in parts if (name := dotted(each).partition(".")[0])}
+        given = {name for each in parts if (name := dotted(each).partition(".")[0])}
+        return given | (self.reads(call) if own is not None else set())
+
+    def _changes_given(self, function: ast.FunctionDef, depth: int = 0) -> bool:
+        """Whether it changes in place what it is given, or what it reads from outside: `w -= step`, `shuffle(rows)`."""
+        inside = [node for each in function.body for node in ast.walk(each)]
+        made = {name for each in inside if isinstance(each, ast.Assign | ast.For | ast.With) for name in _stored(each)}
+        for node in inside:
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in made:
+                return True
+            effect = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(effect, ast.Call) and changed_by(effect) - made - self._modules.keys():
+                return True
+            if isinstance(node, ast.Call):
+                called = self._functions.get(dotted(node.func), function)
+                deeper = called is not function and (depth == _DEEPEST or self._changes_given(called, depth + 1))
+                if deeper or any(each.arg == "out" for each in node.keywords):
+                    return True
+        return False
 
     def _bind(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
@@ -185,6 +208,22 @@ class Repeatable:
         """What it draws are arrays."""
         value = self._values.get(name)
         return isinstance(value, ast.Call) and dotted(value.func).endswith(_GENERATORS)
+
+
+def changed_by(call: ast.Call) -> set[str]:
+    """The names that a call for the sake of its effect changes: what it is a method of, and what it is given."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+    parts = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    if name not in HARMLESS:
+        parts += [*call.args, *(each.value for each in call.keywords)]
+    return {root(each) for each in parts} - {""}
+
+
+def root(node: ast.AST) -> str:
+    """`K` of `K.diagonal().add_(1)`."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_seeded(call: ast.Call) -> bool:

@@ -13,15 +13,11 @@ from functools import lru_cache
 
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
-from gpuprof.rules.cell.repeatable import Repeatable
+from gpuprof.rules.cell.repeatable import HARMLESS, Repeatable, changed_by, root
 from gpuprof.rules.cell.timed_calls import times_its_calls
 
 _Given = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
-# calls for the sake of their effect that leave what they are given as it is
-_HARMLESS = frozenset(
-    {"print", "display", "append", "extend", "add", "fit", "partial_fit", "write", "log", "info", "debug", "update"}
-)
 _GOES_OVER = frozenset({"range", "enumerate", "zip", "sorted", "list", "tuple", "reversed"})
 _VIEWS = frozenset({"items", "keys", "values", "itertuples", "iterrows"})
 
@@ -135,7 +131,7 @@ def _changed(node: ast.AST, known: Repeatable, changing: set[str], rare: bool) -
         kept = isinstance(node, ast.AugAssign) or node.value is None or rare
         if kept or node.value is None or names & _names(node.value) or not known.is_unchanged(node.value, changing):
             return names
-        return {_root(each) for target in targets for each in ast.walk(target) if _is_part(each)}
+        return {root(each) for target in targets for each in ast.walk(target) if _is_part(each)}
     if isinstance(node, ast.For):
         return set() if _goes_over_the_same(node.iter, known, changing) else _names(node.target)
     if isinstance(node, ast.With):
@@ -143,12 +139,13 @@ def _changed(node: ast.AST, known: Repeatable, changing: set[str], rare: bool) -
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | ast.Global | ast.Nonlocal):
         return {name for each in ast.walk(node) if isinstance(each, ast.Name) for name in (each.id,)}
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return _changed_by_call(node.value)
+        return changed_by(node.value)
     if isinstance(node, ast.Call):
         in_place = isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_")
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
-        given = known.given_to_effects(node) if name not in _HARMLESS else set()
-        return given | ({_root(node)} if in_place else set())
+        shown = dotted(node.func) in ("print", "display")
+        is_harmless = isinstance(node.func, ast.Attribute) and node.func.attr in HARMLESS
+        given = set() if shown or is_harmless else known.given_to_effects(node)
+        return given | ({root(node)} if in_place else set())
     return set()
 
 
@@ -173,15 +170,6 @@ def _reads_before(value: ast.expr, given: dict[str, tuple[int, int]], known: Rep
     return any(given.get(name, (0, 0)) >= at for name in known.reads(value) - own)
 
 
-def _changed_by_call(call: ast.Call) -> set[str]:
-    """A call for the sake of its effect: on what it is a method of, and on what it is given."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
-    parts = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    if name not in _HARMLESS:
-        parts += [*call.args, *(each.value for each in call.keywords)]
-    return {_root(each) for each in parts} - {""}
-
-
 def _goes_over_the_same(iterable: ast.expr, known: Repeatable, changing: set[str]) -> bool:
     """Whether each time it gives the same, in the same order: no iterator that is used up, no loader that shuffles."""
     if isinstance(iterable, ast.Call):
@@ -204,13 +192,6 @@ def _is_the_same(node: ast.expr, known: Repeatable, changing: set[str]) -> bool:
 
 def _is_part(node: ast.AST) -> bool:
     return isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load)
-
-
-def _root(node: ast.AST) -> str:
-    """`K` of `K.diagonal().add_(1)`."""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _stored(node: ast.AST) -> set[str]:

@@ -80,10 +80,15 @@ def _again(results: Results, line: WorkLine) -> Operation | None:
     cell, seen = results.context.cell, results.context.operands
     for each in unchanged_calls(cell.source) if cell else ():
         if any(each.first <= at <= each.last for at in line.cell_lines):
-            names = {one.name: one for one in operands_at(seen, cell.filename if cell else "", each.first)}
+            names = {one.name: one for one in operands_at(seen, _cell_file(results), each.first)}
             if all(name in names and _is_plain_data(names[name]) for name in each.unknown):
                 return Operation(Family.AGAIN, each.call, line=each.first, loop=each.loop, turns=each.turns)
     return None
+
+
+def _cell_file(results: Results) -> str:
+    stacks = results.context.stacks
+    return next((each.filename for each in (stacks.files if stacks else ()) if each.kind == "cell"), "")
 
 
 def _is_plain_data(over: Operand) -> bool:

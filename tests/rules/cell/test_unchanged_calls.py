@@ -69,6 +69,9 @@ def test_folds_prepared_again_for_each_configuration() -> None:
         ("        scores = []", "        scores = []\n        X[0] += wd + width"),
         # what is kept is changed afterwards
         ("            scores.append", "            x_tr += 1\n            scores.append"),
+        ("    net = torch", "    x -= x.mean()\n    net = torch"),
+        ("    net = torch", "    rng.shuffle(x)\n    net = torch"),
+        ("    net = torch", "    X[0] = width\n    net = torch"),
         # only once
         ("            x_tr, x_va =", "            if wd * width > 1:\n                x_tr, x_va ="),
         # to time it
