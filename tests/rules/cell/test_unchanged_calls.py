@@ -20,7 +20,7 @@ def prepare(train, valid):
     train = imputer.fit_transform(train)
     return torch.tensor(train), imputer.transform(valid)
 
-def fit(x, width):
+def mean_of(x, width):
     net = torch.nn.Linear(5, width)
     return net(x).mean().item()
 
@@ -31,7 +31,7 @@ for width in (32, 64, 128):
         scores = []
         for tr, va in folds:
             x_tr, x_va = prepare(X[tr], X[va])
-            scores.append(fit(x_tr, width))
+            scores.append(mean_of(x_tr, width))
         results[width, wd] = np.mean(scores)
 """
 LOOP = """import numpy as np
