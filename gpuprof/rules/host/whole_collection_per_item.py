@@ -1,17 +1,18 @@
-"""A whole collection is searched, compared, copied or summed up again for each item.
+"""A whole collection is searched, compared, copied, converted or summed up again for each item.
 
 What it finds
     A line that takes 10% of the cell or more, runs again and again, and goes through all of one large object each time:
-    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `choice(…, p=weights)`, a table
-    that is joined to itself with one more row, a list that is read from its beginning whenever it got longer. The line
-    is known by samples of the stack over the whole cell, the object by looks at the names of the function that runs.
+    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `np.array(memory)`,
+    `choice(…, p=weights)`, a table that is joined to itself with one more row, a list that is read from its beginning
+    whenever it got longer. The line is known by samples of the stack over the whole cell, the object by looks at the
+    names of the function that runs.
 
 Why it costs
     Each item costs as much as the whole collection is long: twice the data take four times as long.
 
 What to do
     Do what concerns the whole collection once, before the loop: a dict from key to position, a set, groups by key, a
-    sorted array. Draw all numbers in one call. Collect rows in a list and join them once, after the loop.
+    sorted array. Convert only what is used. Draw all numbers in one call. Collect rows in a list and join them once, after the loop.
 
 When to leave it
     When the collection changes between two items, so that nothing made of it can be kept.
