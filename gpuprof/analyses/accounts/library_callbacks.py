@@ -76,7 +76,7 @@ class LibraryCallbacks(Result):
         return cls(tuple(sorted(found, key=lambda each: -each.ns)), total_ns)
 
 
-class _Place(NamedTuple):
+class _CallSite(NamedTuple):
     """A line of the user's, and the library's function that it calls."""
 
     file: int
@@ -88,7 +88,7 @@ class _Place(NamedTuple):
 class _Passage(NamedTuple):
     """A call of a library on a stack: `user` and `callback` are nodes, `callback` -1 where it is not called."""
 
-    place: _Place
+    place: _CallSite
     user: int
     callback: int
     library: tuple[int, ...]
@@ -111,7 +111,7 @@ class _CallbackReader:
         return own_frames(self._trace, self._stacks)[1]
 
     def found(self) -> list[LibraryCallback]:
-        passages = dict[_Place, dict[int, _Passage]]()
+        passages = dict[_CallSite, dict[int, _Passage]]()
         for leaf in np.unique(self._node).tolist():
             for each in self._passages(leaf) if leaf >= 0 else ():
                 # the outermost of several of one place: a callback that calls itself back
@@ -134,14 +134,16 @@ class _CallbackReader:
                 library.append(node)
                 continue
             if user >= 0 and library and not any(self._named(each).startswith(_TORCH) for each in library):
-                place = _Place(self._file[user], self._line[user], self._file[library[0]], self._function[library[0]])
+                place = _CallSite(
+                    self._file[user], self._line[user], self._file[library[0]], self._function[library[0]]
+                )
                 iterated = node >= 0 and self._stacks.functions[self._function[node]].endswith(_ITERATED)
                 if not iterated:
                     found.append(_Passage(place, user, node, tuple(library)))
             user, library = node, []
         return found
 
-    def _callback(self, place: _Place, of_leaf: dict[int, _Passage]) -> LibraryCallback | None:
+    def _callback(self, place: _CallSite, of_leaf: dict[int, _Passage]) -> LibraryCallback | None:
         rows = np.flatnonzero(np.isin(self._node, np.array(list(of_leaf), np.int64)))
         called = np.array([of_leaf[each].callback for each in self._node[rows].tolist()], np.int64)
         reached, stays = _reach(rows, called >= 0)

@@ -61,6 +61,7 @@ class Repeatable:
         self._classes = {each.name for each in nodes if isinstance(each, ast.ClassDef)}
         self._modules = dict[str, str]()
         self._values = dict[str, ast.expr | None]()
+        self._sources = dict[str, set[str]]()
         for node in nodes:
             self._bind(node)
 
@@ -83,6 +84,10 @@ class Repeatable:
         """The names that it reads, those of the functions it calls included, that may be anything: not a function, not
         imported, not made by NumPy, pandas, SciPy, scikit-learn or of constants."""
         return {name for name in self.reads(node) if not self._is_data(name, 0)}
+
+    def sources(self, name: str) -> set[str]:
+        """The names that anything it is made of reads, of which it may be a view or a part."""
+        return self._sources.get(name, set()) - self._functions.keys() - self._modules.keys()
 
     def given_to_effects(self, call: ast.Call) -> set[str]:
         """The names that this call may change: what a function with effects is given and reads, what an object that
@@ -138,6 +143,8 @@ class Repeatable:
 
     def _give(self, name: str, value: ast.expr | None) -> None:
         self._values[name] = None if name in self._values else value
+        read = (each.id for each in ast.walk(value) if isinstance(each, ast.Name)) if value is not None else ()
+        self._sources.setdefault(name, set()).update(read)
 
     def reads(self, node: ast.AST, depth: int = 0) -> set[str]:
         """The names that it reads from outside, through the text's functions; attributes go by their object."""

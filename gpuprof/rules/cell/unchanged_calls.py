@@ -19,6 +19,7 @@ from gpuprof.rules.cell.timed_calls import times_its_calls
 _Given = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 _GOES_OVER = frozenset({"range", "enumerate", "zip", "sorted", "list", "tuple", "reversed"})
+_IN_PLACE = ("pop", "heappop", "heappush", "heapreplace", "setdefault", "send")
 _VIEWS = frozenset({"items", "keys", "values", "itertuples", "iterrows"})
 
 
@@ -108,11 +109,15 @@ def _changing(loop: ast.For, known: Repeatable) -> set[str]:
     for node in nodes:
         if isinstance(node, _Given) and node.value is not None and _reads_before(node.value, given, known):
             changing |= {name for each in _targets(node) for name in _names(each)}
+    mutated = {name for node in nodes for name in _mutated(node, known)}
     before = -1
     while len(changing) != before:
         before = len(changing)
+        # what was made of another name may be a view of it
+        mutated |= {source for name in mutated for source in known.sources(name)}
+        changing |= mutated
         for node in nodes:
-            changing |= _changed(node, known, changing, id(node) in rare)
+            changing |= _bound(node, known, changing, id(node) in rare)
     return changing
 
 
@@ -123,30 +128,41 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
             yield from _inside(each)
 
 
-def _changed(node: ast.AST, known: Repeatable, changing: set[str], rare: bool) -> set[str]:
-    """What this node by itself makes change."""
+def _bound(node: ast.AST, known: Repeatable, changing: set[str], rare: bool) -> set[str]:
+    """The names to which this node gives another value each time."""
     if isinstance(node, _Given):
-        targets = _targets(node)
-        names = {name for each in targets for name in _names(each)}
+        names = {name for each in _targets(node) for name in _stored(each)}
         kept = isinstance(node, ast.AugAssign) or node.value is None or rare
         if kept or node.value is None or names & _names(node.value) or not known.is_unchanged(node.value, changing):
             return names
-        return {root(each) for target in targets for each in ast.walk(target) if _is_part(each)}
-    if isinstance(node, ast.For):
+    elif isinstance(node, ast.For):
         return set() if _goes_over_the_same(node.iter, known, changing) else _names(node.target)
-    if isinstance(node, ast.With):
+    elif isinstance(node, ast.With):
         return {name for each in node.items if each.optional_vars for name in _names(each.optional_vars)}
-    if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | ast.Global | ast.Nonlocal):
-        return {name for each in ast.walk(node) if isinstance(each, ast.Name) for name in (each.id,)}
+    elif isinstance(node, ast.Global | ast.Nonlocal):
+        return set(node.names)
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        return {each.asname or each.name.partition(".")[0] for each in node.names}
+    return set()
+
+
+def _mutated(node: ast.AST, known: Repeatable) -> set[str]:
+    """The names whose objects this node changes in place."""
+    if isinstance(node, ast.AugAssign):
+        return {root(node.target)}
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.Delete):
+        targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]
+        return {root(each) for target in targets for each in ast.walk(target) if _is_part(each)}
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return changed_by(node.value)
-    if isinstance(node, ast.Call):
-        in_place = isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_")
-        shown = dotted(node.func) in ("print", "display")
-        is_harmless = isinstance(node.func, ast.Attribute) and node.func.attr in HARMLESS
-        given = set() if shown or is_harmless else known.given_to_effects(node)
-        return given | ({root(node)} if in_place else set())
-    return set()
+    if not isinstance(node, ast.Call):
+        return set()
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
+    if name.endswith("_") or name.startswith(_IN_PLACE):
+        return {root(node), *(root(each) for each in node.args)}
+    shown = dotted(node.func) in ("print", "display")
+    is_harmless = isinstance(node.func, ast.Attribute) and node.func.attr in HARMLESS
+    return set() if shown or is_harmless else known.given_to_effects(node)
 
 
 def _targets(node: _Given) -> list[ast.expr]:

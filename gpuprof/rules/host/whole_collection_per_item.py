@@ -12,7 +12,8 @@ Why it costs
 
 What to do
     Do what concerns the whole collection once, before the loop: a dict from key to position, a set, groups by key, a
-    sorted array. Convert only what is used. Draw all numbers in one call. Collect rows in a list and join them once, after the loop.
+    sorted array. Convert only what is used. Draw all numbers in one call. Collect rows in a list and join them once,
+    after the loop.
 
 When to leave it
     When the collection changes between two items, so that nothing made of it can be kept.

@@ -40,6 +40,10 @@ from sklearn.neighbors import KDTree
 table = pd.DataFrame({"a": [1.0, 2.0]})
 points = np.zeros((9, 2))
 rng = np.random.default_rng(0)
+queue = [3, 2, 1]
+def grow(k):
+    points[k] = 1
+    return k
 for k in range(8):
     STATEMENT
     print(k, value)
@@ -101,12 +105,18 @@ def test_calls_of_libraries(statement: str) -> None:
         "value = rng.normal(size=9)",
         "value = pd.read_csv('a.csv')",
         "value = next(batches)",
+        # what it reads is changed by another name for it, or by a function that reads it
+        "row = points[0]; row[1] = k; value = np.linalg.svd(points)",
+        "row = points; row += 1; value = np.linalg.svd(points)",
+        "count = grow(k); value = np.linalg.svd(points)",
+        "least = heapq.heappop(queue); value = np.sort(queue)",
         # nobody knows what that does
         "value = measure_all(points)",
         # made anew to be changed, or for its effect
         "value = points.copy()",
         "value = np.sort(points); value[0] = k",
         "value = np.sort(points); value.resize(3)",
+        "value = np.sort(points); view = value[:3]; view += 1",
         "np.linalg.svd(points); value = k",
         "value = len(points)",
     ],
