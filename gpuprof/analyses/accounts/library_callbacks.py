@@ -32,7 +32,8 @@ class LibraryCallback:
     the library's functions seen in that call, outside of the callback. `callback`: its qualified name, seen in
     `callback_line` of `callback_file`; `operands`: what the names there stood for. `ns`: from the first to the last
     moment that the callback was seen within one call, `share` of the whole cell, `library_share` of `ns`: outside the
-    callback, `torch_share` of `ns`: in torch's Python below the callback, all 0..1. `stays`: how often the callback was
+    callback, `inner_share` of `ns`: in the same library below the callback, `torch_share` of `ns`: in torch's Python
+    below the callback, all 0..1. `stays`: how often the callback was
     seen after it was not: it was called as often at least. `cell_lines`: lines of the profiled cell that led there.
     `starts_ns`, `ends_ns`: on the trace's clock.
     """
@@ -51,6 +52,7 @@ class LibraryCallback:
     ns: int
     share: float
     library_share: float
+    inner_share: float
     torch_share: float
     stays: int
     cell_lines: tuple[int, ...]
@@ -157,14 +159,19 @@ class _CallbackReader:
         user = next(each.user for each in of_leaf.values() if each.callback == seen_in)
         described, target = self._stacks.files[place.file], self._stacks.files[self._file[seen_in]]
         cell = self._trace.context.cell
-        in_torch = [each and self._is_torch(leaf) for leaf, each in zip(leaves, inside.tolist(), strict=True)]
+        call = self._called(next(each.library for each in of_leaf.values() if each.callback == seen_in))
+
+        def below(library: str) -> float:
+            found = [each and self._is_in(leaf, library) for leaf, each in zip(leaves, inside.tolist(), strict=True)]
+            return float(spent[np.array(found, bool)].sum()) / ns
+
         return LibraryCallback(
             file=described.filename,
             is_cell=described.kind == "cell",
             execution_count=cell.execution_count if described.kind == "cell" and cell else described.execution_count,
             line=place.line,
             function=self._stacks.functions[self._function[user]],
-            call=self._called(next(each.library for each in of_leaf.values() if each.callback == seen_in)),
+            call=call,
             below=frozenset(self._named(node) for each in of_leaf.values() for node in each.library),
             callback=self._stacks.functions[self._function[seen_in]],
             callback_file=target.filename,
@@ -173,7 +180,8 @@ class _CallbackReader:
             ns=int(ns),
             share=ns / self._total_ns,
             library_share=float(spent[~inside].sum()) / ns,
-            torch_share=float(spent[np.array(in_torch, bool)].sum()) / ns,
+            inner_share=below(f"{call.partition('.')[0]}."),
+            torch_share=below(_TORCH),
             stays=stays,
             cell_lines=self._cell_lines(user),
             starts_ns=self._starts[rows],
@@ -201,10 +209,11 @@ class _CallbackReader:
         module = self._stacks.files[file].filename.replace("\\", "/").removesuffix(".py").removesuffix("/__init__")
         return f"{module.replace('/', '.')}.{self._stacks.functions[function]}"
 
-    def _is_torch(self, leaf: int) -> bool:
+    def _is_in(self, leaf: int, library: str) -> bool:
+        """Below the innermost line of the user's."""
         own = int(self._own[leaf])
         while leaf >= 0 and leaf != own:
-            if self._named(leaf).startswith(_TORCH):
+            if self._named(leaf).startswith(library):
                 return True
             leaf = self._parent[leaf]
         return False

@@ -18,8 +18,7 @@ _BETWEEN_ROWS = 0.1
 # of the call: then the model is what takes the time
 _TORCH = 0.1
 _NUMBERS = ("numpy.ndarray", "pandas.")
-# what pandas makes of each group carries the kind of the whole
-_OTHER_THAN_NUMBERS = ("builtins.", "collections.", "datetime.", "pathlib.", "PIL.", "torch.")
+_OTHER_THAN_NUMBERS = ("builtins.", "numpy.str_", "collections.", "datetime.", "pathlib.", "PIL.", "torch.")
 
 
 class CallbackKind(Enum):
@@ -88,11 +87,17 @@ def is_per_item(kind: CallbackKind, found: LibraryCallback, text: CallbackText |
     return text.is_straight and any(_is_small(each) for each in given)
 
 
-def is_replaced_whole(kind: CallbackKind, text: CallbackText | None) -> bool:
-    """Whether a change takes the place of the callback's own work as well, not of the library's around it alone."""
-    if text is None:
-        return False
-    return text.is_arithmetic or text.is_built_in or (text.is_straight and kind is not CallbackKind.GROUP)
+def removed_ns(kind: CallbackKind, found: LibraryCallback, text: CallbackText | None) -> float:
+    """The time that a change leaves out: what the library takes, and the callback's own work where arrays do it, too.
+
+    What pandas does with one row or window below a callback is as much for two numbers as for many.
+    """
+    if text is not None and (
+        text.is_arithmetic or text.is_built_in or (text.is_straight and kind is not CallbackKind.GROUP)
+    ):
+        return float(found.ns)
+    inner = found.inner_share if kind in (CallbackKind.WINDOW, CallbackKind.ROW) else 0.0
+    return found.ns * (found.library_share + inner)
 
 
 def _is_large(given: Operand) -> bool:

@@ -36,7 +36,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.callback_text import callback_text
-from gpuprof.rules.host.callback_kinds import OFTEN, CallbackKind, given_to, is_per_item, is_replaced_whole, kind_of
+from gpuprof.rules.host.callback_kinds import OFTEN, CallbackKind, given_to, is_per_item, kind_of, removed_ns
 from gpuprof.rules.host.repeated_host_work import line_of, object_words, source_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
@@ -159,8 +159,7 @@ def _groups(results: Results) -> list[_Group]:
             continue
         text = callback_text(source_of(results, each.callback_file), each.callback, each.callback_line)
         if is_per_item(kind, each, text):
-            removed_ns = each.ns * (1.0 if is_replaced_whole(kind, text) else each.library_share)
-            found[kind, each.file, each.function].append((each, removed_ns))
+            found[kind, each.file, each.function].append((each, removed_ns(kind, each, text)))
     return [
         _Group(kind, tuple(each for each, _ in group), sum(each.ns for each, _ in group), sum(ns for _, ns in group))
         for (kind, _, _), group in found.items()

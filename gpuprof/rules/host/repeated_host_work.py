@@ -224,8 +224,9 @@ def _called(work: RepeatedHostWork) -> str:
     if line is not None:
         calls = "" if line in [each.line for each in work.lines] else f"Line {line} calls it: "
         if work.operation.family is Family.AGAIN:
+            nothing = "nothing" if calls else "Nothing"
             return (
-                f" {calls}nothing that `{work.operation.call}` is given depends on the loop in line "
+                f" {calls}{nothing} that `{work.operation.call}` is given depends on the loop in line "
                 f"{work.operation.loop}, so that its results are the same in each iteration."
             )
         names = " and ".join(f"`{name}`" for name in work.operation.names)

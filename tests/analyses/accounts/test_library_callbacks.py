@@ -64,7 +64,11 @@ def test_decorators_do_not_give_a_call_its_name() -> None:
 def test_torch_calls_back_as_well_and_is_none_of_these() -> None:
     assert found((100, (CALLER, MODEL, (CELL_FILE, "Net.forward", 9)))) == []
     (call,) = found((60, (CALLER, MAP, DOUBLED, MODEL)), (40, (CALLER, MAP, DOUBLED)))
-    assert call.torch_share == 0.6
+    assert (call.torch_share, call.inner_share) == (0.6, 0.0)
+    (call,) = found(
+        (60, (CALLER, MAP, DOUBLED, library("pandas/core/series.py", "Series.get"))), (40, (CALLER, MAP, DOUBLED))
+    )
+    assert (call.torch_share, call.inner_share) == (0.0, 0.6)
 
 
 def test_one_within_another_counts_in_both() -> None:

@@ -115,6 +115,11 @@ def test_a_function_in_a_module_is_judged_by_what_was_seen() -> None:
     found = told(called_back(500, *ROWS, callback=callback))
     assert found is not None and "calls `ratio` again and again" in found.explanation
     assert told(called_back(500, *VALUES, callback=callback)) is None
+    # what pandas takes for one row below the function goes with the rest, the function's own work does not
+    assert told(called_back(500, *ROWS, callback=callback, outside=0.12)) is None
+    get = library("pandas/core/series.py", "Series.__getattr__")
+    found = told(called_back(500, *ROWS, callback=callback, outside=0.12, inner=(get,)))
+    assert found is not None and found.saving is not None and abs(found.saving.share - 0.28) < 0.01
 
 
 def test_a_generator_that_pandas_goes_through_is_no_callback() -> None:
