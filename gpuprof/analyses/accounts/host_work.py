@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,7 +15,7 @@ from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.basics.host_marks import main_operators
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.lines.statements import expressions_at
+from gpuprof.analyses.lines.statements import expressions_at, imported_names
 from gpuprof.analyses.loops.written_loops import WrittenLoops
 from gpuprof.model import intervals
 from gpuprof.model.context import SampledFile, SampledStacks
@@ -29,6 +30,7 @@ _ENOUGH = 5
 # torch's own Python that is not computing: it writes files, or hands out samples
 _NOT_COMPUTING = ("torch.serialization.", "torch.utils.data.", "torch.utils.tensorboard.")
 _MAKES_TENSORS = (".tensor", ".as_tensor", ".from_numpy")
+_BUILTINS = frozenset(dir(builtins))
 _READ = (ast.Name, ast.Attribute)
 _LOADING = "torch/utils/data/"
 _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
@@ -137,7 +139,7 @@ class _WorkReader:
         file, line = int(place[0]), int(place[1])
         described = self._stacks.files[file]
         operands = operands_at(self._trace.context.operands, described.filename, line)
-        rows, part = self._outside_torch(rows, self._reads_tensors(described, line, operands))
+        rows, part = self._outside_torch(rows, operands, self._reads_no_tensor(described, line, operands))
         spent = self._lasted[rows] * part
         ns = float(spent.sum())
         if line <= 0 or ns <= 0:
@@ -167,18 +169,21 @@ class _WorkReader:
             ends_ns=self._ends[rows],
         )
 
-    def _reads_tensors(self, described: SampledFile, line: int, operands: tuple[Operand, ...]) -> bool:
-        """Whether the line may compute with tensors: it reads one, or calls torch for more than to make one of other
-        data. Of a file without a text its function is asked."""
+    def _reads_no_tensor(self, described: SampledFile, line: int, operands: tuple[Operand, ...]) -> bool:
+        """Whether it is known of all names of the line that they are no tensors, and torch is called for nothing but to
+        make one of other data."""
         cell = self._trace.context.cell
         source = cell.source if described.kind == "cell" and cell else described.source
         nodes = expressions_at(source, line)
+        names = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+        looked_at = {each.name.partition(".")[0] for each in operands} | imported_names(source) | _BUILTINS
+        if not operands or not nodes or not names <= looked_at:
+            return False
         read = {ast.unparse(each) for each in nodes if isinstance(each, _READ) and isinstance(each.ctx, ast.Load)}
-        known = [each for each in operands if not nodes or each.name in read]
-        known = [each for each in known if not (each.callable and each.kind.endswith(_MAKES_TENSORS))]
-        return any(each.kind.startswith("torch.") for each in known)
+        known = [each for each in operands if each.name in read and each.kind.startswith("torch.")]
+        return all(each.callable and each.kind.endswith(_MAKES_TENSORS) for each in known)
 
-    def _outside_torch(self, rows: Array, reads_tensors: bool) -> tuple[Array, Array]:
+    def _outside_torch(self, rows: Array, operands: tuple[Operand, ...], reads_no_tensor: bool) -> tuple[Array, Array]:
         """The stretches that are not in torch's Python, and which part of each is not in an operator: of what ran
         outside the recording that is the part which recorded stretches of the line show."""
         names = [self._path(each)[:1] for each in self._node[rows].tolist()]
@@ -193,12 +198,14 @@ class _WorkReader:
         seen, spent = self._starts[rows[bare]], self._lasted[rows[bare]]
         recorded = (seen >= self._trace.span_start_ns) & (seen < self._trace.span_end_ns)
         inside = spent[recorded].sum()
-        # a line that reads no tensor may stand in an operator by its index or its result: one sample says nothing
-        if inside > 0 and (reads_tensors or recorded.sum() >= _ENOUGH):
+        # such a line stands in operators by its index or its result alone: a look or two at those say nothing
+        if reads_no_tensor and recorded.sum() < _ENOUGH:
+            return rows, part
+        if inside > 0:
             # at the instant: until the next look anything may have run
             working = spent[intervals.contains(intervals.union(main_operators(self._trace)), seen)].sum()
             part[bare] = max(1.0 - float(working / inside), 0.0)
-        elif reads_tensors:
+        elif any(each.kind.startswith("torch.") for each in operands):
             part[bare] = 0.0
         return rows, part
 

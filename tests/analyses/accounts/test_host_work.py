@@ -51,7 +51,12 @@ def test_time_in_operators_at_the_instant_of_a_look_is_torch_s() -> None:
 
 @pytest.mark.parametrize(
     ("text", "known"),
-    [("x = torch.tensor(rows)[i]", True), ("x = weights[i]", False), ("x = torch.randn(9, i)", False)],
+    [
+        ("x = torch.tensor(rows)[i]", True),
+        ("x = weights[i]", False),
+        ("x = torch.randn(9, i)", False),
+        ("x = torch.tensor(rows)[j]", False),
+    ],
 )
 def test_a_line_that_reads_no_tensor_is_host_work_though_its_function_knows_some(text: str, known: bool) -> None:
     """Nothing of it was recorded, or one look that fell on an operator."""
@@ -63,7 +68,7 @@ def test_a_line_that_reads_no_tensor_is_host_work_though_its_function_knows_some
         Operand(file=CELL_FILE, first=1, last=3, name=name, kind=kind, callable=name.startswith("torch."))
         for name, kind in kinds.items()
     ]
-    cell = Cell(source=f"for i in range(9):\n    {text}\n    pass\n", filename=CELL_FILE)
+    cell = Cell(source=f"import torch\n{text}\npass\n", filename=CELL_FILE)
     found = work(builder.context(cell=cell, operands=Operands(looks=1, seen=tuple(seen))).build())
     assert (2 in [each.line for each in found.lines]) is known
 
