@@ -89,5 +89,5 @@ def test_a_function_called_for_each_row_is_named_and_whole_columns_are_not(tmp_p
 
     (finding,) = (each for each in by_row["findings"] if each["rule"] == "python_callback_per_item")
     assert finding["title"].startswith("pandas calls Python for each row")
-    assert 3 in finding["where"]["lines"] and "calls a `lambda` again and again" in finding["explanation"]
+    assert 3 in finding["where"]["lines"] and "calls a `lambda` repeatedly" in finding["explanation"]
     assert "python_callback_per_item" not in {each["rule"] for each in by_column["findings"]}

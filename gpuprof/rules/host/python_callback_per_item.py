@@ -173,14 +173,14 @@ def _explanation(results: Results, found: _Group, library_share: float) -> str:
     called = "a `lambda`" if name.startswith("<") else f"`{name}`"
     place = line_of(first)
     others = len({each.line for each in found.callbacks}) - 1
-    beside = f", and {units.plural(others, 'other line')} of `{_bare(first.function)}`" if others else ""
+    beside = f" and {units.plural(others, 'other line')} of `{_bare(first.function)}`" if others else ""
     given = next(iter(given_to(first, text)), None)
     got = f" `{given.name}` was {object_words(given)}." if given is not None else ""
     # of few samples the share says nothing
     seen = sum(each.stays for each in found.callbacks) >= OFTEN
     outside = f", {units.percent(library_share)} of that outside of your function" if seen else ""
     return (
-        f"In {place}{beside} `{_shortened(first.call)}` calls {called} again and again: {units.duration(found.ns)} "
+        f"In {place}{beside}, `{_shortened(first.call)}` calls {called} repeatedly: {units.duration(found.ns)} "
         f"of the cell{outside}.{got}"
     )
 

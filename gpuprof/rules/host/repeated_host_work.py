@@ -116,7 +116,7 @@ def often(work: RepeatedHostWork) -> str:
     if work.operation.family in ALWAYS and not work.first.depth and not work.first.per_sample:
         return "once"
     if work.operation.family is Family.AGAIN:
-        return "again and again"
+        return "repeatedly"
     if work.first.per_sample:
         return "for each sample"
     return "for each item" if is_nested(work) else "repeatedly"

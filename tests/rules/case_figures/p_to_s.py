@@ -130,7 +130,7 @@ FIGURES = {
     ),
     "python_callback_per_item": Figures(
         (
-            "In line 2 `pandas.Rolling.apply` calls a `lambda` again and again: 500 ms of the cell, 40 % of that"
+            "In line 2, `pandas.Rolling.apply` calls a `lambda` repeatedly: 500 ms of the cell, 40 % of that"
             " outside of your function."
         ),
         {

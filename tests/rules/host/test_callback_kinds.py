@@ -49,7 +49,7 @@ def test_what_was_seen_to_be_called_again_and_again(frames: tuple[Frame, ...], t
     found = told(called_back(500, *frames))
     assert found is not None and found.title.startswith(title) and found.severity == Severity.HIGH
     assert found.evidence["operation"] == operation
-    assert "calls a `lambda` again and again: 500 ms of the cell, 40 % of that outside" in found.explanation
+    assert "calls a `lambda` repeatedly: 500 ms of the cell, 40 % of that outside" in found.explanation
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_of_a_long_function_only_what_the_library_takes_counts() -> None:
 def test_a_function_in_a_module_is_judged_by_what_was_seen() -> None:
     callback = ("/home/me/features.py", "ratio", 7)
     found = told(called_back(500, *ROWS, callback=callback))
-    assert found is not None and "calls `ratio` again and again" in found.explanation
+    assert found is not None and "calls `ratio` repeatedly" in found.explanation
     assert told(called_back(500, *VALUES, callback=callback)) is None
     # what pandas takes for one row below the function goes with the rest, the function's own work does not
     assert told(called_back(500, *ROWS, callback=callback, outside=0.12)) is None
