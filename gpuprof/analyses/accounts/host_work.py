@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.hot_spots import own_frames
+from gpuprof.analyses.accounts.library_callbacks import PER_ITEM
 from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.accounts.phase import PHASES, Phase
@@ -30,6 +31,8 @@ _ENOUGH = 5
 # torch's own Python that is not computing: it writes files, or hands out samples
 _NOT_COMPUTING = ("torch.serialization.", "torch.utils.data.", "torch.utils.tensorboard.")
 _MAKES_TENSORS = (".tensor", ".as_tensor", ".from_numpy")
+# a function that a library calls for each row runs as often as one in two loops
+_ROWS_AND_PAIRS = 2
 _BUILTINS = frozenset(dir(builtins))
 _READ = (ast.Name, ast.Attribute)
 _LOADING = "torch/utils/data/"
@@ -43,8 +46,9 @@ class WorkLine:
     `ns`: time in it outside of torch's computing, `share` of the whole cell, 0..1; `own_share`: of `ns`, in no function
     of a library: the line's own Python, and what is built in. `below`: functions of libraries below it, with the
     share of `ns` in each and what it calls, the largest first. `first`: of those the one that the line itself called
-    for longest. `depth`: loops of the text that run it, those around its callers included; `per_sample`: a DataLoader
-    called it. `operands`: what the names of its function stood for. `starts_ns`, `ends_ns`: when, on the trace's clock.
+    for longest. `depth`: loops of the text that run it, those around its callers included, and two more where a library
+    calls its function for each row, value or pair; `per_sample`: a DataLoader called it. `operands`: what the names of
+    its function stood for. `starts_ns`, `ends_ns`: when, on the trace's clock.
     `cell_lines`: lines of the profiled cell that led there, itself included.
     `phase`: what the stack says of it, None where it says nothing.
     """
@@ -261,6 +265,9 @@ class _WorkReader:
             if not self._function(frame).endswith(_INNER):
                 file, line = "" if described.kind == "cell" else described.filename, int(self._nodes["line"][frame])
                 depth += sum(loop.holds(file, line) for loop in self._loops)
+            caller = int(self._nodes["parent"][frame])
+            if caller >= 0 and any(name.startswith(PER_ITEM) for name in self._path(caller)):
+                depth += _ROWS_AND_PAIRS
         return depth
 
     def _cell_lines(self, node: int) -> tuple[int, ...]:

@@ -20,6 +20,14 @@ from gpuprof.model.trace import Trace
 _LEAST_SHARE = 0.01
 _OWN = ("cell", "notebook", "module")
 _TORCH = "torch."
+# these call what they are given for each item, in a loop of their own
+PER_ITEM = (
+    *("pandas.core.window.", "pandas.core.groupby.", "pandas.core.resample.", "pandas.core.apply.Frame"),
+    *("pandas.core.apply.SeriesApply.", "pandas.core.algorithms.map_array", "pandas.core.base.IndexOpsMixin._map"),
+    *("scipy.spatial.distance.", "sklearn.metrics.pairwise.", "sklearn.neighbors.", "scipy.ndimage."),
+    *("numpy.lib._shape_base_impl.apply_along_axis", "numpy.lib.shape_base.apply_along_axis"),
+    *("numpy.lib._function_base_impl.vectorize", "numpy.lib.function_base.vectorize"),
+)
 # what goes over something of the user's calls nothing back
 _ITERATED = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
 

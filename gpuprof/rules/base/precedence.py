@@ -170,6 +170,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "hardly_read",
         "repeated_work",
     ),
+    # what the function does, where that is the fault
+    "python_callback_per_item": ("whole_collection_per_item",),
     "python_loop_over_batch": ("tensor_by_element",),
     "round_trips": ("copy_round_trip",),
     # what is filled number by number, and always with the same ones

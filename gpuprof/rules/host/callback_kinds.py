@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from enum import Enum
 
 from gpuprof.analyses.accounts.library_callbacks import LibraryCallback
@@ -52,12 +54,22 @@ _BY_FUNCTION: tuple[tuple[CallbackKind, tuple[str, ...]], ...] = (
 _OF_NUMBERS = frozenset({CallbackKind.VALUE, CallbackKind.ELEMENT, CallbackKind.ROW})
 
 
-def kind_of(found: LibraryCallback) -> CallbackKind | None:
-    """What it is called for; None where a callback is the point (an optimizer, a pipeline), or called seldom."""
+def kind_of(found: LibraryCallback, nodes: Sequence[ast.AST] = ()) -> CallbackKind | None:
+    """What it is called for; None where a callback is the point (an optimizer, a pipeline), or called seldom. `nodes`:
+    of the statement that calls."""
     for kind, prefixes in _BY_FUNCTION:
         if any(name.startswith(prefixes) for name in found.below):
             return kind
-    return None
+    # pandas calls rows and columns back in one place
+    is_frame = any(name.startswith("pandas.core.apply.FrameApply.") for name in found.below)
+    return CallbackKind.ROW if is_frame and any(_is_along_rows(each) for each in nodes) else None
+
+
+def _is_along_rows(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "apply":
+        return False
+    given = [each.value for each in node.keywords if each.arg == "axis"] or node.args[1:2]
+    return any(isinstance(each, ast.Constant) and each.value in (1, "columns") for each in given)
 
 
 def given_to(found: LibraryCallback, text: CallbackText | None) -> tuple[Operand, ...]:

@@ -31,6 +31,7 @@ from gpuprof.analyses.accounts.library_callbacks import LibraryCallback, Library
 from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.sample_error import share_error
+from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
@@ -154,7 +155,7 @@ class PythonCallbackPerItem(Rule):
 def _groups(results: Results) -> list[_Group]:
     found = defaultdict[tuple[CallbackKind, str, str], list[tuple[LibraryCallback, float]]](list)
     for each in results.get(LibraryCallbacks).callbacks:
-        kind = kind_of(each)
+        kind = kind_of(each, expressions_at(source_of(results, each.file), each.line))
         if kind is None:
             continue
         text = callback_text(source_of(results, each.callback_file), each.callback, each.callback_line)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gpuprof.analyses.accounts.library_callbacks import PER_ITEM
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.operands import Operand
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.host.callback_kinds import _BY_FUNCTION
 from gpuprof.rules.registry import rule
 from tests.rules.cases.host.costly_call_per_item import library
 from tests.rules.cases.host.python_callback_per_item import SOURCE, called_back, given
@@ -102,6 +104,18 @@ def test_small_arrays_by_the_text_and_what_was_given(frames: tuple[Frame, ...], 
 )
 def test_where_a_callback_is_the_point(trace: Trace) -> None:
     assert told(trace) is None
+
+
+@pytest.mark.parametrize(("axis", "told_of"), [("axis=1", True), ("axis='columns'", True), ("axis=0", False)])
+def test_rows_are_known_by_the_text_as_well(axis: str, told_of: bool) -> None:
+    source = SOURCE.replace("rolling(28).apply(lambda s: s.mean())", f"apply(lambda s: s.a * s.b, {axis})")
+    frames = (ROWS[0], library("pandas/core/apply.py", "FrameApply.apply_standard"))
+    assert (told(called_back(500, *frames, source=source)) is not None) is told_of
+
+
+def test_the_functions_are_those_by_which_loops_of_libraries_are_counted() -> None:
+    for _, prefixes in _BY_FUNCTION:
+        assert all(each.startswith(PER_ITEM) for each in prefixes)
 
 
 def test_of_a_long_function_only_what_the_library_takes_counts() -> None:

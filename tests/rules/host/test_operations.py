@@ -243,3 +243,18 @@ def prepared(source: str, *seen: Operand) -> Trace:
         builder.stack(at + 50_000, 50_000, (CELL_FILE, "<module>", 7), MODEL)
     operands = Operands(looks=9, seen=seen)
     return builder.context(cell=Cell(source=source, filename=CELL_FILE), operands=operands).build()
+
+
+def test_what_a_library_calls_for_each_row_runs_repeatedly() -> None:
+    """Without a loop in the text: pandas has it."""
+    source = "def spend(row):\n    return orders[orders.user == row.id].v.sum()\n\nusers.apply(spend, axis=1)\n"
+    apply = (library("pandas/core/frame.py", "DataFrame.apply"), library("pandas/core/apply.py", "FrameApply.apply"))
+    for through, told_of in ((apply, True), (apply[:1], False)):
+        builder = TraceBuilder().operator("aten::empty", 0, 0.5).operator("aten::mm", 980_000, 20_000)
+        builder.stack(1, 600_000, (CELL_FILE, "<module>", 4), *through, (CELL_FILE, "spend", 2))
+        builder.stack(600_001, 399_999, (CELL_FILE, "<module>", 5), MODEL)
+        operands = Operands(looks=9, seen=(operand("orders", TABLE, 60_000),))
+        trace = builder.context(cell=Cell(source=source, filename=CELL_FILE), operands=operands).build()
+        found = told("whole_collection_per_item", trace)
+        assert (found is not None) is told_of
+        assert found is None or found.title.startswith("A DataFrame of 60,000 rows is compared in full for each item")
