@@ -11,7 +11,8 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     that of the profiled cell.
 
     `kind`: the type with its module (`builtins.list`, `pandas.core.frame.DataFrame`); of a function or a class the name
-    by which it is known (`copy.deepcopy`), with `callable`. `looks`: how often it was seen so. `least`, `most`: its
+    by which it is known (`copy.deepcopy`), with `callable`. `items`: of a list, tuple or deque the kind of its first
+    item, empty where it has none. `looks`: how often it was seen so. `least`, `most`: its
     lengths then (rows of a table, elements along the first axis of an array), None for what has none. `holds`: of an
     object of any other kind the length of the largest container among its attributes. `same`: the object was the same
     one in all looks.
@@ -28,6 +29,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     most: int | None = None
     holds: int | None = None
     same: bool = True
+    items: str = ""
 
 
 class Operands(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""A list that is searched for each item, and the same with a dict: real cells in a real kernel."""
+"""A list that is searched for each item, a function that pandas calls for each row, and neither: cells in a kernel."""
 
 from __future__ import annotations
 
@@ -54,3 +54,40 @@ def test_a_list_that_is_searched_is_named_and_a_dict_is_not(tmp_path: Path) -> N
     assert rules.isdisjoint({"whole_collection_per_item", "costly_call_per_item"})
     looks, share = cost.split()
     assert int(looks) > 0 and float(share) < 0.01
+
+
+TABLE = """
+import numpy as np
+import pandas as pd
+import torch
+
+table = pd.DataFrame({"price": np.linspace(1, 9, 40_000), "units": np.arange(40_000) % 30})
+weights = torch.randn(600, 600)
+"""
+BY_ROW = """%%gpuprofile
+def revenue(frame, rate):
+    return frame.apply(lambda row: row["price"] * row["units"] * rate, axis=1)
+
+total = revenue(table, 1.1).sum()
+for _ in range(20):
+    weights = torch.softmax(weights @ weights, 1)
+"""
+BY_COLUMN = """%%gpuprofile
+def revenue(frame, rate):
+    return frame["price"] * frame["units"] * rate
+
+total = sum(revenue(table, rate).sum() for rate in range(200))
+for _ in range(20):
+    weights = torch.softmax(weights @ weights, 1)
+"""
+
+
+def test_a_function_called_for_each_row_is_named_and_whole_columns_are_not(tmp_path: Path) -> None:
+    with live_kernel(tmp_path) as kernel:
+        assert not kernel.run(TABLE).failed
+        by_row, by_column = told(kernel, BY_ROW), told(kernel, BY_COLUMN)
+
+    (finding,) = (each for each in by_row["findings"] if each["rule"] == "python_callback_per_item")
+    assert finding["title"].startswith("pandas calls Python for each row")
+    assert 3 in finding["where"]["lines"] and "calls a `lambda` repeatedly" in finding["explanation"]
+    assert "python_callback_per_item" not in {each["rule"] for each in by_column["findings"]}

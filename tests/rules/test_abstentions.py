@@ -73,6 +73,7 @@ NEEDS = {
     "pieces_one_by_one": "a close look at the operators and their tensors",
     "power_capped": "at least 10 readings of the device’s clock reasons under load",
     "product_order": "a close look at the operators and their tensors",
+    "python_callback_per_item": "samples of the cell’s stack",
     "python_loop_over_batch": "the shapes: a loop over slices was seen, but not whether it is over the batch",
     "python_loop_over_slices": "the shapes: a loop over slices was seen, but not which dimension it is over",
     "python_loop_over_weights": "autograd’s numbers, which join the backward pass to the operators it is of",

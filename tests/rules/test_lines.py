@@ -43,7 +43,8 @@ NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow
 # these read in the text whether it is so, and name the loop's line there
 BY_TEXT = (
     *("costly_call_per_item", "evaluation_share", "growing_iterations", "held_beyond_need"),
-    *("memory_kept_by_hooks_or_graphs", "python_loop_over_slices", "whole_collection_per_item"),
+    *("memory_kept_by_hooks_or_graphs", "python_callback_per_item", "python_loop_over_slices"),
+    "whole_collection_per_item",
 )
 # exact lines would take the place of the samples that it reads
 BY_SAMPLES = ("broadcast_then_reduced",)
@@ -56,6 +57,7 @@ BY_STACKS = {
     "held_beyond_need": (5,),
     "product_order": (3,),
     "pieces_one_by_one": (3,),
+    "python_callback_per_item": (2, 4),
     "repeated_work": (3,),
     "round_trips": (3,),
     "unread_gradients": (4,),

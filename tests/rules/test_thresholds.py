@@ -160,6 +160,9 @@ EDGES = (
     Edge("costly_call_per_item", "work_share", lambda c, x: c.calls(x), 99, 100, None, LOW),
     Edge("costly_call_per_item", "medium_share", lambda c, x: c.calls(x), 199, 200, LOW, MEDIUM),
     Edge("costly_call_per_item", "high_share", lambda c, x: c.calls(x), 399, 400, MEDIUM, HIGH),
+    Edge("python_callback_per_item", "work_share", lambda c, x: c.called_back(x), 99, 100.1, None, LOW),
+    Edge("python_callback_per_item", "medium_share", lambda c, x: c.called_back(x), 199, 200.1, LOW, MEDIUM),
+    Edge("python_callback_per_item", "high_share", lambda c, x: c.called_back(x), 399, 400.1, MEDIUM, HIGH),
     Edge("exposed_h2d_copy", "exposed_share", lambda c, x: c._copies(x, "pinned"), 49, 50, None, MEDIUM),
     Edge("exposed_h2d_copy", "high_share", lambda c, x: c._copies(x, "pinned"), 199, 200, MEDIUM, HIGH),
     # of 1 ms of kernels

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from gpuprof.analyses.accounts.hot_spots import own_frames
+from gpuprof.analyses.accounts.library_callbacks import PER_ITEM
 from gpuprof.analyses.accounts.node_facts import NodeFacts
+from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.basics.host_marks import main_operators
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.statements import expressions_at, imported_names
 from gpuprof.analyses.loops.written_loops import WrittenLoops
 from gpuprof.model import intervals
-from gpuprof.model.context import SampledStacks
+from gpuprof.model.context import SampledFile, SampledStacks
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import Operand
 from gpuprof.model.table import Array
@@ -22,8 +27,14 @@ from gpuprof.model.trace import Trace
 
 _LEAST_SHARE = 0.01
 _NAMED_SHARE = 0.1
+_ENOUGH = 5
 # torch's own Python that is not computing: it writes files, or hands out samples
 _NOT_COMPUTING = ("torch.serialization.", "torch.utils.data.", "torch.utils.tensorboard.")
+_MAKES_TENSORS = (".tensor", ".as_tensor", ".from_numpy")
+# a function that a library calls for each row runs as often as one in two loops
+_ROWS_AND_PAIRS = 2
+_BUILTINS = frozenset(dir(builtins))
+_READ = (ast.Name, ast.Attribute)
 _LOADING = "torch/utils/data/"
 _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
@@ -35,8 +46,9 @@ class WorkLine:
     `ns`: time in it outside of torch's computing, `share` of the whole cell, 0..1; `own_share`: of `ns`, in no function
     of a library: the line's own Python, and what is built in. `below`: functions of libraries below it, with the
     share of `ns` in each and what it calls, the largest first. `first`: of those the one that the line itself called
-    for longest. `depth`: loops of the text that run it, those around its callers included; `per_sample`: a DataLoader
-    called it. `operands`: what the names of its function stood for. `starts_ns`, `ends_ns`: when, on the trace's clock.
+    for longest. `depth`: loops of the text that run it, those around its callers included, and two more where a library
+    calls its function for each row, value or pair; `per_sample`: a DataLoader called it. `operands`: what the names of
+    its function stood for. `starts_ns`, `ends_ns`: when, on the trace's clock.
     `cell_lines`: lines of the profiled cell that led there, itself included.
     `phase`: what the stack says of it, None where it says nothing.
     """
@@ -130,8 +142,8 @@ class _WorkReader:
     def _line(self, place: Array, rows: Array) -> WorkLine | None:
         file, line = int(place[0]), int(place[1])
         described = self._stacks.files[file]
-        operands = self._operands(described.filename, line)
-        rows, part = self._outside_torch(rows, operands)
+        operands = operands_at(self._trace.context.operands, described.filename, line)
+        rows, part = self._outside_torch(rows, operands, self._reads_no_tensor(described, line, operands))
         spent = self._lasted[rows] * part
         ns = float(spent.sum())
         if line <= 0 or ns <= 0:
@@ -161,7 +173,21 @@ class _WorkReader:
             ends_ns=self._ends[rows],
         )
 
-    def _outside_torch(self, rows: Array, operands: tuple[Operand, ...]) -> tuple[Array, Array]:
+    def _reads_no_tensor(self, described: SampledFile, line: int, operands: tuple[Operand, ...]) -> bool:
+        """Whether it is known of all names of the line that they are no tensors, and torch is called for nothing but to
+        make one of other data."""
+        cell = self._trace.context.cell
+        source = cell.source if described.kind == "cell" and cell else described.source
+        nodes = expressions_at(source, line)
+        names = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+        looked_at = {each.name.partition(".")[0] for each in operands} | imported_names(source) | _BUILTINS
+        if not operands or not nodes or not names <= looked_at:
+            return False
+        read = {ast.unparse(each) for each in nodes if isinstance(each, _READ) and isinstance(each.ctx, ast.Load)}
+        known = [each for each in operands if each.name in read and each.kind.startswith("torch.")]
+        return all(each.callable and each.kind.endswith(_MAKES_TENSORS) for each in known)
+
+    def _outside_torch(self, rows: Array, operands: tuple[Operand, ...], reads_no_tensor: bool) -> tuple[Array, Array]:
         """The stretches that are not in torch's Python, and which part of each is not in an operator: of what ran
         outside the recording that is the part which recorded stretches of the line show."""
         names = [self._path(each)[:1] for each in self._node[rows].tolist()]
@@ -174,7 +200,11 @@ class _WorkReader:
         if not bare.any():
             return rows, part
         seen, spent = self._starts[rows[bare]], self._lasted[rows[bare]]
-        inside = spent[(seen >= self._trace.span_start_ns) & (seen < self._trace.span_end_ns)].sum()
+        recorded = (seen >= self._trace.span_start_ns) & (seen < self._trace.span_end_ns)
+        inside = spent[recorded].sum()
+        # such a line stands in operators by its index or its result alone: a look or two at those say nothing
+        if reads_no_tensor and recorded.sum() < _ENOUGH:
+            return rows, part
         if inside > 0:
             # at the instant: until the next look anything may have run
             working = spent[intervals.contains(intervals.union(main_operators(self._trace)), seen)].sum()
@@ -235,6 +265,9 @@ class _WorkReader:
             if not self._function(frame).endswith(_INNER):
                 file, line = "" if described.kind == "cell" else described.filename, int(self._nodes["line"][frame])
                 depth += sum(loop.holds(file, line) for loop in self._loops)
+            caller = int(self._nodes["parent"][frame])
+            if caller >= 0 and any(name.startswith(PER_ITEM) for name in self._path(caller)):
+                depth += _ROWS_AND_PAIRS
         return depth
 
     def _cell_lines(self, node: int) -> tuple[int, ...]:
@@ -247,17 +280,6 @@ class _WorkReader:
                 return True
             node = int(self._nodes["parent"][node])
         return False
-
-    def _operands(self, file: str, line: int) -> tuple[Operand, ...]:
-        """Those of the innermost function around it, of each name the kind that was seen most."""
-        seen = self._trace.context.operands
-        around = [each for each in (seen.seen if seen else ()) if each.file == file and each.first <= line <= each.last]
-        innermost = min((each.last - each.first for each in around), default=0)
-        best: dict[str, Operand] = {}
-        for each in sorted(around, key=lambda one: one.looks):
-            if each.last - each.first == innermost:
-                best[each.name] = each
-        return tuple(best.values())
 
 
 def when(lines: list[WorkLine]) -> Intervals:

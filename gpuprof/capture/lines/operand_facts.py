@@ -11,6 +11,7 @@ from gpuprof.capture.base.attributes import attributes_of
 
 # by identity: comparing types may ask a metaclass of the user's
 _SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, deque)))
+_ORDERED = frozenset(map(id, (list, tuple, deque)))
 _NUMBERS = frozenset(map(id, (int, float, complex, bool, type(None), ModuleType)))
 _FUNCTIONS = frozenset(map(id, (FunctionType, BuiltinFunctionType, type)))
 _MOST_ATTRIBUTES = 64
@@ -25,6 +26,7 @@ class OperandFacts(NamedTuple):
     length: int | None
     holds: int | None
     identity: int
+    items: str = ""
 
 
 def facts_of(value: Any) -> OperandFacts | None:
@@ -34,9 +36,10 @@ def facts_of(value: Any) -> OperandFacts | None:
         return None
     if id(kind) in _FUNCTIONS:
         return OperandFacts(f"{_text(value, '__module__')}.{_text(value, '__qualname__')}", True, None, None, id(value))
-    name = f"{_of_type(kind, '__module__')}.{_of_type(kind, '__qualname__')}"
+    name = _kind_name(kind)
     length = _length(value, kind, name)
-    return OperandFacts(name, False, length, None if length is not None else _holds(value), id(value))
+    items = _kind_name(type(value[0])) if length and id(kind) in _ORDERED else ""
+    return OperandFacts(name, False, length, None if length is not None else _holds(value), id(value), items)
 
 
 def attribute(value: Any, name: str) -> tuple[bool, Any]:
@@ -86,6 +89,10 @@ def _holds(value: Any) -> int | None:
 def _text(value: Any, name: str) -> str:
     found = getattr(value, name, None)
     return found if type(found) is str else ""
+
+
+def _kind_name(kind: type) -> str:
+    return f"{_of_type(kind, '__module__')}.{_of_type(kind, '__qualname__')}"
 
 
 def _of_type(kind: type, name: str) -> str:

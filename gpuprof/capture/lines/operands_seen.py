@@ -93,10 +93,12 @@ class _SeenName:
     def __init__(self, first: OperandFacts):
         self._looks, self._same, self._identity = 1, True, first.identity
         self._callable, self._least, self._most, self._holds = first.callable, first.length, first.length, first.holds
+        self._items = first.items
 
     def again(self, facts: OperandFacts) -> None:
         self._looks += 1
         self._same = self._same and facts.identity == self._identity
+        self._items = facts.items or self._items
         if facts.length is not None:
             self._least = facts.length if self._least is None else min(self._least, facts.length)
             self._most = facts.length if self._most is None else max(self._most, facts.length)
@@ -116,4 +118,5 @@ class _SeenName:
             most=self._most,
             holds=self._holds,
             same=self._same,
+            items=self._items,
         )

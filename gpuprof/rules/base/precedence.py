@@ -46,7 +46,15 @@ STALLS = (
 )
 
 # Causes that lie in one place of the run: what has most of its time elsewhere is not silent.
-TAKES_MOST = frozenset({"costly_call_per_item", "loop_on_host", "pieces_one_by_one", "whole_collection_per_item"})
+TAKES_MOST = frozenset(
+    {
+        "costly_call_per_item",
+        "loop_on_host",
+        "pieces_one_by_one",
+        "python_callback_per_item",
+        "whole_collection_per_item",
+    }
+)
 
 ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "activations_dominate_peak": ("logits_dominate_peak",),
@@ -62,10 +70,14 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "cold_start_dominates": ("recompiles_in_steady_state",),
     "eager_attention": ("launch_bound",),
     "copy_round_trip": ("loop_on_host",),
-    "costly_call_per_item": ("growing_iterations",),
+    "costly_call_per_item": (
+        "growing_iterations",
+        "python_callback_per_item",
+    ),
     "whole_collection_per_item": ("growing_iterations",),
     "cpu_preprocessing": (
         "costly_call_per_item",
+        "python_callback_per_item",
         "whole_collection_per_item",
         "cold_start_dominates",
         "gc_pauses",
@@ -83,6 +95,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "host_cpu_bound": (
         "pieces_one_by_one",
         "costly_call_per_item",
+        "python_callback_per_item",
         "whole_collection_per_item",
         "python_loop_over_batch",
         "python_loop_over_slices",
@@ -97,6 +110,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "input_stall": (
         "costly_call_per_item",
+        "python_callback_per_item",
         "whole_collection_per_item",
         "workers_oversubscribed",
         "slow_transform",
@@ -156,6 +170,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "hardly_read",
         "repeated_work",
     ),
+    # what the function does, where that is the fault
+    "python_callback_per_item": ("whole_collection_per_item",),
     "python_loop_over_batch": ("tensor_by_element",),
     "round_trips": ("copy_round_trip",),
     # what is filled number by number, and always with the same ones
@@ -163,6 +179,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "python_loop_over_slices": ("tensor_by_element",),
     "slow_transform": (
         "costly_call_per_item",
+        "python_callback_per_item",
         "whole_collection_per_item",
         "workers_oversubscribed",
     ),

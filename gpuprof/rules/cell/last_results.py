@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -75,7 +75,7 @@ def _of_loop(
     # what nobody reads here may be meant for another cell: of which iteration is not known
     for each in kept if not names.isdisjoint(after) else ():
         calls = [node for node in ast.walk(each) if isinstance(node, ast.Call)]
-        if calls and not any(_is_rare(test) for test in around[id(each)]) and not _has_effects(each, functions):
+        if calls and not any(_is_rare(test) for test in around[id(each)]) and not has_effects(each, functions):
             yield LastResult(
                 each.lineno, each.end_lineno or each.lineno, _targets(each), loop.lineno, dotted(calls[0].func)
             )
@@ -136,7 +136,7 @@ def _stored_otherwise(loop: ast.For, given: list[_Given]) -> set[str]:
     return {node.id for node in stored if id(node) not in inside}
 
 
-def _has_effects(node: ast.AST, functions: dict[str, _Function], depth: int = 0) -> bool:
+def has_effects(node: ast.AST, functions: Mapping[str, _Function], depth: int = 0) -> bool:
     """Whether it, or what it calls of the text, may change more than its own variables."""
     own = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
     for each in ast.walk(node):
@@ -158,7 +158,7 @@ def _has_effects(node: ast.AST, functions: dict[str, _Function], depth: int = 0)
         if (
             called is not None
             and called is not node
-            and (depth == _DEEPEST or _has_effects(called, functions, depth + 1))
+            and (depth == _DEEPEST or has_effects(called, functions, depth + 1))
         ):
             return True
     return False

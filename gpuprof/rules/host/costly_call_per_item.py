@@ -3,8 +3,10 @@
 What it finds
     Lines that take 10% of the cell or more, in a loop or for each sample of a DataLoader, whose time goes to one of:
     pandas taking single items, regular expressions that are compiled, `copy.deepcopy`, files that are written, figures
-    that are drawn, and calls with one and the same large object of a library (a graph, a search tree, a fitted model)
-    in nested loops. Known by samples of the stack over the whole cell. What runs once is left alone.
+    that are drawn, calls with one and the same large object of a library (a graph, a search tree, a fitted model) in
+    nested loops, and calls that compute the same in each iteration, as nothing that they read depends on the loop.
+    Known by samples of the stack over the whole cell, and by the text. What runs once is left alone, but for
+    `torch.tensor` of a list of arrays, which is slow at any time.
 
 Why it costs
     Such a call takes 10 µs to 100 ms, whatever small part of it is used, and if nobody reads its result.
@@ -12,7 +14,8 @@ Why it costs
 What to do
     Turn tables into arrays once, before the loop. Compile one pattern for all words. Copy only what changes. Write and
     draw every so many iterations, and once after the loop. Ask for all results in one call. Compute what is read once
-    after the loop there, or in the last iteration.
+    after the loop there, or in the last iteration; compute what the loop does not change before it. Join a list of
+    arrays with `np.stack` first.
 
 When to leave it
     When each of these results is read, and the library has no call for many items at once.
@@ -37,6 +40,8 @@ _TITLES = {
     Family.WRITE: "`{call}` writes files repeatedly",
     Family.PLOT: "Figures are drawn repeatedly",
     Family.LAST: "`{call}` runs repeatedly, but only its last result is used",
+    Family.AGAIN: "`{call}` computes the same again in each iteration",
+    Family.NUMBERS: "`{call}` reads a list of arrays number by number",
     Family.SAME: "`{call}` works through the same object ({kind}) {often}",
 }
 _CHANGES = {
@@ -50,6 +55,9 @@ _CHANGES = {
     Family.PLOT: "Draw every so many iterations or after the loop; keep the figure and change its data (`set_data`, "
     "`set_offsets`) instead of making it anew.",
     Family.LAST: "Compute it after the loop, or in the last iteration alone; to watch it, every so many iterations.",
+    Family.AGAIN: "Call it before that loop and keep what it gives, in a list or a dict where an inner loop needs "
+    "several results.",
+    Family.NUMBERS: "Join the arrays in NumPy and hand over one: `torch.from_numpy(np.stack(arrays))`.",
     Family.SAME: "Ask for all of it in one call, before the inner loop, if the library has one (`single_source_…`, "
     "`all_pairs_…`, `cdist`, `query` or `predict` with all rows).",
 }

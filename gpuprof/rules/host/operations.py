@@ -33,6 +33,9 @@ _WEIGHTS = ("p", "weights", "cum_weights")
 _DRAWS = ("choice", "choices")
 _ORDERS = ("permutation", "shuffle")
 _JOINS = ("concat", "append", "concatenate", "vstack", "hstack", "column_stack")
+_MADE = ("array", "asarray", "stack", "vstack", "hstack", "concatenate", "column_stack")
+_OF_NUMBERS = ("tensor", "as_tensor", "FloatTensor", "LongTensor", "Tensor")
+_STACKS = ("stack", "cat")
 _ITEMS = ("iloc", "loc", "at", "iat", "iterrows", "itertuples")
 _COMPILES = ("re._compiler.", "re._parser.")
 _WRITES = (
@@ -74,17 +77,22 @@ class Family(Enum):
     PLOT = "plot"
     SAME = "same"
     LAST = "last"
+    AGAIN = "again"
+    CONVERT = "convert"
+    NUMBERS = "numbers"
 
 
 # the cost of these is that of everything in one object
-OF_ALL = frozenset({Family.SEARCH, Family.MASK, Family.COPY, Family.DRAW, Family.JOIN, Family.REREAD})
+OF_ALL = frozenset({Family.SEARCH, Family.MASK, Family.COPY, Family.CONVERT, Family.DRAW, Family.JOIN, Family.REREAD})
+# slow at any time, also where it runs once
+ALWAYS = frozenset({Family.NUMBERS})
 
 
 @dataclass(frozen=True)
 class Operation:
     """`call`: the words of the text, or the library's function; `over`: what it goes through, where that is known;
     `line`: of the profiled cell, where the call is far from the lines that take the time; `loop`: that of the loop;
-    `names`: what it gives a value."""
+    `names`: what it gives a value. `turns`: how often it is computed for one that is needed, where that is known."""
 
     family: Family
     call: str
@@ -92,6 +100,7 @@ class Operation:
     line: int | None = None
     loop: int | None = None
     names: tuple[str, ...] = ()
+    turns: int | None = None
 
 
 _Found = Iterator[tuple[str, Operand | None]]
@@ -153,6 +162,45 @@ def _copies(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) 
                 yield f"{over.name}.copy", over
 
 
+def _converts(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`np.array(self.states)[picked]`, `torch.tensor(rewards)`: of a list that stays the same object."""
+    for call, given in _conversions(nodes):
+        over = seen.get(dotted(given))
+        if _is_kept(over, _LISTS, _TABLE_ROWS):
+            yield call, over
+
+
+def _numbers(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`torch.tensor(rows)` of a list of arrays: torch asks for one number after another."""
+    for call, given in _conversions(nodes):
+        if call.startswith("torch.") and call.rpartition(".")[2] in _OF_NUMBERS and _item_kind(given, seen) == _ARRAY:
+            yield call, seen.get(dotted(given))
+
+
+def _conversions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+    """The calls that make an array or a tensor, with what they make it of."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and node.args:
+            root, _, name = dotted(node.func).partition(".")
+            if (root in ("np", "numpy") and name in _MADE) or (root == "torch" and name in (*_OF_NUMBERS, *_STACKS)):
+                yield f"{root}.{name}", node.args[0]
+
+
+def _item_kind(given: ast.expr, seen: dict[str, Operand]) -> str:
+    """What the items of a list are; empty where that is not known."""
+    found = seen.get(dotted(given))
+    if found is not None:
+        return found.items
+    if not isinstance(given, ast.ListComp):
+        return ""
+    element = given.elt
+    if isinstance(element, ast.Subscript) and not isinstance(element.slice, ast.Slice):
+        over = seen.get(dotted(element.value))
+        return over.items if over is not None else ""
+    made = seen.get(dotted(element))
+    return made.kind if made is not None else ""
+
+
 def _draws(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
     """`rng.choice(n, p=weights)`: the table of the probabilities is summed up for each call."""
     for node in nodes:
@@ -199,6 +247,8 @@ _BY_TEXT: tuple[tuple[Family, Callable[[WorkLine, Sequence[ast.AST], dict[str, O
     (Family.SEARCH, _searches),
     (Family.MASK, _masks),
     (Family.COPY, _copies),
+    (Family.CONVERT, _converts),
+    (Family.NUMBERS, _numbers),
     (Family.DRAW, _draws),
     (Family.JOIN, _joins),
     (Family.REREAD, _rereads),

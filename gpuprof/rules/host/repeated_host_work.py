@@ -9,20 +9,25 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.accounts.host_work import HostWork, WorkLine, when
+from gpuprof.analyses.accounts.library_callbacks import LibraryCallback
+from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.sample_error import share_error
+from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.rules.cell.last_results import last_results
-from gpuprof.rules.cell.statements import expressions_at
-from gpuprof.rules.host.operations import Family, Operation, operation_of
+from gpuprof.rules.cell.unchanged_calls import unchanged_calls
+from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 _NESTED = 2
 _MOSTLY = 0.5
+_CONTAINERS = ("builtins.list", "builtins.tuple")
+_PLAIN = ("numpy.ndarray", "numpy.float", "numpy.int", "pandas.", "builtins.str", "builtins.int", "builtins.float")
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,12 @@ def repeated_work(results: Results, families: Collection[Family]) -> list[Repeat
     work = results.get(HostWork)
     found: dict[tuple[Family, str, str], list[tuple[Operation, WorkLine]]] = {}
     for line in work.lines:
-        if not line.depth and not line.per_sample:
+        repeated = line.depth > 0 or line.per_sample
+        operation = _for_the_last(results, line) or _again(results, line) if repeated else None
+        operation = operation or operation_of(line, expressions_at(source_of(results, line.file), line.line))
+        if operation is None or not (repeated or operation.family in ALWAYS):
             continue
-        operation = _for_the_last(results, line)
-        operation = operation or operation_of(line, expressions_at(_source(results, line), line.line))
-        if operation is not None and operation.family in families:
+        if operation.family in families:
             place = line.function if operation.line is None else str(operation.line)
             found.setdefault((operation.family, line.file, place), []).append((operation, line))
     groups = []
@@ -69,11 +75,35 @@ def _for_the_last(results: Results, line: WorkLine) -> Operation | None:
     return None
 
 
-def _source(results: Results, line: WorkLine) -> str:
+def _again(results: Results, line: WorkLine) -> Operation | None:
+    """Where a loop around it computes the same again: nothing that the call reads depends on that loop."""
+    cell, seen = results.context.cell, results.context.operands
+    for each in unchanged_calls(cell.source) if cell else ():
+        if any(each.first <= at <= each.last for at in line.cell_lines):
+            names = {one.name: one for one in operands_at(seen, _cell_file(results), each.first)}
+            if all(name in names and _is_plain_data(names[name]) for name in each.unknown):
+                return Operation(Family.AGAIN, each.call, line=each.first, loop=each.loop, turns=each.turns)
+    return None
+
+
+def _cell_file(results: Results) -> str:
+    stacks = results.context.stacks
+    return next((each.filename for each in (stacks.files if stacks else ()) if each.kind == "cell"), "")
+
+
+def _is_plain_data(over: Operand) -> bool:
+    """Whether it is of numbers and texts: a model, or a generator of random numbers, keeps a state."""
+    kind = over.items if over.kind in _CONTAINERS else over.kind
+    return kind.startswith(_PLAIN)
+
+
+def source_of(results: Results, file: str) -> str:
+    """The text of a file that was sampled, as far as it is a cell's; empty for any other."""
     cell, stacks = results.context.cell, results.context.stacks
-    if line.is_cell:
-        return cell.source if cell else ""
-    return next((each.source for each in (stacks.files if stacks else ()) if each.filename == line.file), "")
+    found = next((each for each in (stacks.files if stacks else ()) if each.filename == file), None)
+    if found is None or found.kind == "cell":
+        return cell.source if cell and found is not None else ""
+    return found.source
 
 
 def is_nested(work: RepeatedHostWork) -> bool:
@@ -83,12 +113,16 @@ def is_nested(work: RepeatedHostWork) -> bool:
 
 def often(work: RepeatedHostWork) -> str:
     """`for each sample`, `for each item`; in one loop it may be in some iterations only: `repeatedly`."""
+    if work.operation.family in ALWAYS and not work.first.depth and not work.first.per_sample:
+        return "once"
+    if work.operation.family is Family.AGAIN:
+        return "repeatedly"
     if work.first.per_sample:
         return "for each sample"
     return "for each item" if is_nested(work) else "repeatedly"
 
 
-def line_of(line: WorkLine) -> str:
+def line_of(line: WorkLine | LibraryCallback) -> str:
     """`line 16`, `line 3 of In [2]`, `line 40 of model.py`."""
     if line.is_cell:
         return f"line {line.line}"
@@ -120,7 +154,8 @@ def object_words(over: Operand | None) -> str:
     article = "an" if kind[0] in "aeiouAEIOU" else "a"
     if over.most is None:
         return f"{article} {kind}"
-    counted = "rows" if kind in ("DataFrame", "Series") else "items"
+    arrays = over.items == "numpy.ndarray"
+    counted = "rows" if kind in ("DataFrame", "Series") else "arrays" if arrays else "items"
     return f"{article} {kind} of {units.count(over.most)} {counted}"
 
 
@@ -136,7 +171,10 @@ def judged(
     """The finding; `thresholds`: the shares of the cell, its imports left out, from which it is medium and high."""
     low, high = thresholds
     cell, over = results.get(HostWork), work.operation.over
-    total_ns, counted = cell.total_ns, share_of(work.ns, cell.total_ns - cell.imports_ns)
+    turns = work.operation.turns
+    removed_ns = work.ns * (1 - 1 / turns) if turns else work.ns
+    total_ns, counted = cell.total_ns, share_of(removed_ns, cell.total_ns - cell.imports_ns)
+    basis = "upper bound: none of this work, by sampled stacks"
     stacks = results.context.stacks
     assert stacks is not None
     error = float(share_error(np.array([work.share]), total_ns, stacks)[0])
@@ -162,9 +200,7 @@ def judged(
         where=Where(lines=tuple(lines), ranges_ns=worst(during)),
         during=during if len(during.starts) else None,
         change=change,
-        saving=Saving(
-            0.0, work.ns, work.ns, work.share, "C", "upper bound: none of this work, by sampled stacks", of_cell=True
-        ),
+        saving=Saving(0.0, removed_ns, work.ns, share_of(removed_ns, total_ns), "C", basis, of_cell=True),
     )
 
 
@@ -187,6 +223,12 @@ def _called(work: RepeatedHostWork) -> str:
     first, line = work.first, work.operation.line
     if line is not None:
         calls = "" if line in [each.line for each in work.lines] else f"Line {line} calls it: "
+        if work.operation.family is Family.AGAIN:
+            nothing = "nothing" if calls else "Nothing"
+            return (
+                f" {calls}{nothing} that `{work.operation.call}` is given depends on the loop in line "
+                f"{work.operation.loop}, so that its results are the same in each iteration."
+            )
         names = " and ".join(f"`{name}`" for name in work.operation.names)
         return (
             f" {calls}{names} get{'s' if len(work.operation.names) == 1 else ''} a value in each "

@@ -1,17 +1,19 @@
-"""A whole collection is searched, compared, copied or summed up again for each item.
+"""A whole collection is searched, compared, copied, converted or summed up again for each item.
 
 What it finds
     A line that takes 10% of the cell or more, runs again and again, and goes through all of one large object each time:
-    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `choice(…, p=weights)`, a table
-    that is joined to itself with one more row, a list that is read from its beginning whenever it got longer. The line
-    is known by samples of the stack over the whole cell, the object by looks at the names of the function that runs.
+    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `np.array(memory)`,
+    `choice(…, p=weights)`, a table that is joined to itself with one more row, a list that is read from its beginning
+    whenever it got longer. The line is known by samples of the stack over the whole cell, the object by looks at the
+    names of the function that runs.
 
 Why it costs
     Each item costs as much as the whole collection is long: twice the data take four times as long.
 
 What to do
     Do what concerns the whole collection once, before the loop: a dict from key to position, a set, groups by key, a
-    sorted array. Draw all numbers in one call. Collect rows in a list and join them once, after the loop.
+    sorted array. Convert only what is used. Draw all numbers in one call. Collect rows in a list and join them once,
+    after the loop.
 
 When to leave it
     When the collection changes between two items, so that nothing made of it can be kept.
@@ -33,6 +35,7 @@ _TITLES = {
     Family.SEARCH: "{kind} is searched {often}",
     Family.MASK: "{kind} is compared in full {often}",
     Family.COPY: "{kind} is read in full {often}",
+    Family.CONVERT: "{kind} is converted in full {often}",
     Family.DRAW: "The probabilities in {kind} are prepared again for each draw",
     Family.JOIN: "{kind} is copied each time something is added",
     Family.REREAD: "{kind} grows and is read in full {often}",
@@ -44,6 +47,8 @@ _CHANGES = {
     "with `np.searchsorted`), and take each group from there.",
     Family.COPY: "Do not copy or go through all of `{name}` each time: keep the form that is needed up to date (a list "
     "that is used as a ring buffer, a running sum, a sorted list), or make it once, before the loop.",
+    Family.CONVERT: "Take the items that are needed out of `{name}` first and convert those alone, or keep them in one "
+    "array that is made once (`np.empty`), and write new ones into it.",
     Family.DRAW: "Draw all of them in one call (`size=(n, k)`), or draw uniform numbers and find them in "
     "`np.cumsum({name})` with `np.searchsorted`: then the table is made once.",
     Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",

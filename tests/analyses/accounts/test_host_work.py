@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from gpuprof.analyses.accounts.host_work import HostWork
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell
+from gpuprof.model.operands import Operand, Operands
 from gpuprof.model.trace import Trace
 from tests.rules.cases.host.costly_call_per_item import MODEL, calls, library
 from tests.rules.cases.host.whole_collection_per_item import lookups
@@ -44,6 +47,30 @@ def test_time_in_operators_at_the_instant_of_a_look_is_torch_s() -> None:
     trace = builder.context(cell=Cell(source="for i in range(9):\n    x = x[i] + 1\n", filename=CELL_FILE)).build()
     (line,) = work(trace).lines
     assert 0.2 < line.share < 0.3
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("x = torch.tensor(rows)[i]", True),
+        ("x = weights[i]", False),
+        ("x = torch.randn(9, i)", False),
+        ("x = torch.tensor(rows)[j]", False),
+    ],
+)
+def test_a_line_that_reads_no_tensor_is_host_work_though_its_function_knows_some(text: str, known: bool) -> None:
+    """Nothing of it was recorded, or one look that fell on an operator."""
+    builder = TraceBuilder().operator("aten::index", 900, 10).operator("aten::mm", 2000, 10)
+    builder.stack(0, 900, (CELL_FILE, "<module>", 2)).stack(900, 1100, (CELL_FILE, "<module>", 3))
+    kinds = {"weights": "torch.Tensor", "x": "torch.Tensor", "rows": "builtins.list", "i": "numpy.ndarray"}
+    kinds |= {f"torch.{name}": f"torch.Made.{name}" for name in ("tensor", "randn")}
+    seen = [
+        Operand(file=CELL_FILE, first=1, last=3, name=name, kind=kind, callable=name.startswith("torch."))
+        for name, kind in kinds.items()
+    ]
+    cell = Cell(source=f"import torch\n{text}\npass\n", filename=CELL_FILE)
+    found = work(builder.context(cell=cell, operands=Operands(looks=1, seen=tuple(seen))).build())
+    assert (2 in [each.line for each in found.lines]) is known
 
 
 def test_what_a_loader_calls_is_per_sample_and_counts_as_loading() -> None:

@@ -97,6 +97,19 @@ def test_kinds_and_lengths_are_noted(watch: OperandWatch) -> None:
     assert "number" not in {each.name for each in watch.facts().seen}
 
 
+def test_the_kind_of_the_items_of_a_list(watch: OperandWatch) -> None:
+    def looked_at() -> tuple[Any, ...]:
+        arrays, queue, things = [np.zeros(3)], deque([1.5]), [Untouchable(), OfAsking()]
+        empty, number_of = [], {"a": 1}  # type: ignore[var-annotated]
+        watch._look()
+        return arrays, queue, things, empty, number_of
+
+    looked_at()
+    found = {each.name: each.items for each in watch.facts().seen}
+    assert (found["arrays"], found["queue"], found["empty"]) == ("numpy.ndarray", "builtins.float", "")
+    assert found["things"].endswith("Untouchable") and found["number_of"] == ""
+
+
 def test_whether_it_is_the_same_object_and_how_it_grows(watch: OperandWatch) -> None:
     def looked_at() -> tuple[list[int], list[int]]:
         kept: list[int] = []

@@ -128,6 +128,25 @@ FIGURES = {
         ranges=5,
         first=(0, 600),
     ),
+    "python_callback_per_item": Figures(
+        (
+            "In line 2, `pandas.Rolling.apply` calls a `lambda` repeatedly: 500 ms of the cell, 40 % of that"
+            " outside of your function."
+        ),
+        {
+            "work_ms": 500.0,
+            "work_share": 0.5,
+            "error_share": 0.0707,
+            "library_share": 0.4,
+            "operation": "pandas.Rolling.apply",
+            "callback": "<lambda>",
+            "calls_seen": 20,
+        },
+        saving=(0, 500000, 500000),
+        grade="C",
+        ranges=5,
+        first=(1, 50001),
+    ),
     "python_loop_over_batch": Figures(
         (
             "The operators aten::select, aten::mm, aten::relu run 16 times in a row, once a sample, in 5"

@@ -8,13 +8,14 @@ import pytest
 from msgspec import structs
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Cell
 from gpuprof.model.operands import Operand, Operands
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
-from tests.rules.cases.host.costly_call_per_item import calls, library
+from tests.rules.cases.host.costly_call_per_item import MODEL, calls, library
 from tests.rules.cases.host.whole_collection_per_item import SOURCE, lookups, operand
-from tests.support.trace_builder import CELL_FILE
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 LIST, ARRAY, TABLE = "builtins.list", "numpy.ndarray", "pandas.DataFrame"
 
@@ -67,6 +68,8 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
             "A DataFrame of 600 rows is copied",
         ),
         ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000, least=9), "A list of 4,000 items grows"),
+        ("return np.array(rows)[picked]", operand("rows", LIST, 4000), "A list of 4,000 items is converted in full"),
+        ("return torch.tensor(rows)[i]", operand("rows", LIST, 4000, least=9), "A list of 4,000 items is converted"),
     ],
 )
 def test_all_of_one_object(line: str, over: Operand, title: str) -> None:
@@ -89,7 +92,11 @@ def test_all_of_one_object(line: str, over: Operand, title: str) -> None:
         ("t = pd.concat([t, row])", operand("t", TABLE, 600, least=590)),
         ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000)),
         ("return words.index(each)", None),
+        # what is picked from it, and a short one
+        ("return np.array([rows[i] for i in picked])", operand("rows", LIST, 4000)),
+        ("return torch.tensor(rows)", operand("rows", LIST, 256)),
         # another one each time
+        ("return torch.tensor(rows)", operand("rows", LIST, 70_000, same=False)),
         ("return words.index(each)", operand("words", LIST, 70_000, same=False)),
         ("return sorted(words)", operand("words", LIST, 70_000, same=False)),
     ],
@@ -171,3 +178,83 @@ def test_one_object_of_a_library_in_nested_loops(line: str, kind: str, told_of: 
     found = told("costly_call_per_item", replace(trace, context=seen))
     assert (found is not None) is told_of
     assert found is None or found.severity == Severity.MEDIUM
+
+
+@pytest.mark.parametrize(
+    ("line", "items", "told_of"),
+    [
+        ("x = torch.tensor(rows)", ARRAY, True),
+        ("x = torch.tensor([rows[i] for i in picked])", ARRAY, True),
+        ("x = torch.from_numpy(np.stack(rows))", ARRAY, False),
+        ("x = torch.tensor(np.array(rows))", ARRAY, False),
+        ("x = torch.tensor(rows)", "builtins.float", False),
+        ("x = torch.stack(rows)", "torch.Tensor", False),
+    ],
+)
+def test_a_list_of_arrays_is_slow_wherever_it_is_read(line: str, items: str, told_of: bool) -> None:
+    over = structs.replace(operand("rows", LIST, 256, same=False), items=items)
+    source = SOURCE.replace(SOURCE.splitlines()[1], f"    {line}")
+    for where in (source, source.replace("for text in texts:", "if texts:")):
+        found = told("costly_call_per_item", lookups(source=where, over=over))
+        assert (found is not None) is told_of
+        if found is not None:
+            assert found.title == "`torch.tensor` reads a list of arrays number by number: 50 % of the cell"
+            assert ("`rows` is a list of 256 arrays" in found.explanation) is line.endswith("(rows)")
+            once = where != source and "for i in" not in line
+            assert ("runs once and takes 500 ms" in found.explanation) is once
+
+
+PREPARED = """import numpy as np
+def prepare(x):
+    return np.sort(x)
+X = np.zeros(9)
+for width in (8, 16, 32, 64):
+    ready = prepare(X)
+    out[width] = model(ready, width)
+"""
+
+
+def test_the_same_again_for_each_configuration() -> None:
+    found = told("costly_call_per_item", prepared(PREPARED))
+    assert found is not None and found.saving is not None
+    assert found.title == "`prepare` computes the same again in each iteration: 50 % of the cell"
+    assert "Line 6 calls it: nothing that `prepare` is given depends on the loop in line 5" in found.explanation
+    # three of four; the first is needed
+    assert found.severity == Severity.MEDIUM and abs(found.saving.share - 0.375) < 1e-9
+    assert told("costly_call_per_item", prepared(PREPARED.replace("prepare(X)", "prepare(X * width)"))) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "items", "told_of"),
+    [(ARRAY, "", True), (LIST, "builtins.float", True), (LIST, "torch.Tensor", False), ("__main__.Net", "", False)],
+)
+def test_of_what_the_text_does_not_know_the_looks_say_what_it_is(kind: str, items: str, told_of: bool) -> None:
+    source = PREPARED.replace("X = np.zeros(9)", "X = given")
+    over = Operand(file=CELL_FILE, first=5, last=7, name="X", kind=kind, items=items, looks=3, most=9)
+    assert (told("costly_call_per_item", prepared(source, over)) is not None) is told_of
+    assert told("costly_call_per_item", prepared(source)) is None
+
+
+def prepared(source: str, *seen: Operand) -> Trace:
+    builder = TraceBuilder().operator("aten::empty", 0, 0.5).operator("aten::mm", 980_000, 20_000)
+    for part in range(10):
+        at = part * 100_000 + 1
+        builder.stack(at, 50_000, (CELL_FILE, "<module>", 6), (CELL_FILE, "prepare", 3))
+        builder.stack(at + 50_000, 50_000, (CELL_FILE, "<module>", 7), MODEL)
+    operands = Operands(looks=9, seen=seen)
+    return builder.context(cell=Cell(source=source, filename=CELL_FILE), operands=operands).build()
+
+
+def test_what_a_library_calls_for_each_row_runs_repeatedly() -> None:
+    """Without a loop in the text: pandas has it."""
+    source = "def spend(row):\n    return orders[orders.user == row.id].v.sum()\n\nusers.apply(spend, axis=1)\n"
+    apply = (library("pandas/core/frame.py", "DataFrame.apply"), library("pandas/core/apply.py", "FrameApply.apply"))
+    for through, told_of in ((apply, True), (apply[:1], False)):
+        builder = TraceBuilder().operator("aten::empty", 0, 0.5).operator("aten::mm", 980_000, 20_000)
+        builder.stack(1, 600_000, (CELL_FILE, "<module>", 4), *through, (CELL_FILE, "spend", 2))
+        builder.stack(600_001, 399_999, (CELL_FILE, "<module>", 5), MODEL)
+        operands = Operands(looks=9, seen=(operand("orders", TABLE, 60_000),))
+        trace = builder.context(cell=Cell(source=source, filename=CELL_FILE), operands=operands).build()
+        found = told("whole_collection_per_item", trace)
+        assert (found is not None) is told_of
+        assert found is None or found.title.startswith("A DataFrame of 60,000 rows is compared in full for each item")

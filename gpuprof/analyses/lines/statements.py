@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from gpuprof.analyses.loops.written_loops import parsed
 
@@ -17,6 +18,14 @@ def expressions_at(source: str, line: int) -> list[ast.AST]:
         return _of_head(inner) if inner is not None else []
     except RecursionError:  # an expression of a thousand terms
         return []
+
+
+@lru_cache(maxsize=16)
+def imported_names(source: str) -> frozenset[str]:
+    """The names that stand for what a text imports."""
+    tree = parsed(source)
+    imports = [node for node in (ast.walk(tree) if tree else ()) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return frozenset(each.asname or each.name.partition(".")[0] for node in imports for each in node.names)
 
 
 def _holds(node: ast.stmt, line: int) -> bool:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import ast
 
-from gpuprof.rules.cell.statements import expressions_at
+from gpuprof.analyses.lines.statements import expressions_at, imported_names
 
 SOURCE = """for x in words:
     if x in seen:
@@ -25,3 +25,8 @@ def test_where_nothing_is_known() -> None:
     assert expressions_at(SOURCE, 9) == []
     assert expressions_at("for x in (", 1) == []
     assert expressions_at(f"x = {' + '.join(['y'] * 3000)}\n", 1) == []
+
+
+def test_imported_names() -> None:
+    assert imported_names("import numpy as np, os.path\nfrom a.b import c as d, e\n") == {"np", "os", "d", "e"}
+    assert imported_names("import (") == frozenset()
