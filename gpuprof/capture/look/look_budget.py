@@ -31,6 +31,7 @@ class LookBudget:
         self._began_ns = time.perf_counter_ns()
         self.spent_ns = 0
         self._measured_ns: float | None = None
+        self.wanted = ITERATIONS
 
     @property
     def old_enough(self) -> bool:
@@ -50,21 +51,23 @@ class LookBudget:
 
     def suffices(self, step_ns: float) -> bool:
         """Whether what is left is likely to do for all iterations; it grows up to a limit."""
-        return self.left_ns >= min(_MOST_NS - self.spent_ns, ITERATIONS * self._needed_ns(step_ns))
+        return self.left_ns >= min(_MOST_NS - self.spent_ns, self.wanted * self._needed_ns(step_ns))
 
     def iterations(self, step_ns: float) -> int:
         """How many to look at: one more where there is time for it, since values of the last are known in part only."""
-        return ITERATIONS + ((ITERATIONS + 1) * self._needed_ns(step_ns) <= self.left_ns)
+        return self.wanted + ((self.wanted + 1) * self._needed_ns(step_ns) <= self.left_ns)
 
     def cut_off(self, cost_ns: int, set_up_ns: int, plain_ns: float, step_ns: float) -> bool:
         """A look was cut off that took `cost_ns`, its beginning included, for what takes `plain_ns` without it, of
         iterations of `step_ns`.
-        True where the cell may come to afford a whole one: then it counts as spent."""
+        True where the cell may come to afford a whole one, of one iteration if need be: then it counts as spent."""
         if plain_ns <= 0 or step_ns <= 0:
             return False
         measured_ns = _MARGIN * (cost_ns - set_up_ns) * step_ns / plain_ns
-        if ITERATIONS * measured_ns + set_up_ns > _MOST_NS - self.spent_ns - cost_ns:
+        left_ns = _MOST_NS - self.spent_ns - cost_ns - set_up_ns
+        if measured_ns > left_ns:
             return False
+        self.wanted = min(ITERATIONS, int(left_ns / measured_ns))
         self._measured_ns, self.spent_ns = measured_ns, self.spent_ns + cost_ns
         return True
 

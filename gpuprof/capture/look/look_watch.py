@@ -20,7 +20,7 @@ from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.capture.look.joined_looks import TakenLook, joined
-from gpuprof.capture.look.look_budget import ITERATIONS, LookBudget
+from gpuprof.capture.look.look_budget import LookBudget
 from gpuprof.capture.look.places import Places
 from gpuprof.capture.look.work_elsewhere import WorkElsewhere
 from gpuprof.model.look import Look, LookedPlace
@@ -228,7 +228,7 @@ class LookWatch:
         self._leave_out(self._first_step, self._steps())
         # a part of one iteration says little: where the cell runs on, there may be time for whole ones later
         known = not self._between_steps and not self._closed and self._steps() > 0
-        if known and look.ended_by == "seconds" and look.iterations_seen < ITERATIONS:
+        if known and look.ended_by == "seconds" and look.iterations_seen < self._budget.wanted:
             plain_ns, step_ns = look.wall_ns - look.cost_ns + look.set_up_ns, self._iteration_ns
             if self._budget.cut_off(look.cost_ns, look.set_up_ns, plain_ns, step_ns):
                 self._cut_off, self._look = look, None

@@ -59,8 +59,8 @@ def test_iterations_that_take_longer_than_it_can_grow_are_begun_all_the_same(clo
 def test_after_one_that_was_cut_off_it_waits_for_what_that_needed(clock: Clock) -> None:
     budget = LookBudget(asked=False)
     clock.now_ns += 4 * NS_PER_S
-    # 200 ms of looking saw half of an iteration of 100 ms: 400 ms each, and a margin
-    assert not budget.cut_off(200 * NS_PER_MS, 0, 50 * NS_PER_MS, 100 * NS_PER_MS)
+    # 200 ms of looking saw a quarter of an iteration of 100 ms: 800 ms each, and a margin
+    assert not budget.cut_off(200 * NS_PER_MS, 0, 25 * NS_PER_MS, 100 * NS_PER_MS)
     assert budget.spent_ns == 0
     assert budget.cut_off(200 * NS_PER_MS, 0, 100 * NS_PER_MS, 100 * NS_PER_MS)
     assert budget.left_ns == 0
@@ -69,6 +69,17 @@ def test_after_one_that_was_cut_off_it_waits_for_what_that_needed(clock: Clock) 
     clock.now_ns += NS_PER_S
     assert budget.suffices(100 * NS_PER_MS)
     assert budget.iterations(100 * NS_PER_MS) == ITERATIONS
+
+
+def test_where_two_iterations_take_too_long_one_is_looked_at(clock: Clock) -> None:
+    budget = LookBudget(asked=False)
+    clock.now_ns += 4 * NS_PER_S
+    # 500 ms each with the margin, of 800 that are left
+    assert budget.cut_off(200 * NS_PER_MS, 0, 50 * NS_PER_MS, 100 * NS_PER_MS)
+    clock.now_ns += 9 * NS_PER_S
+    assert not budget.suffices(100 * NS_PER_MS)
+    clock.now_ns += NS_PER_S
+    assert budget.suffices(100 * NS_PER_MS) and budget.iterations(100 * NS_PER_MS) == 1
 
 
 def test_what_took_no_time_or_has_no_steps_is_not_taken_again(clock: Clock) -> None:
