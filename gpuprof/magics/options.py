@@ -50,6 +50,11 @@ _ARGUMENTS = (
     ),
     argument("--no-close-look", action="store_true", help="leave that out"),
     argument(
+        "--inspect",
+        action="store_true",
+        help="in the close look, also count the zeros of matrices on a GPU, and of small and very large ones",
+    ),
+    argument(
         "--compare",
         type=_unquoted,
         metavar="RUN",

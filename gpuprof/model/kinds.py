@@ -73,7 +73,18 @@ class ValueKind(IntEnum):
     OPTIMIZER_STATE = 4
 
 
+class ZeroPattern(IntEnum):
+    """Where a matrix that is mostly zeros has its other elements. Rows are what lies together in memory: a matrix that
+    is read transposed has its rows as columns. ONE_HOT: a single element that is not zero, and that one is 1."""
+
+    NONE = 0
+    DIAGONAL = 1
+    ONE_HOT_ROWS = 2
+    ONE_HOT_COLUMNS = 3
+
+
 # by the name that a column gives as its unit
 VOCABULARIES: dict[str, type[IntEnum]] = {
-    each.__name__: each for each in (CallKind, DeviceEventKind, CopyKind, HostMemory, MemoryDevice, ValueKind)
+    each.__name__: each
+    for each in (CallKind, DeviceEventKind, CopyKind, HostMemory, MemoryDevice, ValueKind, ZeroPattern)
 }

@@ -95,6 +95,19 @@ LOOKED_VALUES = TableSchema(
             "",
             "whether something other than an operator reads it (numpy, tolist, a Python number, a print), or may",
         ),
+        Column(
+            "zeros_share",
+            "float64",
+            "share",
+            "of its elements those that are zero, 0..1, of an operand of a large product; by a sample where many are"
+            " not, or where it is very large; NaN: not counted",
+        ),
+        Column(
+            "zero_pattern",
+            "uint8",
+            "ZeroPattern",
+            "where the others are, in each matrix of it, by a count of all; 0: no such pattern, or not all counted",
+        ),
     ),
 )
 

@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.look import inspection
 from gpuprof.capture.profiler.trace_file import Packing
 from gpuprof.capture.session.captured import Captured
 from gpuprof.capture.session.recording_writer import unsaved_because
@@ -63,6 +64,7 @@ class Profile:
         caller = sys._getframe(1)
         notebook = caller.f_globals if "In" in caller.f_globals and "Out" in caller.f_globals else None
         self._session = Session(self._options, cell=_cell_of(caller, self._options.name), namespace=notebook)
+        inspection.ask(self._options.inspect)
         self._session.start()
         # the handle of an earlier `with` on this object has become a Run, and stays the caller's
         self._run = PendingRun()
@@ -111,6 +113,7 @@ def profile(
     no_lines: bool = False,
     close_look: bool = False,
     no_close_look: bool = False,
+    inspect: bool = False,
     folder: Path | str | None = None,
 ) -> Profile:
     """Profile a `with` block: `with gpuprof.profile(steps=50) as run:`; afterwards `run` is a Run.
@@ -130,6 +133,7 @@ def profile(
         close_look: Look closely at a few iterations after the recorded ones, however short the block. By default they
             are looked at from 2 s on, for at most 1 s and 5% of the time until then.
         no_close_look: Leave that out.
+        inspect: In the close look, also count the zeros of matrices on a GPU, and of small and very large ones.
         folder: Where the run is saved, in a folder of its own. None: the environment variable GPUPROF_FOLDER, else
             `.gpuprof` in the working directory.
 

@@ -18,7 +18,7 @@ from gpuprof.model.device import Device
 from gpuprof.model.look import Look, LookedPlace
 from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_VALUES
 from gpuprof.model.readings import ReadingLog
-from gpuprof.model.recording import KINETO, write_context, write_table
+from gpuprof.model.recording import KINETO, read_large_table, write_context, write_large_table, write_table
 from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import empty_tables
@@ -207,3 +207,16 @@ def test_the_garbage_collector_is_off_and_then_as_it_was(on: bool, tmp_path: Pat
         assert gc.isenabled() is on
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_a_look_from_before_zeros_were_counted(tmp_path):
+    """Its tables lack those columns: nothing was counted."""
+    values = Table(LOOKED_VALUES, {"storage": [1, 2], "zeros_share": [0.99, 0.5], "zero_pattern": [1, 0]})
+    write_large_table(tmp_path, values)
+    assert read_large_table(tmp_path, LOOKED_VALUES)["zeros_share"].tolist() == [0.99, 0.5]
+    with np.load(tmp_path / "looked_values.npz") as stored:
+        before = {name: stored[name] for name in stored.files if not name.startswith("zero")}
+    np.savez(tmp_path / "looked_values.npz", **before)
+    read = read_large_table(tmp_path, LOOKED_VALUES)
+    assert np.isnan(read["zeros_share"]).all() and read["zero_pattern"].tolist() == [0, 0]
+    assert read["storage"].tolist() == [1, 2]

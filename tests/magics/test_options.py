@@ -28,12 +28,22 @@ def test_every_option_arrives() -> None:
     capture = options.capture
     assert (capture.name, capture.steps, capture.skip, capture.max_seconds) == ("a name", 3, 0, 1.5)
     assert capture.memory and capture.stacks and capture.shapes and capture.no_nvml and capture.nvml_hz == 5.0
+    assert not capture.inspect and parse("--inspect").capture.inspect
     assert options.report == Path.cwd() / "out file.html"
     assert (options.compare, options.display, options.quiet, options.into) == ("last", "text", True, "run")
 
 
 @pytest.mark.parametrize(
-    "line", ["--into class", "--into a.b", "--steps -1", "--nvml-hz 0", "--max-seconds 0", "loose"]
+    "line",
+    [
+        "--into class",
+        "--into a.b",
+        "--steps -1",
+        "--nvml-hz 0",
+        "--inspect --no-close-look",
+        "--max-seconds 0",
+        "loose",
+    ],
 )
 def test_nonsense_is_a_usage_error(line: str) -> None:
     with pytest.raises(UsageError):

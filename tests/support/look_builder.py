@@ -11,7 +11,7 @@ those made by `view`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import nan, prod
 from typing import Any, Self
 
 from gpuprof.model.kinds import ValueKind
@@ -43,7 +43,8 @@ class LookBuilder:
         self._iterations: set[int] = set()
 
     def tensor(self, name: str, *, content: int = 0, kind: ValueKind = ValueKind.OTHER, **facts: Any) -> Self:
-        """One that was there; `facts`: `elements` or `shape`, `dtype`, `device`, `view`, `read_outside`."""
+        """One that was there; `facts`: `elements` or `shape`, `dtype`, `device`, `view`, `read_outside`,
+        `zeros_share`, `zero_pattern`."""
         self._make(name, -1, content, kind, facts)
         return self
 
@@ -153,6 +154,7 @@ class LookBuilder:
             }
             | {"device": self.builder._name(facts.get("device", "cpu")), "fingerprint": content, "kind": kind}
             | {"read_outside": facts.get("read_outside", False)}
+            | {"zeros_share": facts.get("zeros_share", nan), "zero_pattern": facts.get("zero_pattern", 0)}
         )
 
     def _write(self, name: str, made_by: int, content: int, kind: ValueKind) -> None:

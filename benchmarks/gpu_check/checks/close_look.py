@@ -1,4 +1,4 @@
-"""Does a close look leave weights, random numbers and graphs as they are, wait for nothing, and hash as the host?"""
+"""Does a close look leave weights, random numbers and graphs as they are, wait for nothing, and count as the host?"""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from benchmarks.gpu_check import clocks
 from benchmarks.gpu_check.check import Check
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.capture.look.fingerprints import DeviceHash, HostHash
+from gpuprof.capture.look.zeros import ZeroCounter
 
 _SIZES = (1, 7, 4096, 262_144, 262_145, 20_000_003)
 
@@ -32,6 +33,7 @@ def run(check: Check) -> None:
     check.only_on_device("nothing waits for the device before the end", looked.waited is None)
     check.only_on_device("every fingerprint is taken", looked.fingerprints_fault is None)
     _hashes(check)
+    _zeros(check)
     if check.on_device:
         _graph(check)
 
@@ -103,6 +105,32 @@ def _hashes(check: Check) -> None:
         copy = tensor.to(check.device)
         device.enqueue(copy.untyped_storage(), size, 0)
     check.expect("the device's hashes are the host's", device.numbers() == expected)
+
+
+def _zeros(check: Check) -> None:
+    """Counts of a device are those of the host, and it waits for nothing meanwhile."""
+    scattered = (torch.rand(700, 600, generator=torch.Generator().manual_seed(1)) < 0.01).float()
+    one_hot = nn.functional.one_hot(torch.arange(500) * 7 % 400, 400).double()
+    matrices = (scattered, torch.diag(torch.rand(600) + 1).half(), one_hot, one_hot.T, scattered.bfloat16())
+    device, host = (ZeroCounter(lambda: 10**12, inspect=True) for _ in range(2))
+    copies = [each.to(check.device) for each in matrices]
+    waited = None
+    if check.on_device:
+        torch.cuda.set_sync_debug_mode("error")
+    try:
+        found = [device.count(each, each.untyped_storage()) for each in copies]
+    except RuntimeError as error:
+        found, waited = [], str(error)[:200]
+    finally:
+        if check.on_device:
+            torch.cuda.set_sync_debug_mode("default")
+    expected = [host.told(host.count(each, each.untyped_storage())) for each in matrices]
+    told = [device.told(each) for each in found]
+    check.note(zeros=[share for share, _ in told], zero_patterns=[pattern for _, pattern in told], zeros_waited=waited)
+    check.expect("nothing waits for the device while zeros are counted", waited is None)
+    alike = [abs(one[0] - other[0]) < 1e-9 and one[1] == other[1] for one, other in zip(told, expected, strict=False)]
+    check.expect("the device's zeros are the host's", len(told) == len(expected) and all(alike))
+    check.expect("counting zeros has no fault", device.failure is None)
 
 
 def _graph(check: Check) -> None:

@@ -29,7 +29,8 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     beside the default, at a cost.
     `nvml_hz` is how often the devices are sampled, in readings a second; `no_nvml` leaves that out, `no_lines` the
     following of lines. `close_look` looks closely at a few iterations after the recorded ones however short the cell
-    is (of a cell without steps 2 s are then recorded), `no_close_look` never. `folder` is where run folders go (None:
+    is (of a cell without steps 2 s are then recorded), `no_close_look` never. `inspect` also counts the
+    zeros of matrices on CUDA devices, and of small and very large ones. `folder` is where run folders go (None:
     the environment variable GPUPROF_FOLDER, else `.gpuprof` in the working directory).
     """
 
@@ -45,6 +46,7 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     no_lines: bool = False
     close_look: bool = False
     no_close_look: bool = False
+    inspect: bool = False
     folder: Path | None = None
 
     def __post_init__(self) -> None:
@@ -60,6 +62,8 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
             )
         if self.close_look and self.no_close_look:
             raise UsageError("--close-look and --no-close-look: expected one of them")
+        if self.inspect and self.no_close_look:
+            raise UsageError("--inspect and --no-close-look: expected one of them")
 
     @property
     def steps_to_skip(self) -> int:

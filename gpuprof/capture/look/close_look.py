@@ -17,12 +17,14 @@ import numpy as np
 
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
+from gpuprof.capture.look.inspection import inspecting
 from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads
 from gpuprof.capture.look.places import Places
 from gpuprof.capture.look.rounds import rounds
 from gpuprof.capture.look.values import Values
+from gpuprof.capture.look.zeros import ZeroCounter
 from gpuprof.capture.memory.modules import modules_around
 from gpuprof.model.kinds import ValueKind
 from gpuprof.model.look import Look, LookedPlace
@@ -137,7 +139,8 @@ class CloseLook:
         began = time.thread_time_ns()
         self._log, self._places = OperatorLog(), Places(self._filename)
         self._fingerprints = FingerprintTaker(self._most_bytes, self._left_ns)
-        self._values = Values(self._fingerprints, self._log.names.number, self._log.count)
+        self._zeros = ZeroCounter(self._left_ns, inspect=inspecting())
+        self._values = Values(self._fingerprints, self._zeros, self._log.names.number, self._log.count)
         self._watch = OperatorWatch(self._log, self._values, self._places, self._ident)
         self._outside = OutsideReads(self._read_outside, self._replayed)
         self._counts = [0]
@@ -191,7 +194,7 @@ class CloseLook:
         if not self._start_ns:
             return (), Look(skipped=self._skipped or "it was never started")
         with self._watch.lock:
-            operators, *others = self._log.tables(self._values, self._fingerprints)
+            operators, *others = self._log.tables(self._values)
         values, iterations, share = self._values, self.iterations_seen, self._operators_share()
         if self._iterations is None:
             operators, iterations, share = _with_rounds(operators, share)

@@ -33,7 +33,7 @@ class FingerprintTaker:
         kind = tensor.device.type
         if nbytes > min(self._left_bytes, MOST_VALUE_BYTES, self._left_ns() * _BYTES_A_NS) or tensor.is_quantized:
             return None
-        address = 0 if _lazily_copied(tensor) else storage.data_ptr()
+        address = 0 if lazily_copied(tensor) else storage.data_ptr()
         if not nbytes or not address:
             return None
         self._left_bytes -= nbytes
@@ -82,7 +82,7 @@ class FingerprintTaker:
             return []
 
 
-def _lazily_copied(tensor: Any) -> bool:
+def lazily_copied(tensor: Any) -> bool:
     """Asking for its address would copy it."""
     import torch
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
-from gpuprof.capture.look.values import FINGERPRINT, Values
+from gpuprof.capture.look.values import Values
 from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_READS, LOOKED_RESULTS, LOOKED_VALUES
 from gpuprof.model.table import Table, TableSchema
 
@@ -72,10 +71,9 @@ class OperatorLog:
             known = self._arguments[scalars] = self._described(scalars)
         return known
 
-    def tables(self, values: Values, fingerprints: FingerprintTaker) -> tuple[Table, ...]:
-        """The four tables; reads fingerprints back from devices."""
-        for row in values.rows:
-            row[FINGERPRINT] = fingerprints.number(row[FINGERPRINT])
+    def tables(self, values: Values) -> tuple[Table, ...]:
+        """The four tables; reads fingerprints and counts back from devices."""
+        values.end()
         return (
             _table(LOOKED_OPERATORS, self.operators),
             _table(LOOKED_VALUES, values.rows),

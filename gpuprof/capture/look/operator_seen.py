@@ -11,6 +11,7 @@ from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, 
 from gpuprof.capture.look.operator_log import OperatorLog, frozen
 from gpuprof.capture.look.places import COMPILED, Places
 from gpuprof.capture.look.values import KnownStorage, Values
+from gpuprof.capture.look.zeros import ZeroCounter
 
 # what formulas raise where an operator is called in a way that they do not know
 _NO_FORMULA = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
@@ -128,6 +129,7 @@ class OperatorWatch:
             changed, random = written(facts, named), draws(facts, named)
         content = not (facts.view or facts.fill or random)
         trusted = facts.name.startswith(_TRUSTED)
+        multiplied = () if backward else ZeroCounter.operands(facts.name)
         reads, writes = [], []
         for (name, _), value in zip(facts.arguments, given, strict=True):
             for tensor in self._tensors(value):
@@ -142,6 +144,8 @@ class OperatorWatch:
                     continue
                 wanted = content and name not in facts.overwrites
                 row = -1 if known is None else self._values.read(known, tensor, content=wanted)
+                if name in multiplied and known is not None:
+                    self._values.count_zeros(known, tensor, (place, name))
                 if facts.moved and known is not None:
                     known.seen = None  # its version goes up, and nothing is written
                 reads.append(self._log.seen(tensor, row))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
+from gpuprof.capture.look.zeros import NOT_COUNTED, ZeroCounter
 from gpuprof.model.kinds import ValueKind
 
 # columns of a value while the look lasts, as in the table
 STORAGE, MADE_BY, GONE_AT, BYTES, ELEMENTS, DTYPE, SHAPE, DEVICE, FINGERPRINT, KIND, READ_OUTSIDE = range(11)
+ZEROS, PATTERN = 11, 12  # until the end the first holds what was counted
 _WITH_STORAGE = "cpu", "cuda"
 # an optimizer changes them, and nothing else has their content: no fingerprint
 _KEPT = ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE
+# whose zeros are of the moment
+_TRAINED = (*_KEPT, ValueKind.GRADIENT)
 
 
 class KnownStorage:
@@ -39,12 +43,18 @@ class KnownStorage:
 class Values:
     """What storages hold, from when it is seen first. `rows` are values; `count` says how many operators have run."""
 
-    def __init__(self, fingerprints: FingerprintTaker, number_of: Callable[[str], int], count: Callable[[], int]):
+    def __init__(
+        self,
+        fingerprints: FingerprintTaker,
+        zeros: ZeroCounter,
+        number_of: Callable[[str], int],
+        count: Callable[[], int],
+    ):
         import torch
 
         self._storage_of = torch._C.TensorBase.untyped_storage
         self._parameter = torch.nn.Parameter
-        self._fingerprints = fingerprints
+        self._fingerprints, self._zeros = fingerprints, zeros
         self._number_of = number_of
         self._count = count
         self._alive: dict[int, KnownStorage] = {}
@@ -105,6 +115,21 @@ class Values:
             self.wanted_bytes += row[BYTES]
             self.taken_bytes += 0 if row[FINGERPRINT] is None else row[BYTES]
         return known.value
+
+    def count_zeros(self, known: KnownStorage, tensor: Any, where: Hashable) -> None:
+        """Of what it holds, which is about to be multiplied there; once, and of what operators make a sample."""
+        row = self.rows[known.value]
+        if row[ZEROS] is not None or known.kind in _TRAINED:
+            return
+        if row[MADE_BY] < 0 or self._zeros.is_due(where):
+            row[ZEROS] = self._zeros.count(tensor, self._storage_of(tensor))
+
+    def end(self) -> None:
+        """Fill in what had to wait for a device."""
+        for row in self.rows:
+            row[FINGERPRINT] = self._fingerprints.number(row[FINGERPRINT])
+            if not isinstance(row[ZEROS], float):
+                row[ZEROS], row[PATTERN] = self._zeros.told(row[ZEROS] or NOT_COUNTED)
 
     def write(self, known: KnownStorage, tensor: Any, made_by: int, *, derived: bool = False) -> int:
         """The value after an operator has written to it through `tensor`."""
@@ -179,6 +204,7 @@ class Values:
             [
                 *(known.number, made_by, -1, nbytes, nbytes // max(tensor.element_size(), 1)),
                 *(name(tensor.dtype), name(tensor.shape), name(tensor.device), None, int(known.kind), False),
+                *(None, 0),
             ]
         )
         return len(self.rows) - 1
