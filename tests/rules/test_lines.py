@@ -55,6 +55,8 @@ BY_STACKS = {
     "evaluation_share": (8,),
     "hardly_read": (3, 4),
     "held_beyond_need": (5,),
+    "costly_algorithm": (3,),
+    "mostly_zeros": (3,),
     "product_order": (3,),
     "pieces_one_by_one": (3,),
     "python_callback_per_item": (2, 4),

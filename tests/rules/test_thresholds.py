@@ -277,6 +277,18 @@ EDGES = (
     Edge("per_sample_fetch", "processors_used", lambda c, x: fetched(cpu_share=x), 0.25, 0.24, None, HIGH),
     Edge("per_sample_fetch", "waits_per_sample", lambda c, x: fetched(blocked=x), 89, 90, None, HIGH),
     Edge("per_sample_fetch", "transforms_share", lambda c, x: fetched(resize_ms=x - 0.01), 2, 1.99, None, HIGH),
+    # of the operators’ time; zeros, and columns of a small diagonal matrix; taps
+    Edge("mostly_zeros", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
+    Edge("mostly_zeros", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),
+    Edge("mostly_zeros", "high_share", lambda c, x: c.looked(x / c.SAVED), 29.9, 30.01, MEDIUM, HIGH),
+    Edge("mostly_zeros", "zeros_share", lambda c, x: c.looked(50, zeros_share=x), 0.969, 0.97, None, MEDIUM),
+    Edge("mostly_zeros", "saved_part", lambda c, x: c.looked(50, 3, 64, x, pattern=1), 114, 115, None, MEDIUM),
+    Edge("mostly_zeros", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
+    Edge("costly_algorithm", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
+    Edge("costly_algorithm", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),
+    Edge("costly_algorithm", "high_share", lambda c, x: c.looked(x / c.SAVED), 29.9, 30.01, MEDIUM, HIGH),
+    Edge("costly_algorithm", "cost_factor", lambda c, x: c.looked(50, taps=x), 770, 790, None, MEDIUM),
+    Edge("costly_algorithm", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
     # turns, not of a share
     Edge("product_order", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
     Edge("product_order", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),

@@ -9,7 +9,7 @@ from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.geometry import Geometry, contiguous
 from gpuprof.analyses.demand.looked import LookedOperator, LookedValue, Taken
 from gpuprof.analyses.demand.need import Need, both, everything, in_view, in_whole, nothing
-from gpuprof.analyses.demand.transfer import Applied, needs_of, worked_share
+from gpuprof.analyses.demand.transfer import Applied, decomposed_share, needs_of, worked_share
 from gpuprof.model.kinds import ValueKind
 
 _OF_A_MODEL = frozenset({ValueKind.PARAMETER, ValueKind.BUFFER, ValueKind.OPTIMIZER_STATE})
@@ -64,7 +64,6 @@ class Flow:
             if operator.writes or not operator.results or any(taken.value < 0 for taken in operator.results):
                 self._all_of(operator.reads)
             return _ALL
-        plain = names.plain(operator.name)
         if len(made) != len(operator.results) or any(taken.geometry is None for taken in made):
             self._all_of(operator.reads)
             return _ALL
@@ -74,7 +73,7 @@ class Flow:
             return _ALL
         self._pass_on(row, operator, needs)
         self._keep_rest(operator, made)
-        return self._share(plain, made, needs)
+        return self._share(operator, made, needs)
 
     def _makes(self, row: int, taken: Taken) -> bool:
         return self._values[taken.value].made_by == row
@@ -133,11 +132,14 @@ class Flow:
         if not need.whole:
             self._taken_by.setdefault(value, by)
 
-    def _share(self, plain: str, made: Sequence[Taken], needs: tuple[Need, ...]) -> Needed:
+    def _share(self, operator: LookedOperator, made: Sequence[Taken], needs: tuple[Need, ...]) -> Needed:
+        plain = names.plain(operator.name)
         shares = [worked_share(plain, need) for need in needs]
+        if plain in names.DECOMPOSITIONS:
+            shares = [decomposed_share(operator.arguments, needs)]
         # the gradients of input and weight of a convolution cost about the same, that of a bias nearly nothing
         share = sum(shares[:2]) / len(shares[:2]) if plain == "convolution_backward" else max(shares)
-        most = max(range(len(needs)), key=lambda at: made[at].elements)
+        most = max(range(len(needs)), key=lambda at: (made[at].elements, needs[at].elements))
         by = self._taken_by.get(made[most].value, -1)
         return Needed(share, needs[most].elements, made[most].elements, by)
 

@@ -57,6 +57,9 @@ ATTENTION = _words("""
 # They take elements of their first argument that their other arguments name: no more than their result has.
 TAKES = frozenset({"index", "index_select", "gather", "embedding", "take", "masked_select", "take_along_dim"})
 
+# With full matrices, larger ones than the smaller side needs: by results, the place of `full_matrices` is 1.
+DECOMPOSITIONS = frozenset({"_linalg_svd", "linalg_svd"})
+
 # They do more than their results show: running statistics, checks. What is not of torch itself may, too.
 _ACTS = ("batch_norm", "record_function", "assert", "print", "set_", "resize_")
 

@@ -12,6 +12,7 @@ from functools import cache
 from math import prod
 from typing import Any
 
+from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.need import Axis, Need, both, box, everything, nothing, size
 
@@ -277,6 +278,21 @@ def worked_share(name: str, need: Need) -> float:
     if name in names.ATTENTION:
         return _axis_share(need, 2) if len(need.shape) == 4 else 1.0
     return need.share
+
+
+def decomposed_share(arguments: Sequence[Any] | None, needs: tuple[Need, ...]) -> float:
+    """Of an SVD with full matrices: what it takes without the columns and rows that the smaller side does not have,
+    where nothing needs those; else all of it."""
+    if arguments is None or len(arguments) < 2 or arguments[1] is not True or len(needs) != 3:
+        return 1.0 if any(need.elements for need in needs) else 0.0
+    columns_of, values, rows_of = needs
+    if not any(need.elements for need in needs):
+        return 0.0
+    rows, columns, kept = columns_of.shape[-1], rows_of.shape[-1], values.shape[-1]
+    needed = (columns_of, columns_of.axes[-1]), (rows_of, rows_of.axes[-2])
+    if any(need.elements and need.shape[-1] > kept and (axis is None or axis[kept:].any()) for need, axis in needed):
+        return 1.0
+    return 1 / algorithm_costs.singular_values(1, rows, columns)
 
 
 def _axis_share(need: Need, axis: int) -> float:

@@ -70,6 +70,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "cold_start_dominates": ("recompiles_in_steady_state",),
     "eager_attention": ("launch_bound",),
     "copy_round_trip": ("loop_on_host",),
+    # what is kept once is made but once
+    "costly_algorithm": ("repeated_work",),
     "costly_call_per_item": (
         "growing_iterations",
         "python_callback_per_item",
@@ -149,6 +151,11 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "input_stall",
         "unfused_optimizer",
         "fp32_matmul",
+    ),
+    # a diagonal matrix that `torch.diag` made, and one that is made anew each time
+    "mostly_zeros": (
+        "product_order",
+        "repeated_work",
     ),
     "pageable_h2d_copy": (
         "tensor_by_element",

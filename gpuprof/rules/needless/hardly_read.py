@@ -12,7 +12,8 @@ Why it costs
 
 What to do
     Take the part before the expensive operator, not behind it: `head(hidden[:, -1])` instead of
-    `head(hidden)[:, -1]`. The diagonal of a product is `(a * b).sum(-1)`.
+    `head(hidden)[:, -1]`. The diagonal of a product is `(a * b).sum(-1)`. The first elements of a sort come from
+    `topk`, and an SVD of a tall matrix takes `full_matrices=False`.
 
 When to leave it
     When the part that is used is known only after the whole is computed.
@@ -24,16 +25,24 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.demand.unread_work import Unread
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.demand.operator_names import DECOMPOSITIONS, plain
+from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace
 from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.unread import amount, at, elements, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
+
+_SORTS = frozenset({"sort", "argsort", "msort"})
 
 
 @dataclass(frozen=True)
 class HardlyRead(Rule):
     """See the module."""
+
+    guard = Guard.NUMERIC
 
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
@@ -62,10 +71,41 @@ class HardlyRead(Rule):
                 f"{_backward(found.backward_share)}."
             ),
             evidence={**evidence(results, found), "backward_share": round(found.backward_share, 4)},
-            change=f"Select{before} before the computation at {where}, not after it: `head(hidden[:, -1])` instead of "
-            "`head(hidden)[:, -1]`; for the diagonal of a product `(a * b).sum(-1)`.",
+            change=_change(first.operator, where, before),
+            diff=_diff(results, first),
         )
         return weighed(results, finding, found)
+
+
+def _change(operator: str, where: str, before: str) -> str:
+    name = plain(operator)
+    if name in DECOMPOSITIONS:
+        return (
+            f"Pass `full_matrices=False` at {where}: `torch.linalg.svd(A, full_matrices=False)`. The columns that it "
+            "leaves out are those that nobody reads."
+        )
+    if name in _SORTS:
+        return (
+            f"Use `x.topk(k)` at {where}, which finds the first k without sorting the others (`x.kthvalue(k)` for one "
+            "of them). Equal values may come in another order."
+        )
+    return (
+        f"Select{before} before the computation at {where}, not after it: `head(hidden[:, -1])` instead of "
+        "`head(hidden)[:, -1]`; for the diagonal of a product `(a * b).sum(-1)`."
+    )
+
+
+def _diff(results: Results, first: UnreadPlace) -> str | None:
+    line, name = results.get(LookedLines).line(first.place), plain(first.operator)
+    if line is None or not line.in_cell or name not in (*DECOMPOSITIONS, *_SORTS):
+        return None
+    return cell_diff(results, lambda source: _edit(source, line.line, name))
+
+
+def _edit(source: str, line: int, name: str) -> str | None:
+    from gpuprof.code_edits.models.linear_algebra import reduced_svd, topk_instead
+
+    return topk_instead(source, line) if name in _SORTS else reduced_svd(source, line)
 
 
 def _backward(share: float) -> str:

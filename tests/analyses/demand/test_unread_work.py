@@ -196,3 +196,48 @@ def test_what_is_read_in_some_iterations_only_is_needed() -> None:
         return product.tolist() if turns[0] == 2 else None
 
     assert not found(each_turn(turn), Unread.RESULTS)
+
+
+def test_columns_of_a_decomposition_that_nobody_reads() -> None:
+    """The first result has 400 columns, of which the smaller side has 30; they are for nothing where none is read."""
+    x = torch.rand(400, 30)
+
+    def values() -> Any:
+        _, values, rows = torch.linalg.svd(x)
+        return (values[:3] * rows[:3].T).sum()
+
+    def first_columns() -> Any:
+        columns, values, _ = torch.linalg.svd(x)
+        return (columns[:, :30] * values).sum()
+
+    def all_columns() -> Any:
+        columns, values, _ = torch.linalg.svd(x)
+        return columns.sum() + values.sum()
+
+    def reduced() -> Any:
+        _, values, _ = torch.linalg.svd(x, full_matrices=False)
+        return values.sum()
+
+    for turn in (values, first_columns):
+        with torch.inference_mode(turn is values):
+            (place,) = found(each_turn(turn), Unread.PARTS)
+        assert place.operator in ("aten::_linalg_svd", "aten::linalg_svd")
+        assert 0.5 * place.rows_ns < place.wasted_ns < place.rows_ns
+        assert place.elements_read in (0, 400 * 30)
+    for turn in (all_columns, reduced):
+        assert "aten::_linalg_svd" not in operators(found(each_turn(turn)))
+
+
+def test_a_decomposition_of_which_nothing_is_read() -> None:
+    x = torch.rand(100, 30)
+    places = found(each_turn(lambda: (torch.linalg.svd(x), x.sum())[1]), Unread.RESULTS)
+    assert operators(places) == {"aten::_linalg_svd"}
+
+
+@pytest.mark.parametrize("inference", [False, True])
+def test_the_first_of_a_whole_sort(inference: bool) -> None:
+    scores = torch.rand(40, 2000)
+    with torch.inference_mode(inference):
+        (place,) = found(each_turn(lambda: scores.argsort(dim=1, descending=True)[:, :20].sum()), Unread.PARTS)
+        assert place.operator.startswith(("aten::sort", "aten::argsort")) and place.elements_read == 40 * 20
+        assert not found(each_turn(lambda: scores.argsort(dim=1).sum()), Unread.PARTS)

@@ -140,6 +140,24 @@ FIGURES = {
         ranges=5,
         first=(500, 600),
     ),
+    "costly_algorithm": Figures(
+        (
+            "Line 3 convolves directly (1 channel, 32,000 samples, 8,001 taps), 3 times in the look. By its shapes the"
+            " alternative is about 16.6× as fast, and saves 47 % of the operators’ time."
+        ),
+        {
+            "operator_share": 0.4699,
+            "operator": "aten::convolution",
+            "shapes": "1 channel, 32,000 samples, 8,001 taps",
+            "alternative_share": 0.0601,
+            "calls": 3,
+        },
+        # of the operators' 8 ms; at best of all 10 ms
+        saving=(3759.464 * 0.6, 3759.464, 4699.330),
+        grade="C",
+        ranges=5,
+        first=(0, 600),
+    ),
     "costly_call_per_item": Figures(
         "Line 3 runs for each item and takes 500 ms of the cell. Most of it is in `copy.deepcopy`.",
         {

@@ -320,6 +320,26 @@ FIGURES = {
             "visible_devices": 1,
         },
     ),
+    "mostly_zeros": Figures(
+        (
+            "`adj` of 1000×1000 at line 3 has 5,000 elements of 1,000,000 that are not zero (0.5 %), and stays the same"
+            " in all looked-at iterations. Leaving out the zeros saves 45 % of the operators’ time in the look."
+        ),
+        {
+            "product_share": 0.4526,
+            "zeros_share": 0.995,
+            "matrix": "1000×1000",
+            "elements_not_zero": 5000,
+            "pattern": "none",
+            "products": 3,
+            "matrices": 1,
+        },
+        # of the operators' 8 ms; at best of all 10 ms
+        saving=(3621.123 * 0.6, 3621.123, 4526.404),
+        grade="C",
+        ranges=5,
+        first=(0, 600),
+    ),
     "nchw_convolution": Figures(
         ("3 kernels do nothing but change the layout between NCHW and NHWC: 300 µs, beside 700 µs of convolutions."),
         {"layout_kernels": 3, "layout_ms": 0.3, "layout_share": 0.3, "convolution_ms": 0.7},

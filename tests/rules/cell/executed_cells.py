@@ -24,7 +24,7 @@ class ExecutedCell:
     """`same`: names whose values the diff must not change, `within` relatively (0: to the last bit).
 
     `lines`: the cell's line that every event of the case is in. `instead`: texts of the changed cell, replaced before
-    it runs on a CPU.
+    it runs on a CPU. `case`: which function of the rule's case has the diff.
     """
 
     cell: str
@@ -34,6 +34,7 @@ class ExecutedCell:
     lines: int | None = None
     within: float = 0.0
     instead: tuple[tuple[str, str], ...] = ()
+    case: str = "fires"
 
 
 KEPT_RESULTS = COLLECTED.replace("held", "outputs")
@@ -94,11 +95,24 @@ PRODUCTS = """import torch; torch.manual_seed(0)
 a, b, x = torch.rand(40, 40), torch.rand(40, 40), torch.rand(40, 1)
 y = a @ b @ x
 """
+NEIGHBORS = """import torch; torch.manual_seed(0); h = torch.rand(40, 8)
+adj = (torch.rand(40, 40) < 0.02).float()
+y = adj @ h
+"""
+SOLVED = """import torch; torch.manual_seed(0)
+A, b = torch.rand(40, 40) + 40 * torch.eye(40), torch.rand(40, 2)
+y = torch.linalg.inv(A) @ b
+"""
+FIRST_OF_SORT = """import torch; torch.manual_seed(0)
+scores = torch.rand(40, 100)
+y = scores.argsort(dim=1, descending=True)[:, :5]
+"""
 EXECUTED = {
     "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
     "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
     "conv_autotune_off": ExecutedCell(IMAGES, ("grad",)),
     "conv_bias_before_norm": ExecutedCell(NORMED, ("out",), within=1e-5),
+    "costly_algorithm": ExecutedCell(SOLVED, ("y",), within=1e-5, case="inverted"),
     "debug_mode_on": ExecutedCell(ANOMALY, SUMS, {"environment": Environment(anomaly_mode=True)}),
     "eager_attention": ExecutedCell(ATTENTION, ("out",), within=1e-5),
     "empty_cache_in_step": ExecutedCell(calling("torch.cuda.empty_cache()"), ("seen",)),
@@ -111,6 +125,7 @@ EXECUTED = {
         EVALUATION, ("correct",), {"loaders": (Loader(workers=0, line=line_of(EVALUATION, "# here")),)}
     ),
     "gradients_zeroed_in_place": ExecutedCell(TRAINING, SUMS),
+    "hardly_read": ExecutedCell(FIRST_OF_SORT, ("y",), case="first_of_sort"),
     "host_filled_then_copied": ExecutedCell(FILLED, ("total",)),
     "input_stall": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,), "environment": LINUX}),
     "launch_bound": ExecutedCell(
@@ -128,6 +143,7 @@ EXECUTED = {
     ),
     "nchw_convolution": ExecutedCell(IMAGES, ("grad",), within=1e-4),
     "pageable_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,)}),
+    "mostly_zeros": ExecutedCell(NEIGHBORS, ("y",), within=1e-5),
     "product_order": ExecutedCell(PRODUCTS, ("y",), within=1e-5),
     "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),
     "tensor_grown_by_cat": ExecutedCell(GROWN, ("scores", "kinds", "right")),

@@ -35,7 +35,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def found_in(name: str, executed: ExecutedCell) -> Finding:
-    trace = case_of(name).fires()
+    trace = getattr(case_of(name), executed.case)()
     if executed.lines:
         trace = with_lines(trace, (0, executed.lines))
     context = {**executed.context, "cell": Cell(source=executed.cell)}

@@ -33,6 +33,18 @@ def looked(product_us: float, iterations: int = 3, positions: int = 40, **facts:
     return look.build(**facts)
 
 
+def first_of_sort() -> Trace:
+    """Line 3 sorts 100 scores of each of 40 users, and reads the first five."""
+    look = LookBuilder(recorded("aten::argsort", "aten::exp", SOURCE)).tensor("scores", shape=(40, 100))
+    for each in range(3):
+        made = {"makes": "order", "shape": (40, 100), "arguments": "[null, 1, true]"}
+        look.operator("aten::argsort", 50, reads="scores", line=3, iteration=each, **made)
+        look.part("first", "order", shape=(40, 5), strides=(100, 1))
+        look.operator("aten::exp", 50, line=4, iteration=each, reads="first", makes=f"y{each}", shape=(40, 5))
+        look.free("order")
+    return look.build()
+
+
 def fires() -> Trace:
     return looked(50)
 

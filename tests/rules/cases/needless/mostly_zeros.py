@@ -20,7 +20,7 @@ EXPECTED = Expected(
     },
     lines=(3,),
     saving_share=0.3621,
-    basis="the same share of the recorded operators",
+    basis="the same share of the operators",
     change="Make it sparse once, where it is built: `adj = adj.to_sparse_csr()`; `adj @ x` stays as it is.",
 )
 SOURCE = "for x in data:\n    h = step(x)\n    y = adj @ h\n    total += y.exp()\n"

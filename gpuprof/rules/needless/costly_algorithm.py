@@ -1,0 +1,146 @@
+"""An operator takes many times the operations of a standard alternative.
+
+What it finds
+    In the close look, operators at shapes for which torch has a faster way: a one-dimensional convolution with a
+    kernel of hundreds or thousands of taps, an inverse that is only multiplied, the differences of all pairs of rows
+    that are squared and summed. The way that runs takes about twice as long as the other one or more, by formulas
+    fitted to measurements, and what that saves is 5% of the operators’ time or more.
+
+Why it costs
+    A direct convolution takes taps × samples operations, by the FFT it is samples × log(samples). An inverse takes
+    three times as long as the factorization that solves the same system. Differences of all pairs are written and
+    read several times before they are summed.
+
+What to do
+    Convolve with `torch.fft.rfft` and `irfft` at the length of signal and kernel together. Write
+    `torch.linalg.solve(A, b)` for `torch.linalg.inv(A) @ b`, and `torch.cholesky_solve` where A is symmetric and
+    positive definite. Use `torch.cdist(a, b)` for distances. Sums are rounded in another order, so results change
+    slightly.
+
+When to leave it
+    When the kernel is short in other parts of the cell, or when differences of nearly equal rows need all digits: then
+    `torch.cdist(..., compute_mode="donot_use_mm_for_euclid_dist")`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.costly_algorithms import Algorithm, CostlyAlgorithms, CostlyUse
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.guard import Guard
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.memory.broadcast_then_reduced import BroadcastThenReduced
+from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.scope import graded
+
+
+@dataclass(frozen=True)
+class CostlyAlgorithm(Rule):
+    """See the module."""
+
+    guard = Guard.NUMERIC
+
+    cost_factor: float = threshold(2.0, "times the alternative, by shapes: what was measured on other CPUs may differ")
+    work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
+    low_share: float = threshold(0.10, "of the operators’ time: less matters little")
+    high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
+    seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the operators that have a faster way."""
+        lacking = without_look(self.name, results, self.seen_share)
+        if lacking is not None:
+            return lacking
+        costly = [each for each in results.get(CostlyAlgorithms).uses if each.factor >= self.cost_factor]
+        if any(each.algorithm is Algorithm.DIFFERENCES for each in costly) and _is_told_of_memory(results):
+            costly = [each for each in costly if each.algorithm is not Algorithm.DIFFERENCES]
+        share = sum(each.share for each in costly)
+        if not costly or share < self.work_share:
+            return None
+        first = costly[0]
+        where = line_words(results.get(LookedLines).line(first.places[0]))
+        places = tuple(dict.fromkeys(place for each in costly for place in each.places))
+        finding = Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share, self.low_share),
+            title=_TITLES[first.algorithm].format(where=where),
+            explanation=" ".join(_explained(results, each) for each in costly[:2]),
+            evidence={
+                "operator_share": round(share, 4),
+                "operator": first.operator,
+                "shapes": first.shapes,
+                "alternative_share": round(1 / first.factor, 4),
+                "calls": sum(each.count for each in costly),
+            },
+            where=Where(lines=cell_lines(results, places)),
+            change=_CHANGES[first.algorithm].format(where=where),
+            diff=_diff(results, first),
+        )
+        part = sum(each.saved_ns for each in costly) / max(sum(each.rows_ns for each in costly), 1)
+        among = np.ones(len(results.get(ValueGraph).operators), bool)
+        return valued(results, finding, share, [each.rows for each in costly], among, places, part=part)
+
+
+_TITLES = {
+    Algorithm.CONVOLUTION: "The long convolution at {where} is faster by FFT",
+    Algorithm.INVERSE: "The inverse at {where} is only multiplied: solve instead",
+    Algorithm.DIFFERENCES: "Distances at {where} go through all differences",
+}
+_SLIGHTLY = "Sums are rounded in another order: results change slightly."
+_CHANGES = {
+    Algorithm.CONVOLUTION: (
+        "Convolve by FFT at {where}: `n = len(x) + len(k) - 1`, "
+        "`y = torch.fft.irfft(torch.fft.rfft(x, n) * torch.fft.rfft(k, n), n)`, and keep the part that is used. "
+        "`conv1d` does not flip its kernel: `k` is the kernel flipped (`weight.flip(-1)`). " + _SLIGHTLY
+    ),
+    Algorithm.INVERSE: (
+        "Solve at {where}: `torch.linalg.solve(A, b)` instead of `torch.linalg.inv(A) @ b`; "
+        "`torch.cholesky_solve(b, torch.linalg.cholesky(A))` where A is symmetric and positive definite. " + _SLIGHTLY
+    ),
+    Algorithm.DIFFERENCES: (
+        "Use `torch.cdist(a, b)` at {where}, which makes only the distances (`.square()` for squared ones, `p=1` for "
+        "sums of absolute differences). " + _SLIGHTLY
+    ),
+}
+_WORDS = {
+    Algorithm.CONVOLUTION: "convolves directly ({shapes})",
+    Algorithm.INVERSE: "inverts a matrix of {shapes}",
+    Algorithm.DIFFERENCES: "computes differences of {shapes}, and reduces each to one number",
+}
+
+
+def _explained(results: Results, each: CostlyUse) -> str:
+    where = line_words(results.get(LookedLines).line(each.places[0]))
+    what = _WORDS[each.algorithm].format(shapes=each.shapes)
+    return (
+        f"{where[0].upper()}{where[1:]} {what}, {units.plural(each.count, 'time')} in the look. By its shapes the "
+        f"alternative is about {units.factor(each.factor)} as fast, and saves {units.percent(each.share)} of the "
+        "operators’ time."
+    )
+
+
+def _is_told_of_memory(results: Results) -> bool:
+    """The same broadcast, by the memory that it takes."""
+    return isinstance(BroadcastThenReduced().check(results), Finding)
+
+
+def _diff(results: Results, each: CostlyUse) -> str | None:
+    line = results.get(LookedLines).line(each.places[0])
+    if line is None or not line.in_cell or each.algorithm is not Algorithm.INVERSE:
+        return None
+    return cell_diff(results, lambda source: _solved(source, line.line))
+
+
+def _solved(source: str, line: int) -> str | None:
+    from gpuprof.code_edits.models.linear_algebra import solve_instead
+
+    return solve_instead(source, line)
