@@ -1,7 +1,6 @@
 """How many events the profiler holds, from the growth of the heap: it keeps them all in memory to the end.
 
-torch counts its events nowhere before the recording ends. What one takes stands in `gpuprof/model/event_cost.py`; at
-most 730,000 events a second were measured.
+torch counts its events nowhere before the recording ends. What one takes stands in `gpuprof/model/event_cost.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,11 @@ MOST_EVENTS = 600_000
 MOST_BYTES = 900 * 1024**2
 MOST_STOP_NS = 3 * NS_PER_S
 _FEWEST_EVENTS = 100_000
-_MOST_EVENTS_PER_S = 730_000
+# 730,000 and 1,600,000 a second were measured, on two machines, and tensors often grow as fast
+_USUAL_EVENTS_PER_S, _MOST_EVENTS_PER_S = 730_000, 3_200_000
+# growth that events could just make, and that has not been given back for so long, or for a step and a half, is theirs
+_HELD_NS = NS_PER_S // 2
+_HELD_STEPS = 1.5
 _SHARE_OF_FREE = 0.5
 # A heap that falls by this share of what it rose holds the cell's own tensors or graph.
 _BREATHES = 0.25
@@ -30,9 +33,10 @@ class EventLimit:
     """Whether the recording holds as many events as it may: by memory, by the time to end it, by free memory.
 
     The cell's own memory is told apart by when it comes and goes. Growth faster than the profiler can cause is the
-    cell's. At the end of a step the activations are freed: from one end to the next the heap grows by the events. Until
-    two ends are known, one end, or a heap that has been seen to fall, shows that the growth may be the cell's: then the
-    limit waits for the next end until the profiler could have made several times as many events.
+    cell's; where it could just cause it, it is the cell's as long as it is given back soon. At the end of a step the
+    activations are freed: from one end to the next the heap grows by the events. Until two ends are known, one end, or
+    a heap that has been seen to fall, shows that the growth may be the cell's: then the limit waits for the next end
+    until the profiler could have made several times as many events.
     """
 
     def __init__(self, options: CaptureOptions):
@@ -40,10 +44,15 @@ class EventLimit:
         self._rose = self._fell = 0
         self.begin(0, 0)
 
-    def begin(self, heap_bytes: int, free_bytes: int, now_ns: int | None = None) -> None:
-        """A recording begins with so much heap in use in the process and free in the machine (0: not known)."""
+    def begin(
+        self, heap_bytes: int, free_bytes: int, now_ns: int | None = None, *, step_ns: float | None = None
+    ) -> None:
+        """A recording begins with so much heap in use in the process and free in the machine (0: not known), and with
+        steps of that length (None: none was seen)."""
         self._base_bytes = self._last_bytes = heap_bytes
-        self._jumped_bytes = 0
+        self._jumped_bytes = self._doubtful_bytes = 0
+        self._doubtful_since_ns, self._events_per_s = 0, _USUAL_EVENTS_PER_S
+        self._held_ns = max(_HELD_NS, int(_HELD_STEPS * (step_ns or 0)))
         self._began_ns = self._last_ns = time.monotonic_ns() if now_ns is None else now_ns
         self._last_end: int | None = None
         self._grown: list[int] = []
@@ -69,6 +78,7 @@ class EventLimit:
 
     def step_ended(self, heap_bytes: int, now_ns: int | None = None) -> None:
         """A step has ended, with so much heap in use now (`time.monotonic_ns`)."""
+        self._doubtful_bytes = 0
         if self._last_end is not None:
             self._grown.append(heap_bytes - self._last_end)
             longest = self._step_bytes if self._two_ends else 0
@@ -87,6 +97,7 @@ class EventLimit:
         grown, possible = heap_bytes - self._last_bytes, self._possible(now_ns - self._last_ns)
         # what jumped up too fast to be events, less what of it has been freed
         self._jumped_bytes += _jump(grown, possible) if grown > 0 else -min(-grown, self._jumped_bytes)
+        self._doubt(grown, now_ns)
         self._rose += max(0, grown)
         self._fell += max(0, -grown)
         self._last_bytes, self._last_ns = heap_bytes, now_ns
@@ -97,9 +108,24 @@ class EventLimit:
         patience = _PATIENCE if self._last_end is None else 2 * _PATIENCE
         return self._possible(now_ns - self._began_ns) > patience * self.most_events * self._cost.heap_bytes
 
+    def _doubt(self, grown: int, now_ns: int) -> None:
+        """Take what events could just have made for theirs, where it is not given back."""
+        most = (now_ns - self._last_ns) * _MOST_EVENTS_PER_S // NS_PER_S * self._cost.heap_bytes
+        if grown < 0:
+            self._doubtful_bytes = max(self._doubtful_bytes + grown, 0)
+            if -grown >= _BREATHES * self._doubtful_bytes:
+                self._doubtful_bytes = 0
+        elif grown <= most and self._jumped_bytes:
+            if not self._doubtful_bytes:
+                self._doubtful_since_ns = now_ns
+            self._doubtful_bytes += grown
+        if self._doubtful_bytes and now_ns - self._doubtful_since_ns >= self._held_ns:
+            self._jumped_bytes = max(self._jumped_bytes - self._doubtful_bytes, 0)
+            self._doubtful_bytes, self._events_per_s = 0, _MOST_EVENTS_PER_S
+
     def _possible(self, time_ns: int) -> int:
-        """Most bytes of heap that events can take in that time."""
-        return time_ns * _MOST_EVENTS_PER_S // NS_PER_S * self._cost.heap_bytes
+        """Most bytes of heap that events take in that time, by what is known of their pace."""
+        return time_ns * self._events_per_s // NS_PER_S * self._cost.heap_bytes
 
     @property
     def _held_bytes(self) -> int:

@@ -266,7 +266,7 @@ class Watch:
         with contextlib.suppress(OSError, psutil.Error):
             heap = heap_bytes()
             in_use = psutil.Process().memory_info().rss if heap is None else heap
-            self._limit.begin(in_use, psutil.virtual_memory().available)
+            self._limit.begin(in_use, psutil.virtual_memory().available, step_ns=self._steps.recent_ns())
         self._even_work.begin()
         self._even_lines.begin()
 

@@ -40,6 +40,32 @@ def test_a_sudden_growth_is_not_the_profilers() -> None:
     assert made.events <= 10 * MIB / 208
 
 
+@pytest.mark.parametrize("events_per_s", [1_000_000, 1_600_000, 3_000_000])
+def test_operators_faster_than_usual_are_told_by_what_stays(events_per_s: int) -> None:
+    """GIVEN a loop over single elements on a fast machine: more than is usual, and none of it is given back."""
+    made = limit()
+    passed = [made.passed(1000 * MIB + 208 * events_per_s // 10 * tick, tick * TICK) for tick in range(1, 40)]
+    assert passed.index(True) + 1 <= 1 + max(6, 10 * MOST_EVENTS // events_per_s)
+
+
+def test_tensors_that_are_given_back_soon_are_not_taken_for_events() -> None:
+    """GIVEN no steps, and 120 MiB that come in 0.4 s and go, as fast as events could."""
+    made, now = limit(), 0
+    for _ in range(50):
+        for held in (40, 80, 120, 120, 0):
+            now += TICK
+            assert not made.passed((1000 + held) * MIB, now)
+
+
+def test_within_a_long_step_they_have_time_until_its_end() -> None:
+    rising = [(1000 + 40 * tick) * MIB for tick in range(1, 40)]
+    first, known = limit(), limit()
+    known.begin(1000 * MIB, 64 * 1024 * MIB, 0, step_ns=2 * SECOND)
+    assert [first.passed(held, tick * TICK) for tick, held in enumerate(rising, 1)].index(True) <= 7
+    told = [known.passed(held, tick * TICK) for tick, held in enumerate(rising, 1)]
+    assert 30 <= told.index(True) <= 32
+
+
 def test_memory_that_was_given_back_does_not_count() -> None:
     made = limit()
     for second in range(1, 60, 2):
@@ -69,6 +95,7 @@ def test_activations_that_come_and_go_do_not_count(activations: int, gradients: 
 def test_events_of_steps_still_count() -> None:
     """GIVEN steps of 40,000 events in a second that also allocate 300 MiB and free it."""
     made, now, heap = limit(), 0, 1000 * MIB
+    made.begin(heap, 64 * 1024 * MIB, 0, step_ns=SECOND)
     for step in range(40):
         for tick in range(1, 11):
             now += TICK
