@@ -2,8 +2,9 @@
 
 What it finds
     First steps (each more than twice as long as the usual one) that take at least half of all steps' time: a minor
-    remark in a cell of fewer than ten steps. Or, on a recording without steps, first calls of runtime functions and
-    first launches of kernels that take at least half of it with the device idle.
+    remark in a cell of fewer than ten steps, or where they are less than 30% of the whole cell. Or, on a recording
+    without steps, first calls of runtime functions and first launches of kernels that take at least half of it with
+    the device idle.
 
 Why it costs
     The first steps create the CUDA context, load libraries and kernels, fill the allocator's cache, try algorithms and
@@ -19,7 +20,7 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
@@ -30,6 +31,10 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.scope import worst
+
+
+# of the cell: where it is less, what is said of the whole cell does not rest on these steps
+_CELL_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,10 @@ class ColdStartDominates(Rule):
         found, steps, places = results.get(StartUp), results.get(StepTime), results.get(LinePlaces)
         if steps.count >= self.steps:
             share = found.warm_up_share or 0.0
-            return self._in_steps(found, steps, places, share) if share >= self.start_share else None
+            if share < self.start_share:
+                return None
+            finding = self._in_steps(found, steps, places, share)
+            return finding if _much_of_the_cell(results, found.warm_up_ns) else replace(finding, severity=Severity.LOW)
         if steps.count:
             return None
         if found.first_calls_share is None:
@@ -111,6 +119,13 @@ class ColdStartDominates(Rule):
             change="Run a few steps in a cell of their own first, or record more of them (`%%gpuprofile --steps 50`), "
             "before judging what is slow.",
         )
+
+
+def _much_of_the_cell(results: Results, start_ns: int) -> bool:
+    """Whether the start is a good part of the whole cell, too; True where the cell's length is not known."""
+    window = results.context.window
+    cell_ns = window.cell_end_ns - window.cell_start_ns if window else 0
+    return cell_ns <= 0 or start_ns >= _CELL_SHARE * cell_ns
 
 
 def _launches(found: StartUp) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell, Environment, Garbage, Optimizer
+from gpuprof.model.context import Cell, Environment, Garbage, Optimizer, Window
 from gpuprof.model.device import Device
 from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.table import Table
@@ -258,6 +258,16 @@ def test_a_cold_start_is_minor_where_the_cell_is_simply_short(later: int, severi
     for at in range(3000, 3000 + 100 * later, 100):
         builder.step(at, 100).operator("aten::mm", at, 100)
     assert finding("cold_start_dominates", builder.build()).severity == severity
+
+
+@pytest.mark.parametrize(("cell_us", "severity"), [(9_900, Severity.MEDIUM), (10_100, Severity.LOW)])
+def test_a_cold_start_is_minor_where_the_cell_has_much_else(cell_us: int, severity: Severity) -> None:
+    """GIVEN a first step of 3 ms, and a cell of 9.9 or of 10.1 ms."""
+    builder = TraceBuilder().step(0, 3000).operator("aten::mm", 0, 3000)
+    for at in range(3000, 3900, 100):
+        builder.step(at, 100).operator("aten::mm", at, 100)
+    window = Window(cell_start_ns=0, cell_end_ns=1000 * cell_us, start_ns=0, end_ns=3_900_000)
+    assert finding("cold_start_dominates", builder.context(window=window).build()).severity == severity
 
 
 def test_first_launches_that_load_kernels_are_counted() -> None:
