@@ -32,7 +32,6 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.scope import worst
 
-
 # of the cell: where it is less, what is said of the whole cell does not rest on these steps
 _CELL_SHARE = 0.3
 
