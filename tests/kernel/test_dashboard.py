@@ -24,6 +24,14 @@ def counted(kernel: LiveKernel) -> tuple[int, int]:
     return int(widgets), int(reports)
 
 
+def closed(kernel: LiveKernel, expected: tuple[int, int]) -> bool:
+    for _ in range(20):
+        if counted(kernel) == expected:
+            return True
+        time.sleep(0.5)
+    return False
+
+
 def test_running_again_leaves_nothing_of_before(kernel: LiveKernel) -> None:
     # GIVEN the dashboards of two cells
     kernel.run(PROFILED, live=True)
@@ -31,13 +39,13 @@ def test_running_again_leaves_nothing_of_before(kernel: LiveKernel) -> None:
     widgets, reports = counted(kernel)
     assert widgets > 20 and reports == 2
     # WHEN one of them runs again and again
-    for _ in range(3):
-        kernel.run(PROFILED, live=True)
-    # THEN there are two still, once what threads still close is closed
-    for _ in range(20):
-        if counted(kernel) == (widgets, reports):
+    for _ in range(6):
+        for _ in range(3):
+            kernel.run(PROFILED, live=True)
+        # THEN there are two still, once what threads still close is closed
+        if closed(kernel, (widgets, reports)):
             break
-        time.sleep(0.5)
+    # a run may have a finding more than another one, and then has its button; what is left behind only grows
     assert counted(kernel) == (widgets, reports)
 
 

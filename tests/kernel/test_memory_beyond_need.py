@@ -129,15 +129,25 @@ CURED = (
 )
 
 
+TELL = """
+import json, gpuprof
+run = gpuprof.last()
+found = (*run.findings, *run.report_data.gate.withheld)
+print(json.dumps([{"rule": each.rule, "title": each.title, "lines": each.where.lines} for each in found]))
+del run, found
+"""
+
+
 def told(kernel: LiveKernel, cell: str) -> list[dict[str, Any]]:
-    """The findings of a cell that are about memory; what it kept is freed afterwards."""
+    """The findings of a cell that are about memory, those included that a report holds back where other programs had
+    the cores; what it kept is freed afterwards."""
     ran = kernel.run(cell)
     assert not ran.failed, ran.traceback
-    shown = kernel.run("import json, gpuprof; print(json.dumps(gpuprof.last().to_dict()))")
+    shown = kernel.run(TELL)
     assert not shown.failed, shown.traceback
-    found: dict[str, Any] = json.loads(shown.stream("stdout"))
+    found: list[dict[str, Any]] = json.loads(shown.stream("stdout"))
     kernel.run(FREED)
-    return [each for each in found["findings"] if each["rule"] in RULES]
+    return [each for each in found if each["rule"] in RULES]
 
 
 def test_what_is_held_or_made_beyond_need_is_named_and_its_cure_is_not(tmp_path: Path) -> None:
@@ -147,6 +157,6 @@ def test_what_is_held_or_made_beyond_need_is_named_and_its_cure_is_not(tmp_path:
             # beside other work a recording may be too uneven to say anything of it
             (finding,) = next((found for _ in range(5) if (found := told(kernel, cell))), [])
             assert finding["rule"] == name and words in finding["title"]
-            assert line in finding["where"]["lines"]
+            assert line in finding["lines"]
         for cell in CURED:
             assert told(kernel, cell) == []

@@ -218,6 +218,18 @@ def test_too_many_events_end_it(new_session: NewSession, monkeypatch: pytest.Mon
     assert window.end_ns - window.start_ns < 0.5e9
 
 
+def test_a_loop_over_single_elements_ends_it_on_a_fast_machine_too(new_session: NewSession) -> None:
+    def cell() -> None:
+        table, end = torch.zeros(64, 64), time.monotonic() + 5
+        while time.monotonic() < end:
+            for row in range(64):
+                table[row, 3] = 1.0
+
+    _, window = profiled(new_session(), cell)
+    assert window.ended_by == "bytes"
+    assert window.end_ns - window.start_ns < 4e9
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_ctrl_c_while_it_is_cut_reaches_the_cell(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
     import signal
