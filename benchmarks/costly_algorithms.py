@@ -3,8 +3,8 @@
     python -m benchmarks.costly_algorithms [conv1d inverse svd sort distances] [--turns 3]
 
 Each pair runs in turns in one process, on one thread, by processor time. `factor`: time of the usual way over that of
-the alternative, median of the turns. What the analyses assume of the same shapes stands beside it where they predict
-it. The figures are of the CPU that runs it; the thresholds keep a factor of 2 in hand.
+the alternative, median of the turns. What the analyses assume of the same shapes is in the same row, where they
+predict it. The figures are of the CPU that runs it; the thresholds keep a factor of 2 in hand.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Spread:
 
     @classmethod
     def of(cls, rows: Sequence[Foreseen], ranges: Sequence[tuple[float, float]]) -> Spread:
-        """Of the range that stands beside each row."""
+        """Of the range in each row."""
         if not rows:
             return cls(0, None, None)
         held = [low <= row.measured <= high for row, (low, high) in zip(rows, ranges, strict=True)]

@@ -44,13 +44,11 @@ class ProfiledCell:
     @classmethod
     def start(cls, shell: Any, options: CellOptions, cell: Cell) -> Self:
         """Start the capture; ProfilerBusyError or CaptureError where it cannot be, KeyboardInterrupt passes on."""
-        from gpuprof.capture.look import inspection
         from gpuprof.capture.session.session import Session
 
         earlier = find_earlier(shell, options.compare) if options.compare is not None else None
         session = Session(options.capture, cell=cell, namespace=shell.user_ns)
         live = open_live(shell, options, cell)
-        inspection.ask(options.capture.inspect)
         try:
             session.start()
         except BaseException:

@@ -13,7 +13,6 @@ from typing import Any, get_type_hints
 import msgspec
 
 from gpuprof.capture.base.options import CaptureOptions
-from gpuprof.capture.look import inspection
 from gpuprof.capture.profiler.trace_file import Packing
 from gpuprof.capture.session.captured import Captured
 from gpuprof.capture.session.recording_writer import unsaved_because
@@ -64,7 +63,6 @@ class Profile:
         caller = sys._getframe(1)
         notebook = caller.f_globals if "In" in caller.f_globals and "Out" in caller.f_globals else None
         self._session = Session(self._options, cell=_cell_of(caller, self._options.name), namespace=notebook)
-        inspection.ask(self._options.inspect)
         self._session.start()
         # the handle of an earlier `with` on this object has become a Run, and stays the caller's
         self._run = PendingRun()

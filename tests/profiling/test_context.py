@@ -10,7 +10,6 @@ import pytest
 import torch
 
 import gpuprof
-from gpuprof.capture.look import inspection
 from gpuprof.capture.profiler import trace_file
 from gpuprof.errors import GpuprofError, ProfilerBusyError, UsageError
 from gpuprof.model import half_written
@@ -199,9 +198,3 @@ def test_a_run_that_cannot_be_packed_is_read_while_it_can_be(monkeypatch: pytest
 def _packing() -> trace_file.Packing:
     (finish,) = half_written._finishing.values()
     return finish.args[1]  # type: ignore[attr-defined]
-
-
-def test_each_capture_says_whether_values_are_inspected(tmp_path: Path) -> None:
-    for asked in (True, False):
-        with gpuprof.profile(inspect=asked, folder=tmp_path):
-            assert inspection.inspecting() is asked

@@ -17,7 +17,6 @@ import numpy as np
 
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
-from gpuprof.capture.look.inspection import inspecting
 from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads
@@ -42,7 +41,7 @@ class CloseLook:
     `filename` is the profiled cell's. `iterations` (None: they are not known, and the look goes on until it is stopped
     or a budget is used up) end the look, counted by `iteration_ended`. The budgets are of the look itself: operators
     seen, seconds that looking took, bytes of values that were hashed. `namespace`: where the variables are, to know
-    buffers by.
+    buffers by. `inspect`: zeros are counted on a GPU, too, and in small and very large matrices.
 
     `set_up_ns`: what its beginning took, of the processor.
 
@@ -58,12 +57,13 @@ class CloseLook:
         most_seconds: float = MOST_SECONDS,
         most_bytes: int = MOST_BYTES,
         namespace: Mapping[str, Any] | None = None,
+        inspect: bool = False,
     ):
         self._iterations = iterations
         self._most_operators = most_operators
         self._most_ns = int(most_seconds * NS_PER_S)
         self._most_bytes = most_bytes
-        self._filename, self._namespace = filename, namespace
+        self._filename, self._namespace, self._inspect = filename, namespace, inspect
         self._ident = threading.get_ident()
         self._pid = os.getpid()
         self._mode: Any = None
@@ -139,7 +139,7 @@ class CloseLook:
         began = time.thread_time_ns()
         self._log, self._places = OperatorLog(), Places(self._filename)
         self._fingerprints = FingerprintTaker(self._most_bytes, self._left_ns)
-        self._zeros = ZeroCounter(self._left_ns, inspect=inspecting())
+        self._zeros = ZeroCounter(self._left_ns, inspect=self._inspect)
         self._values = Values(self._fingerprints, self._zeros, self._log.names.number, self._log.count)
         self._watch = OperatorWatch(self._log, self._values, self._places, self._ident)
         self._outside = OutsideReads(self._read_outside, self._replayed)

@@ -56,7 +56,7 @@ class LookWatch:
         recorded: Callable[[], bool],
         leave_out: Callable[[int, int], None],
     ):
-        self._wanted = not options.no_close_look
+        self._wanted, self._inspect = not options.no_close_look, options.inspect
         self._budget = LookBudget(asked=options.close_look)
         self._filename, self._namespace = filename, namespace
         self._steps, self._step_ns, self._recorded, self._leave_out = steps, step_ns, recorded, leave_out
@@ -193,7 +193,13 @@ class LookWatch:
     def _begin(self, *, iterations: int | None, by_batches: bool = False, between_steps: bool = False) -> None:
         self._tries += 1
         seconds = self._budget.left_ns / NS_PER_S
-        look = CloseLook(self._filename, iterations=iterations, most_seconds=seconds, namespace=self._namespace)
+        look = CloseLook(
+            self._filename,
+            iterations=iterations,
+            most_seconds=seconds,
+            namespace=self._namespace,
+            inspect=self._inspect,
+        )
         known = iterations is not None
         usual_ns = _MOST_WALL * self._iteration_ns if known else min(self._budget.elapsed_ns, _MOST_ANYWHERE_NS)
         self._most_wall_ns = int(max(_MOST_WALL * seconds * NS_PER_S, usual_ns))

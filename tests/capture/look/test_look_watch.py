@@ -13,7 +13,7 @@ import torch
 from gpuprof.capture.look import look_budget
 from gpuprof.capture.session.session import Session
 from gpuprof.ingest.load import load_captured, load_trace
-from tests.capture.cells import loader, train, train_from
+from tests.capture.cells import loader, model, train, train_from
 
 NewSession = Callable[..., Session]
 
@@ -94,6 +94,20 @@ def test_what_was_cut_off_stays_where_no_time_comes(new_session: NewSession, mon
     look = trace.context.look
     assert (look.ended_by, look.skipped) == ("seconds", None)
     assert len(trace.looked_operators) and look.cost_ns >= 1_000_000
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_small_matrices_are_inspected_on_request(new_session: NewSession, asked: bool) -> None:
+    table, optimizer = torch.eye(64), torch.optim.SGD(model().parameters(), lr=0.01)
+
+    def cell() -> None:
+        for _ in range(60):
+            table.mm(table)
+            train(1, optimizer=optimizer)
+
+    trace = looked(new_session(steps=5, skip=1, close_look=True, inspect=asked), cell)
+    assert len(trace.looked_values)
+    assert (trace.looked_values["zeros_share"] > 0.9).any() == asked
 
 
 def train_and_evaluate(pieces: int) -> None:

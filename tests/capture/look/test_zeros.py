@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from gpuprof.capture.look import inspection, zeros
+from gpuprof.capture.look import zeros
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.capture.look.zeros import NOT_COUNTED, ZeroCounter, statistics_of, zeros_of
 from gpuprof.model.kinds import ValueKind, ZeroPattern
@@ -166,11 +166,7 @@ def test_weights_are_not_counted_and_written_values_again() -> None:
 @pytest.mark.parametrize("inspected", [False, True])
 def test_small_ones_on_request(inspected: bool) -> None:
     small = scattered(0.01, 64, 64)
-    inspection.ask(inspected)
-    try:
-        found = look_at(lambda: small @ small)
-    finally:
-        inspection.ask(False)
+    found = look_at(lambda: small @ small, inspect=inspected)
     assert (not np.isnan(found.values["zeros_share"]).all()) is inspected
 
 
