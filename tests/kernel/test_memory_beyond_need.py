@@ -13,6 +13,7 @@ from tests.support.kernel import LiveKernel, live_kernel
 
 pytestmark = pytest.mark.kernel
 RULES = ("held_beyond_need", "broadcast_then_reduced", "memory_kept_by_hooks_or_graphs")
+# what is kept is well above three tenths of the peak of the process, which itself takes 0.7 to 1 GB
 SETUP = """
 import time
 import torch
@@ -54,7 +55,7 @@ def sample(x):
     return x
 
 
-images = sample(torch.randn(600, 512))
+images = sample(torch.randn(1200, 512))
 print(images.std().item())
 """
 PAIRS = """%%gpuprofile --display none
@@ -87,7 +88,7 @@ opt = torch.optim.SGD(net.parameters(), lr=1e-3)
 for epoch in range(1):
     for step in range(10):
         train(torch.randn(600, 512))
-    print(evaluate(torch.randn(600, 512)))
+    print(evaluate(torch.randn(1200, 512)))
 """
 RECURRENT = """%%gpuprofile --display none
 def unrolled(x):
