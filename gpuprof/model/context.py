@@ -116,11 +116,11 @@ class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
 class Window(msgspec.Struct, frozen=True, kw_only=True):
     """What part of the cell the kernel recording covers, and why it ended.
 
-    `ended_by` is `cell` (recorded to its end), `steps`, `seconds`, `even work` (a cell without steps), `bytes`,
-    `profiler` (another one started) or `error`. Steps are counted over the whole cell; the recorded ones are
-    `first_step` to `first_step + steps_recorded - 1`. `recorded_step_ns` and `plain_step_ns`: median duration of a step
-    inside the recording (warm-up apart) and after it, by the same stopwatch; None where fewer than eight show it.
-    `plain_error_share`: standard error of the latter over it.
+    `ended_by` is `cell` (recorded to its end), `steps`, `pause` (enough steps, then none for long), `seconds`, `even
+    work` (a cell without steps), `bytes`, `profiler` (another one started) or `error`. Steps are counted over the
+    whole cell; the recorded ones are `first_step` to `first_step + steps_recorded - 1`. `recorded_step_ns` and
+    `plain_step_ns`: median duration of a step inside the recording (warm-up apart) and after it, by the same
+    stopwatch; None where fewer than eight show it. `plain_error_share`: standard error of the latter over it.
     """
 
     cell_start_ns: int = 0

@@ -24,6 +24,7 @@ _CORE_READINGS = 5
 _ENDED = {
     "cell": "to the end of the cell",
     "steps": "until enough steps were recorded",
+    "pause": "until no step had come for 2 seconds or 10 steps",
     "seconds": "until the time limit of the recording",
     "even work": "until the cell had worked evenly for 3 seconds",
     "bytes": "until the memory limit of the recording",

@@ -37,11 +37,11 @@ class AbandonedGraphs(Result):
 
     `count`: how many such graphs, with `nodes` together; `within`: the union of the main thread's operators that made
     them; `model_share`: of the time of such operators that no gradient came of, graphs or not, 0..1. `phase`: which
-    most of it belongs to by the sampled stacks, None where none were. What is made after the last node that ran, or in
-    a last step that may not be whole, is left out, unless the cell ended in the recording: its backward pass may have
-    come later. `known` False where no node can be joined to the forward pass, or where after the recording
-    a backward pass runs from a line that was in none during it (an actor's, at the end of an episode): all of it is
-    empty then.
+    most of it belongs to by the sampled stacks, None where none were. What is made after the last node that ran, or
+    in a last step that may not be whole, is left out, unless the cell ended in the recording, or no step and no
+    backward pass came after it: its backward pass may have come later. `known` False where no node can be joined to
+    the forward pass, or where after the recording a backward pass runs from a line that was in none during it (an
+    actor's, at the end of an episode): all of it is empty then.
     """
 
     known: bool
@@ -58,7 +58,8 @@ class AbandonedGraphs(Result):
         maker = makers(trace)
         joined = np.flatnonzero(maker >= 0)
         joined = joined[operators["thread"][maker[joined]] == trace.main_thread]
-        if not len(joined) or _goes_back_elsewhere(trace, results):
+        lines = _lines_that_go_back(trace, results)
+        if not len(joined) or not lines[True] <= lines[False]:
             return cls(False, 0, 0, intervals.EMPTY, 0.0, None)
         inside = intervals.contains(intervals.union(intervals.of(operators.take(node))), operators["start_ns"])
         forward = (operators["thread"] == trace.main_thread) & ~inside
@@ -68,7 +69,7 @@ class AbandonedGraphs(Result):
         # below an operator of autograd's there are others without a number
         off = intervals.subtract(off, intervals.union(intervals.of(operators.take(numbered))))
         ran = np.unique(operators["sequence"][joined])
-        last, last_ns = _until(trace, ran)
+        last, last_ns = _until(trace, ran, goes_back_later=bool(lines[True]))
         rows = np.flatnonzero(numbered & (operators["sequence"] < last) & (operators["start_ns"] < last_ns))
         number = operators["sequence"][rows]
         gap = np.searchsorted(ran, number)
@@ -88,27 +89,29 @@ class AbandonedGraphs(Result):
         return cls(True, len(chosen), made, within, share, _phase(trace, results, within))
 
 
-def _goes_back_elsewhere(trace: Trace, results: Results) -> bool:
-    """Whether stacks show a backward pass after the recording from a line of which they show none in it."""
+def _lines_that_go_back(trace: Trace, results: Results) -> dict[bool, set[tuple[int, ...]]]:
+    """From which lines the stacks show a backward pass after the recording (True), and from which before its end."""
     stacks, samples = trace.context.stacks, trace.stack_samples
+    found = dict[bool, set[tuple[int, ...]]]({True: set(), False: set()})
     if stacks is None or not len(samples):
-        return False
+        return found
     facts, (places, own) = results.get(NodeFacts), own_frames(trace, stacks)
     ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
-    found = dict[bool, set[tuple[int, ...]]]({True: set(), False: set()})
     looked = trace.stack_instants
     times = np.concatenate((samples["start_ns"], looked["time_ns"])) + ahead_ns
     nodes = np.concatenate((samples["node"], looked["node"]))
     for time, node in zip(times.tolist(), nodes.tolist(), strict=True):
         if node >= 0 and own[node] >= 0 and facts.said[node] == _BACKWARD:
             found[time > trace.span_end_ns].add(tuple(places[own[node]].tolist()))
-    return not found[True] <= found[False]
+    return found
 
 
-def _until(trace: Trace, ran: Array) -> tuple[int, int]:
+def _until(trace: Trace, ran: Array, *, goes_back_later: bool) -> tuple[int, int]:
     """Only graphs with lower numbers than that, begun before that, had their chance."""
     window, outcome = trace.context.window, trace.context.outcome
-    if window is not None and window.ended_by == "cell" and not (outcome and outcome.error):
+    trains_on = goes_back_later or window is None or window.steps_seen > window.first_step + window.steps_recorded
+    over = window is not None and (window.ended_by == "cell" or (window.ended_by == "pause" and not trains_on))
+    if over and not (outcome and outcome.error):
         return int(np.iinfo(np.int64).max), trace.span_end_ns
     # with one optimizer the recording ends where a step does: a pass that came after a graph would have run it
     whole_steps = window is not None and window.ended_by == "steps" and len(trace.context.optimizers) == 1

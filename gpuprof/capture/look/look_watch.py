@@ -42,7 +42,8 @@ class LookWatch:
     """Drives the close looks at a cell, from the hooks of its session.
 
     `steps` says how many steps have ended, `step_ns` about how long one takes (None: not known), `recorded` whether the
-    kernel recording has ended and the cell runs on by itself. `leave_out(first, last)` is told of the steps that are
+    kernel recording has ended and the cell runs on by itself, `pausing` whether no step has come for long, though there
+    were some. `leave_out(first, last)` is told of the steps that are
     not as they would be: numbers from 0.
     """
 
@@ -54,12 +55,14 @@ class LookWatch:
         steps: Callable[[], int],
         step_ns: Callable[[], float | None],
         recorded: Callable[[], bool],
+        pausing: Callable[[], bool],
         leave_out: Callable[[int, int], None],
     ):
         self._wanted, self._inspect = not options.no_close_look, options.inspect
         self._budget = LookBudget(asked=options.close_look)
         self._filename, self._namespace = filename, namespace
         self._steps, self._step_ns, self._recorded, self._leave_out = steps, step_ns, recorded, leave_out
+        self._pausing = pausing
         self._main = threading.get_ident()
         self._look: CloseLook | None = None  # the one that goes on
         self._taken: list[CloseLook] = []
@@ -112,7 +115,7 @@ class LookWatch:
         """From the watching thread: at which line of the user's code the main thread was just now."""
         if self._closed or not self._wanted or self._look is not None or not self._steps():
             return
-        if self._elsewhere.note(place) and self._looked and self._may_begin():
+        if self._elsewhere.note(place) and self._may_begin_elsewhere():
             self._beginning_elsewhere.ask()
 
     @property
@@ -160,6 +163,8 @@ class LookWatch:
     def _between(self, *, by_batches: bool) -> None:
         look = self._look
         if look is None:
+            if self._pausing():
+                return  # an evaluation's batch: `seen_at` has that looked at
             step_ns = self._iteration_ns
             if not self._looked and self._tries < _MOST_TRIES and self._may_begin() and self._budget.suffices(step_ns):
                 self._begin(iterations=self._budget.iterations(step_ns), by_batches=by_batches)
@@ -190,6 +195,9 @@ class LookWatch:
     def _may_begin(self) -> bool:
         return self._recorded() and self._budget.old_enough
 
+    def _may_begin_elsewhere(self) -> bool:
+        return (self._looked or self._pausing()) and self._may_begin()
+
     def _begin(self, *, iterations: int | None, by_batches: bool = False, between_steps: bool = False) -> None:
         self._tries += 1
         seconds = self._budget.left_ns / NS_PER_S
@@ -217,7 +225,8 @@ class LookWatch:
     def _begin_elsewhere(self) -> None:
         number = self._here_now.of(sys._getframe())
         new = number >= 0 and self._elsewhere.is_new(self._here_now.found[number])
-        if new and self._look is None and self._here() and self._budget.left_ns >= _LEAST_ELSEWHERE_NS:
+        free = self._look is None and self._here() and self._may_begin_elsewhere()
+        if new and free and self._budget.left_ns >= _LEAST_ELSEWHERE_NS:
             self._begin(iterations=None, between_steps=True)
 
     def _end_anywhere(self) -> None:
@@ -247,7 +256,9 @@ class LookWatch:
         self._elsewhere.seen(look.places)
         if self._between_steps:
             self._elsewhere.looked()
-        self._look, self._looked, self._between_steps = None, True, False
+        # steps that come after a look beside them are still to be looked at
+        self._looked |= not self._between_steps
+        self._look, self._between_steps = None, False
 
     def _why_not(self) -> str:
         if not self._recorded():

@@ -20,6 +20,9 @@ _MOST_ENDS = 100_000
 _FEWEST_STEPS = 8
 _RECENT_STEPS = 512
 _RECENT_NS = 5 * NS_PER_S
+# without a step for so long, and for so many times the usual one, the cell is doing something else
+_PAUSE_NS = 2 * NS_PER_S
+_PAUSE_STEPS = 10
 
 
 class StepSource(IntEnum):
@@ -121,6 +124,15 @@ class StepCount:
         ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
         recent = ends[-_FEWEST_STEPS:]
         return statistics.median(after - before for before, after in itertools.pairwise(recent)) if recent[1:] else None
+
+    @property
+    def pausing(self) -> bool:
+        """Whether the last step ended long ago: the cell is doing something else, such as an evaluation."""
+        step_ns = self.recent_ns()
+        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
+        if step_ns is None or len(ends) >= _MOST_ENDS:
+            return False
+        return self._clock_ns() - ends[-1] > max(_PAUSE_NS, _PAUSE_STEPS * step_ns)
 
     def rate_hz(self) -> float | None:
         """Steps a second over the last seconds, the time since the last step included; None before the second step."""

@@ -80,6 +80,7 @@ class Watch:
             steps=lambda: self._steps.seen,
             step_ns=self._steps.recent_ns,
             recorded=lambda: self._window.over_in_the_cell,
+            pausing=lambda: self._steps.pausing,
             leave_out=self._steps.leave_out,
         )
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)

@@ -1,8 +1,9 @@
 """Which part of the cell the kernel recording covers: it begins with the cell and ends after enough steps, or at a cap.
 
-Recording begins at once. It ends, on the main thread and between two steps where that can be had, after
-`skip + steps` steps, after `max_seconds`, or when it holds as many events as it may. Where no step had been seen by
-then, or only DataLoader batches, it starts over once better steps appear: the first recording is then dropped.
+Recording begins at once. It ends, on the main thread and between two steps where that can be had, after `skip +
+steps` steps, after `max_seconds`, when it holds as many events as it may, or where no step has come for long. Where
+no step had been seen by then, or only DataLoader batches, it starts over once better steps appear: the first
+recording is then dropped.
 """
 
 from __future__ import annotations
@@ -154,6 +155,8 @@ class RecordingWindow:
             return
         if over is None and self.recorded_for_ns > self._longest_s * NS_PER_S:
             over = "seconds"
+        if over is None and self._pausing:
+            over = "pause"
         if over is not None and self._wanted is None:
             self._want(over)
         if self._wanted is not None and self._waited_ns >= self._grace_ns:
@@ -203,6 +206,15 @@ class RecordingWindow:
         if options.close_look and options.max_seconds is None and not self._steps.seen:
             return _SECONDS_BEFORE_A_LOOK
         return options.seconds_to_record
+
+    @property
+    def _pausing(self) -> bool:
+        """Whether there are enough steps, and no more of them for now: what the cell does instead has been recorded for
+        as long as it takes to tell that."""
+        steps = self._steps.seen - self._first_step
+        if self._options.steps is not None or steps < self._options.steps_to_skip + _SOME_STEPS:
+            return False
+        return self._steps.pausing
 
     @property
     def _waited_ns(self) -> int:

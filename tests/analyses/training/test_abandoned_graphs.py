@@ -143,6 +143,14 @@ def test_the_last_step_counts_where_it_is_whole(ended_by: str, optimizers: int, 
     assert abandoned(builder.build()).count == count
 
 
+def test_after_the_last_step_of_all_no_pass_comes() -> None:
+    """The same, recorded until no step had come for long."""
+    over = beside(last=True).context(window=Window(ended_by="pause", steps_seen=3, steps_recorded=3))
+    assert abandoned(over.build()).count == 4
+    on = beside(last=True).context(window=Window(ended_by="pause", steps_seen=9, steps_recorded=3))
+    assert abandoned(on.build()).count == 2
+
+
 def test_the_sampled_phase_of_most_of_it() -> None:
     builder = beside().stack(0, 10_000, ("/home/me/net.py", "evaluate", 3))
     assert abandoned(builder.build()).phase is Phase.OTHER

@@ -136,6 +136,39 @@ def test_the_evaluation_between_the_steps_is_looked_at_too(new_session: NewSessi
     assert look.cost_ns > 0
 
 
+def test_what_follows_the_last_step_is_looked_at(new_session: NewSession) -> None:
+    """The steps ended with the recording: no iteration of theirs is left to look at."""
+
+    def cell() -> None:
+        train(40)
+        table, end, looked_at = torch.randn(300, 300), time.monotonic() + 60, False
+        while time.monotonic() < end and not (looked_at and not torch._C._len_torch_dispatch_stack()):
+            looked_at = looked_at or torch._C._len_torch_dispatch_stack() > 0
+            (table @ table).sort(dim=1)
+
+    trace = looked(new_session(close_look=True), cell)
+    look, window = trace.context.look, trace.context.window
+    assert (window.ended_by, window.steps_recorded, look.skipped) == ("pause", 40, None)
+    names = trace.names_of(trace.looked_operators)
+    assert {"aten::mm", "aten::sort"} <= set(names) and "aten::addmm" not in names
+
+
+def test_steps_that_come_after_it_are_looked_at_too(new_session: NewSession) -> None:
+    def cell() -> None:
+        train(40)
+        table, end, looked_at = torch.randn(300, 300), time.monotonic() + 60, False
+        while time.monotonic() < end and not (looked_at and not torch._C._len_torch_dispatch_stack()):
+            looked_at = looked_at or torch._C._len_torch_dispatch_stack() > 0
+            (table @ table).sort(dim=1)
+        train(40, pause_s=0.002)
+
+    trace = looked(new_session(close_look=True), cell)
+    look, operators = trace.context.look, trace.looked_operators
+    names = trace.names_of(operators)
+    assert [each.told for each in look.parts] == [False, True]
+    assert "aten::sort" in names[operators["look"] == 0] and "aten::addmm" in names[operators["look"] == 1]
+
+
 def test_it_can_be_left_out(new_session: NewSession) -> None:
     trace = looked(new_session(steps=5, skip=1, no_close_look=True), lambda: train(60))
     assert trace.context.look is None

@@ -35,6 +35,29 @@ def test_medians_of_chosen_steps() -> None:
     assert steps.median_ns(34) is None
 
 
+def test_much_longer_than_a_step_without_one_is_a_pause() -> None:
+    now = 0
+    count = StepCount(lambda: now)
+    count.optimizer_stepped(1)
+    now += 5_000_000_000
+    assert not count.pausing  # how long a step takes is not known yet
+    for number in range(2, 12):
+        now += 300_000_000
+        count.optimizer_stepped(number)
+    now += 2_900_000_000
+    assert not count.pausing
+    now += 200_000_000
+    assert count.pausing
+    # THEN of short steps two seconds are one
+    for number in range(12, 40):
+        now += 1_000_000
+        count.optimizer_stepped(number)
+    now += 1_900_000_000
+    assert not count.pausing
+    now += 200_000_000
+    assert count.pausing
+
+
 def test_the_rate_is_that_of_the_last_seconds() -> None:
     # GIVEN ten steps of 1 s, then forty of 0.1 s
     now = 0

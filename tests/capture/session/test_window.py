@@ -102,6 +102,37 @@ def test_without_an_optimizer_batches_are_steps(new_session: NewSession) -> None
     assert (window.ended_by, window.steps_seen, window.steps_recorded) == ("steps", 20, 5)
 
 
+def evaluate(seconds: float) -> None:
+    end, x = time.monotonic() + seconds, torch.ones(8)
+    while time.monotonic() < end:
+        x.mul(2)
+        time.sleep(0.01)
+
+
+def test_ends_where_no_step_comes_for_long(new_session: NewSession) -> None:
+    """Training and then an evaluation."""
+
+    def cell() -> None:
+        train(15, pause_s=0.002)
+        evaluate(4)
+
+    captured, window = profiled(new_session(), cell)
+    assert (window.ended_by, window.steps_seen, window.steps_recorded) == ("pause", 15, 15)
+    assert window.cell_end_ns - window.end_ns > 1e9
+    assert len(named(events(captured.kineto), STEP)) == 15
+    assert named(events(captured.kineto), "aten::mul")
+
+
+def test_not_where_its_steps_were_asked_for_or_there_are_few(new_session: NewSession) -> None:
+    def cell(steps: int) -> None:
+        train(steps, pause_s=0.002)
+        evaluate(2.6)
+
+    for session, steps in ((new_session(steps=20), 15), (new_session(), 5)):
+        _, window = profiled(session, lambda steps=steps: cell(steps))  # type: ignore[misc]
+        assert window.ended_by == "cell"
+
+
 def test_two_optimizers_in_turn_make_one_step(new_session: NewSession) -> None:
     def cell() -> None:
         nets = [model(), model()]
