@@ -15,6 +15,8 @@ _MOST_NS = int(MOST_SECONDS * NS_PER_S)
 # what looking is expected to add to an iteration, in iterations: 0.04 to 1.7 was measured, more with tiny operators.
 # Where it is more, the look is cut off, what it adds is known, and another one waits for that
 _ADDED = 0.2
+# the most that looking adds to an iteration with operators that are not tiny
+_MOST_ADDED = 4
 # a look that was cut off has seen a part of an iteration: what the rest needs may be that much more
 _MARGIN = 1.25
 
@@ -52,6 +54,10 @@ class LookBudget:
     def suffices(self, step_ns: float) -> bool:
         """Whether what is left is likely to do for all iterations; it grows up to a limit."""
         return self.left_ns >= min(_MOST_NS - self.spent_ns, self.wanted * self._needed_ns(step_ns))
+
+    def left_beside_ns(self, step_ns: float) -> int:
+        """What a look at other work may take while no iteration has been looked at: these may go on later."""
+        return self.left_ns - int(min(self.left_ns / 2, _MOST_ADDED * self.wanted * step_ns))
 
     def iterations(self, step_ns: float) -> int:
         """How many to look at: one more where there is time for it, since values of the last are known in part only."""

@@ -17,7 +17,9 @@ import msgspec
 
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.main_thread import MainThreadCall
+from gpuprof.capture.base.next_line import at_next_line
 from gpuprof.capture.base.options import CaptureOptions
+from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.capture.look.joined_looks import TakenLook, joined
 from gpuprof.capture.look.look_budget import LookBudget
@@ -200,7 +202,9 @@ class LookWatch:
 
     def _begin(self, *, iterations: int | None, by_batches: bool = False, between_steps: bool = False) -> None:
         self._tries += 1
-        seconds = self._budget.left_ns / NS_PER_S
+        beside = between_steps and not self._looked
+        left_ns = self._budget.left_beside_ns(self._iteration_ns) if beside else self._budget.left_ns
+        seconds = left_ns / NS_PER_S
         look = CloseLook(
             self._filename,
             iterations=iterations,
@@ -231,7 +235,16 @@ class LookWatch:
 
     def _end_anywhere(self) -> None:
         look = self._look
-        if look is not None and look.installed and self._here():
+        if look is None or not look.installed or not self._here():
+            return
+        self._stop(look, "seconds")
+        # most of a loop's bytecodes are run inside of its mode: there it is set aside, and cannot be taken off
+        frame = mode_stack.caller_of_mode(sys._getframe()) if look.installed else None
+        if frame is not None:
+            at_next_line(frame, lambda: self._stop_if_installed(look))
+
+    def _stop_if_installed(self, look: CloseLook) -> None:
+        if look is self._look and look.installed and self._here():
             self._stop(look, "seconds")
 
     def _overdue(self, look: CloseLook) -> bool:

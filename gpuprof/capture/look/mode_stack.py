@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
@@ -45,6 +45,16 @@ def push(mode: Any) -> None:
     from torch.utils import _python_dispatch
 
     _python_dispatch._push_mode(mode)
+
+
+def caller_of_mode(frame: FrameType | None) -> FrameType | None:
+    """The frame whose operator a mode of ours handles, up the stack of `frame`; None where it handles none."""
+    found = None
+    while frame is not None:
+        if frame.f_code is _dispatch.__code__:
+            found = frame.f_back
+        frame = frame.f_back
+    return found
 
 
 def remove(mode: Any, *, lift: bool = False) -> bool:
@@ -124,10 +134,11 @@ def _look_mode() -> Any:
             """What torch.compile does, it does without this mode."""
             return True
 
-    def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self.look.dispatched(func, types, args, kwargs or {})
-
     # set afterwards: in the class, torch would wrap it in what imports all of torch._dynamo with the first operator
-    LookMode.__torch_dispatch__ = dispatch  # type: ignore[method-assign]
-    hide_from_compiler(dispatch, *_own_code())
+    LookMode.__torch_dispatch__ = _dispatch  # type: ignore[method-assign]
+    hide_from_compiler(_dispatch, *_own_code())
     return LookMode
+
+
+def _dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    return self.look.dispatched(func, types, args, kwargs or {})

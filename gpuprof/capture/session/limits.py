@@ -18,7 +18,8 @@ MOST_STOP_NS = 3 * NS_PER_S
 _FEWEST_EVENTS = 100_000
 # 730,000 and 1,600,000 a second were measured, on two machines, and tensors often grow as fast
 _USUAL_EVENTS_PER_S, _MOST_EVENTS_PER_S = 730_000, 3_200_000
-# growth that events could just make, and that has not been given back for so long, or for a step and a half, is theirs
+# growth that events could just make, and that has not been given back while the process ran for so long, or for a step
+# and a half, is theirs
 _HELD_NS = NS_PER_S // 2
 _HELD_STEPS = 1.5
 _SHARE_OF_FREE = 0.5
@@ -51,9 +52,10 @@ class EventLimit:
         steps of that length (None: none was seen)."""
         self._base_bytes = self._last_bytes = heap_bytes
         self._jumped_bytes = self._doubtful_bytes = 0
-        self._doubtful_since_ns, self._events_per_s = 0, _USUAL_EVENTS_PER_S
+        self._doubtful_for_ns, self._events_per_s = 0, _USUAL_EVENTS_PER_S
         self._held_ns = max(_HELD_NS, int(_HELD_STEPS * (step_ns or 0)))
         self._began_ns = self._last_ns = time.monotonic_ns() if now_ns is None else now_ns
+        self._last_ran_ns = time.process_time_ns() if now_ns is None else now_ns
         self._last_end: int | None = None
         self._grown: list[int] = []
         self._two_ends, self._step_bytes = False, 0
@@ -91,16 +93,19 @@ class EventLimit:
         self._jumped_bytes, self._last_end = 0, heap_bytes
         self._began_ns = time.monotonic_ns() if now_ns is None else now_ns
 
-    def passed(self, heap_bytes: int, now_ns: int | None = None) -> bool:
-        """Whether the limit is passed, with so much heap in use now (`time.monotonic_ns`)."""
-        now_ns = time.monotonic_ns() if now_ns is None else now_ns
+    def passed(self, heap_bytes: int, now_ns: int | None = None, ran_ns: int | None = None) -> bool:
+        """Whether the limit is passed, with so much heap in use now (`time.monotonic_ns`), where the process has had
+        so much processor time (`time.process_time_ns`; None: as much as the clock)."""
+        if now_ns is None:
+            now_ns, ran_ns = time.monotonic_ns(), time.process_time_ns()
+        ran_ns = now_ns if ran_ns is None else ran_ns
         grown, possible = heap_bytes - self._last_bytes, self._possible(now_ns - self._last_ns)
         # what jumped up too fast to be events, less what of it has been freed
         self._jumped_bytes += _jump(grown, possible) if grown > 0 else -min(-grown, self._jumped_bytes)
-        self._doubt(grown, now_ns)
+        self._doubt(grown, now_ns, min(now_ns - self._last_ns, ran_ns - self._last_ran_ns))
         self._rose += max(0, grown)
         self._fell += max(0, -grown)
-        self._last_bytes, self._last_ns = heap_bytes, now_ns
+        self._last_bytes, self._last_ns, self._last_ran_ns = heap_bytes, now_ns, ran_ns
         if self.events <= self.most_events:
             return False
         if self._two_ends or (self._last_end is None and self._fell < _BREATHES * self._rose):
@@ -108,8 +113,8 @@ class EventLimit:
         patience = _PATIENCE if self._last_end is None else 2 * _PATIENCE
         return self._possible(now_ns - self._began_ns) > patience * self.most_events * self._cost.heap_bytes
 
-    def _doubt(self, grown: int, now_ns: int) -> None:
-        """Take what events could just have made for theirs, where it is not given back."""
+    def _doubt(self, grown: int, now_ns: int, ran_ns: int) -> None:
+        """Take what events could just have made for theirs, where it is not given back while the process runs."""
         most = (now_ns - self._last_ns) * _MOST_EVENTS_PER_S // NS_PER_S * self._cost.heap_bytes
         if grown < 0:
             self._doubtful_bytes = max(self._doubtful_bytes + grown, 0)
@@ -117,9 +122,10 @@ class EventLimit:
                 self._doubtful_bytes = 0
         elif grown <= most and self._jumped_bytes:
             if not self._doubtful_bytes:
-                self._doubtful_since_ns = now_ns
+                self._doubtful_for_ns = -ran_ns
             self._doubtful_bytes += grown
-        if self._doubtful_bytes and now_ns - self._doubtful_since_ns >= self._held_ns:
+        self._doubtful_for_ns += ran_ns
+        if self._doubtful_bytes and self._doubtful_for_ns >= self._held_ns:
             self._jumped_bytes = max(self._jumped_bytes - self._doubtful_bytes, 0)
             self._doubtful_bytes, self._events_per_s = 0, _MOST_EVENTS_PER_S
 

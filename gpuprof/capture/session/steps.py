@@ -49,6 +49,7 @@ class StepCount:
         self._loader_ends_ns = array("q")
         self._optimizers_ns = 0
         self._spent_ns = array("q")
+        self._last_sign_ns = 0
         self._left_out: list[tuple[int, int]] = []
 
     @property
@@ -66,6 +67,7 @@ class StepCount:
     def optimizer_stepped(self, times: int, took_ns: int = 0) -> None:
         """One optimizer has now stepped `times` times in this cell; the last one took so long, its closure apart."""
         self._optimizers_ns += took_ns
+        self._last_sign_ns = self._clock_ns()
         self._by_optimizer = max(self._by_optimizer, times)
         if self._note(self._optimizer_ends_ns, self._by_optimizer):
             self._spent_ns.extend([0] * (len(self._optimizer_ends_ns) - len(self._spent_ns)))
@@ -74,6 +76,8 @@ class StepCount:
     def batches_used(self, batches: int) -> None:
         """One DataLoader has now given `batches` batches in this cell whose work has ended."""
         self._by_loader = max(self._by_loader, batches)
+        if not self._by_optimizer:
+            self._last_sign_ns = self._clock_ns()
         self._note(self._loader_ends_ns, self._by_loader)
 
     def leave_out(self, first: int, last: int) -> None:
@@ -127,12 +131,10 @@ class StepCount:
 
     @property
     def pausing(self) -> bool:
-        """Whether the last step ended long ago: the cell is doing something else, such as an evaluation."""
+        """Whether the last step of any optimizer ended long ago: the cell is doing something else, such as an
+        evaluation."""
         step_ns = self.recent_ns()
-        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
-        if step_ns is None or len(ends) >= _MOST_ENDS:
-            return False
-        return self._clock_ns() - ends[-1] > max(_PAUSE_NS, _PAUSE_STEPS * step_ns)
+        return step_ns is not None and self._clock_ns() - self._last_sign_ns > max(_PAUSE_NS, _PAUSE_STEPS * step_ns)
 
     def rate_hz(self) -> float | None:
         """Steps a second over the last seconds, the time since the last step included; None before the second step."""

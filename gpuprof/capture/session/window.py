@@ -224,7 +224,7 @@ class RecordingWindow:
     def _grace_ns(self) -> int:
         """Long enough for the step under way to end; nothing where no steps are seen."""
         steps = self._steps.seen - self._first_step
-        if steps <= 0:
+        if steps <= 0 or self._wanted == "pause":
             return 0
         most = _MOST_GRACE_NS if self._wanted == "seconds" else _LEAST_GRACE_NS
         return min(max(_LEAST_GRACE_NS, 2 * self.recorded_for_ns // steps), most)

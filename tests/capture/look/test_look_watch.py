@@ -136,15 +136,19 @@ def test_the_evaluation_between_the_steps_is_looked_at_too(new_session: NewSessi
     assert look.cost_ns > 0
 
 
+def evaluate_until_looked_at() -> None:
+    table, end, looked_at = torch.randn(300, 300), time.monotonic() + 60, False
+    while time.monotonic() < end and not (looked_at and not torch._C._len_torch_dispatch_stack()):
+        looked_at = looked_at or torch._C._len_torch_dispatch_stack() > 0
+        (table @ table).sort(dim=1)
+
+
 def test_what_follows_the_last_step_is_looked_at(new_session: NewSession) -> None:
     """The steps ended with the recording: no iteration of theirs is left to look at."""
 
     def cell() -> None:
         train(40)
-        table, end, looked_at = torch.randn(300, 300), time.monotonic() + 60, False
-        while time.monotonic() < end and not (looked_at and not torch._C._len_torch_dispatch_stack()):
-            looked_at = looked_at or torch._C._len_torch_dispatch_stack() > 0
-            (table @ table).sort(dim=1)
+        evaluate_until_looked_at()
 
     trace = looked(new_session(close_look=True), cell)
     look, window = trace.context.look, trace.context.window
@@ -155,12 +159,10 @@ def test_what_follows_the_last_step_is_looked_at(new_session: NewSession) -> Non
 
 def test_steps_that_come_after_it_are_looked_at_too(new_session: NewSession) -> None:
     def cell() -> None:
-        train(40)
-        table, end, looked_at = torch.randn(300, 300), time.monotonic() + 60, False
-        while time.monotonic() < end and not (looked_at and not torch._C._len_torch_dispatch_stack()):
-            looked_at = looked_at or torch._C._len_torch_dispatch_stack() > 0
-            (table @ table).sort(dim=1)
-        train(40, pause_s=0.002)
+        optimizer = torch.optim.SGD(model().parameters(), lr=0.01)
+        train(40, optimizer=optimizer)
+        evaluate_until_looked_at()
+        train(40, optimizer=optimizer)
 
     trace = looked(new_session(close_look=True), cell)
     look, operators = trace.context.look, trace.looked_operators

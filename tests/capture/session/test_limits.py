@@ -57,6 +57,15 @@ def test_tensors_that_are_given_back_soon_are_not_taken_for_events() -> None:
             assert not made.passed((1000 + held) * MIB, now)
 
 
+def test_nor_where_other_programs_have_the_processor_meanwhile() -> None:
+    """GIVEN 200 MiB in half a second that are held for 2 s, of which the process runs a fifth THEN they are not events,
+    and those that are held while it runs are."""
+    held = [(1000 + 40 * min(tick, 5)) * MIB for tick in range(1, 23)]
+    waits, runs = limit(), limit()
+    assert not any(waits.passed(each, tick * TICK, tick * TICK // 5) for tick, each in enumerate(held, 1))
+    assert any(runs.passed(each, tick * TICK) for tick, each in enumerate(held, 1))
+
+
 def test_within_a_long_step_they_have_time_until_its_end() -> None:
     rising = [(1000 + 40 * tick) * MIB for tick in range(1, 40)]
     first, known = limit(), limit()

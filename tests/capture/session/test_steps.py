@@ -25,7 +25,7 @@ def test_the_busiest_counts() -> None:
 
 def test_medians_of_chosen_steps() -> None:
     # GIVEN twenty steps of 30 ns, then twenty of 10 ns
-    now = iter([*range(0, 600, 30), *range(600, 800, 10)])
+    now = iter([each for each in (*range(0, 600, 30), *range(600, 800, 10)) for _ in range(2)])
     steps = StepCount(clock_ns=lambda: next(now))
     for times in range(1, 41):
         steps.optimizer_stepped(times)
@@ -56,6 +56,9 @@ def test_much_longer_than_a_step_without_one_is_a_pause() -> None:
     assert not count.pausing
     now += 200_000_000
     assert count.pausing
+    # THEN another optimizer's step, which is not the 40th of any, ends it
+    count.optimizer_stepped(1)
+    assert count.seen == 39 and not count.pausing
 
 
 def test_the_rate_is_that_of_the_last_seconds() -> None:
