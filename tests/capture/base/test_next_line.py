@@ -48,9 +48,11 @@ def test_or_as_it_returns() -> None:
     assert seen == ["back"] and sys.gettrace() is None
 
 
-def test_once_in_a_loop_on_one_line() -> None:
+def test_once_in_a_loop() -> None:
     seen: list[int] = []
-    for number in range(3): at_next_line(sys._getframe(), lambda: seen.append(len(seen))) if not number else None  # fmt: skip
+    for number in range(3):
+        if not number:
+            at_next_line(sys._getframe(), lambda: seen.append(len(seen)))
     assert seen == [0]
 
 
