@@ -61,6 +61,7 @@ def _device_basics() -> Iterator[Item]:
     yield Item("whole_cell", limit_s=90)
     yield Item("memory_parts", limit_s=60)
     yield Item("close_look", limit_s=60)
+    yield Item("look_elsewhere", limit_s=60)
     yield Item("launch_constants", least_s=20, limit_s=90)
     yield Item("copy_constants", least_s=20, limit_s=90)
     yield Item("compute_constants", least_s=20, limit_s=90)

@@ -27,6 +27,18 @@ for (x,) in loader:
     outputs.append(model(x.to(device)).cpu())
 """
 _LINE = 6
+# the graphs are gone when the function returns: its variables are looked at while the device fills up
+_IN_FUNCTION = """\
+import time
+def spread(x):
+    outputs = []
+    for _ in range(40):
+        outputs.append(model(x))
+        time.sleep(0.05)
+    return torch.stack(outputs).std(0).mean().item()
+print(spread(torch.randn(batch, width).to(device)))
+"""
+_LINE_IN_FUNCTION = 5
 
 
 def run(check: Check) -> None:
@@ -50,3 +62,16 @@ def run(check: Check) -> None:
     check.only_on_device("the device's growth by phase covers it", grown >= 0.9 * expected)
     lines = [each.where.lines for each in profiled.findings if each.rule == "memory_kept_by_hooks_or_graphs"]
     check.only_on_device("memory_kept_by_hooks_or_graphs names the line", lines == [(_LINE,)])
+    _in_function(check, namespace)
+
+
+def _in_function(check: Check, namespace: dict[str, Any]) -> None:
+    namespace["outputs"].clear()
+    profiled = cells.play(_IN_FUNCTION, namespace).run
+    recorded.keep(check, profiled, "in_function")
+    kept = {each.device: each for each in profiled.report_data.results.get(KeptMemory).devices}
+    check.note(in_function=str(kept), in_function_findings=recorded.findings(profiled))
+    rows = [row for name, each in kept.items() if name != "cpu" for row in each.kept if row.function == "spread"]
+    check.only_on_device("variables of a running function are seen as the device fills up", bool(rows))
+    lines = [each.where.lines for each in profiled.findings if each.rule == "memory_kept_by_hooks_or_graphs"]
+    check.only_on_device("and their line is named", any(_LINE_IN_FUNCTION in each for each in lines))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
 from gpuprof.capture.base.signal import Signal, WatchedCell
+from gpuprof.capture.memory.allocated import AllocatedBytes
 from gpuprof.model.context import DeviceMemory
 from gpuprof.units import NS_PER_MS
 
 # one reading takes some ten microseconds
 _LEAST_APART_NS = 20 * NS_PER_MS
+# from the watching thread, where no step and no batch has been read for so long
+_LEAST_QUIET_NS = 150 * NS_PER_MS
 _MOST_READINGS = 4096
 
 
 class DeviceMemoryWatch(Signal):
-    """Reads the current device on the cell's own thread; keeps at most 4,096 readings of each, evenly."""
+    """Reads the current device at steps and batches, and all that are used where none come; keeps at most 4,096
+    readings of each, evenly."""
 
     field = "device_memory"
     ends_first = True
@@ -23,8 +28,11 @@ class DeviceMemoryWatch(Signal):
     def __init__(self, cell: WatchedCell | None = None):
         super().__init__(cell)
         self._rows: dict[int, list[tuple[int, int]]] = {}
+        self._allocated = AllocatedBytes()
+        self._lock = threading.Lock()
         self._apart_ns = _LEAST_APART_NS
         self._last_ns = 0
+        self._ended = False
 
     def begin(self) -> None:
         """The first reading."""
@@ -38,8 +46,17 @@ class DeviceMemoryWatch(Signal):
         """What has stayed of the work on the batch before, with or without a step."""
         self._read_if_due()
 
+    def tick(self, resident_bytes: int) -> None:
+        """A function that works for long, without a step or a batch."""
+        if self._ended or time.perf_counter_ns() - self._last_ns < max(self._apart_ns, _LEAST_QUIET_NS):
+            return
+        self._last_ns = time.perf_counter_ns()
+        for device, allocated in self._allocated.by_device().items():
+            self._note(device, allocated)
+
     def end(self) -> None:
         """The last reading."""
+        self._ended = True
         self._read()
 
     def facts(self) -> tuple[DeviceMemory, ...]:
@@ -72,8 +89,12 @@ class DeviceMemoryWatch(Signal):
             AttributeError,
         ):  # after an error of the device; torch without CUDA
             return
-        rows = self._rows.setdefault(device, [])
-        rows.append((time.time_ns(), int(stats["allocated_bytes"]["all"]["current"])))
-        if len(rows) >= _MOST_READINGS:
-            self._apart_ns *= 2
-            del rows[1::2]
+        self._note(device, int(stats["allocated_bytes"]["all"]["current"]))
+
+    def _note(self, device: int, allocated: int) -> None:
+        with self._lock:
+            rows = self._rows.setdefault(device, [])
+            rows.append((time.time_ns(), allocated))
+            if len(rows) >= _MOST_READINGS:
+                self._apart_ns *= 2
+                del rows[1::2]

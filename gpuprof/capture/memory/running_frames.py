@@ -1,4 +1,4 @@
-"""The variables of the notebook's running functions, looked at when the process has become larger.
+"""The variables of the notebook's running functions, looked at when the process, or what it has on devices, grew.
 
 A function's lists are gone when it returns: what they held shows only while it runs. They are looked at on the thread
 that runs them, between two bytecodes: no backward pass runs then, and no variable changes.
@@ -54,16 +54,16 @@ class RunningFrames:
         self._next_look = MainThreadCall(self._look)
         self.found: tuple[HeldTensors, ...] = ()
 
-    def tick(self, resident_bytes: int) -> None:
-        """From the watching thread: ask for a look where the process has grown."""
+    def tick(self, held_bytes: int) -> None:
+        """From the watching thread: ask for a look where the process holds more, its devices' memory included."""
         if self._namespace is None or self._next_look.waiting or self._ended or self._looks >= _MOST_LOOKS:
             return
         if self._next_bytes is None:
-            self._next_bytes = resident_bytes + _FIRST_GROWTH_BYTES
+            self._next_bytes = held_bytes + _FIRST_GROWTH_BYTES
         elapsed_ns = time.perf_counter_ns() - self._began_ns
-        if resident_bytes < self._next_bytes or self._cost_ns > _FREE_NS + _MOST_SHARE * elapsed_ns:
+        if held_bytes < self._next_bytes or self._cost_ns > _FREE_NS + _MOST_SHARE * elapsed_ns:
             return
-        self._next_bytes = _LEAST_GROWTH * resident_bytes
+        self._next_bytes = _LEAST_GROWTH * held_bytes
         if not self._looks:
             hide_from_compiler(RunningFrames)
         self._next_look.ask()

@@ -18,6 +18,7 @@ import msgspec
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
+from gpuprof.capture.memory.allocated import AllocatedBytes
 from gpuprof.capture.memory.graph_bytes import GraphBytes
 from gpuprof.capture.memory.hook_containers import Containers, Hook, hooks_of
 from gpuprof.capture.memory.modules import modules_in
@@ -61,6 +62,7 @@ class HeldTensorsList(Signal):
         self._failed: tuple[str, ...] = ()
         self._hooked: _Hooked = {}
         self._frames = RunningFrames(self.cell.namespace, self._held_by_frames)
+        self._allocated = AllocatedBytes()
 
     def after_step(self, optimizer: Any, times: int) -> None:
         """Remember the names that hooks can fill: the cell may remove its hooks before it ends."""
@@ -69,8 +71,8 @@ class HeldTensorsList(Signal):
                 self._hooked |= hooked_names(self.cell.namespace)[0]
 
     def tick(self, resident_bytes: int) -> None:
-        """Have the running functions looked at where memory has grown."""
-        self._frames.tick(resident_bytes)
+        """Have the running functions looked at where memory has grown, of the process or of its devices."""
+        self._frames.tick(resident_bytes + sum(self._allocated.by_device().values()))
 
     def end(self) -> None:
         """No function is looked at any more."""

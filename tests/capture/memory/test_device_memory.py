@@ -16,6 +16,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     state = {"allocated": 0}
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(
         torch.cuda,
         "memory_stats_as_nested_dict",
@@ -47,6 +48,21 @@ def test_readings_are_apart_but_for_the_ends(cuda: dict[str, int], monkeypatch: 
     watch.after_step(None, 1)
     watch.end()
     assert len(watch.facts()[0].time_ns) == 2
+
+
+def test_where_no_step_comes_the_watching_thread_reads(cuda: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = DeviceMemoryWatch()
+    watch.begin()
+    cuda["allocated"] = 100
+    watch.tick(0)
+    assert watch._rows[1][-1][1] == 1  # just after the beginning
+    monkeypatch.setattr(device_memory, "_LEAST_QUIET_NS", 0)
+    watch.tick(0)
+    cuda["allocated"] = 50
+    watch.end()
+    watch.tick(0)
+    found = {each.device: each.allocated_bytes for each in watch.facts()}
+    assert found == {0: (100,), 1: (1, 101, 51)}
 
 
 def test_a_long_run_is_thinned(cuda: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:

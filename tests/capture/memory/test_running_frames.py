@@ -56,6 +56,21 @@ def test_what_a_running_function_holds_with_its_graphs() -> None:
     assert row.at_ns is not None and abs(row.at_ns - time.time_ns()) < 60 * 10**9
 
 
+def test_a_device_that_fills_up_counts_as_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace = notebook()
+    held, on_device = HeldTensorsList(WatchedCell(namespace, CODE)), {0: GIB}
+    monkeypatch.setattr(held._allocated, "by_device", lambda: on_device)
+    held.tick(GIB)
+
+    def grow() -> None:
+        on_device[0] = 2 * GIB
+        held.tick(GIB)
+
+    namespace["collect"](torch.nn.Linear(512, 512), grow, 20)
+    held.end()
+    assert "outputs in collect()" in [each.name for each in held.facts() or () if each.kind == "frame"]
+
+
 @pytest.mark.parametrize(("ended", "bytes_now"), [(False, GIB + 50 * MIB), (True, 3 * GIB)])
 def test_nothing_is_looked_at_where_memory_does_not_grow_or_the_cell_has_ended(ended: bool, bytes_now: int) -> None:
     namespace = notebook()
