@@ -340,12 +340,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def _with_rounds(operators: Table, share: float | None) -> tuple[Table, int, float | None]:
-    """With the iterations that show in the operators themselves, where the look was cut off in one of them."""
-    if share is not None:
-        return operators, 0, share
+    """With the iterations that show in the operators themselves; `share` is that of the look without them."""
     number = rounds(operators["name"].astype(np.int64) << 32 | operators["place"] + 1, operators["duration_ns"])
     if not len(number):
-        return operators, 0, None
+        return operators, 0, share
     whole = int(number.max())
     return operators.replace(iteration=number.astype(operators["iteration"].dtype)), whole, 1.0
 
