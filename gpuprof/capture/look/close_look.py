@@ -17,6 +17,7 @@ import numpy as np
 
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
+from gpuprof.capture.look.guard_level import GuardLevel, guarded, outside_frame
 from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads
@@ -67,6 +68,7 @@ class CloseLook:
         self._ident = threading.get_ident()
         self._pid = os.getpid()
         self._mode: Any = None
+        self._level: GuardLevel | None = None
         self._hooks: list[Any] = []
         self._start_ns = self._end_ns = 0
         self._counts: list[int] = []
@@ -153,7 +155,26 @@ class CloseLook:
         self.set_up_ns = time.thread_time_ns() - began
         _begun.add(self)
         self._mode = mode  # before it is on the stack: a Ctrl-C in between must not hide it
+        self._level = GuardLevel()
         mode_stack.push(mode)
+
+    @property
+    def asleep(self) -> bool:
+        """Whether it gets no operators any more, though it is active: it began within an inference mode that ended."""
+        return self.active and mode_stack.is_asleep(self._mode)
+
+    def wake(self, *, anywhere: bool = False) -> bool:
+        """Get operators again; False where another inference mode is on, which may end soon. `anywhere`: then too, in a
+        function that ran when the look began."""
+        if not self.asleep:
+            return True
+        frame = outside_frame()
+        outer = anywhere and self._level is not None and frame is not None and self._level.had(frame)
+        if guarded() and not outer:
+            return False
+        self._level = GuardLevel()
+        mode_stack.wake(self._mode)
+        return True
 
     def stop(self, reason: str = "cell", *, lift: bool = False) -> bool:
         """End, on the thread that started; False where the mode could not be taken off yet: then call again, at a
@@ -164,6 +185,7 @@ class CloseLook:
         if (
             threading.get_ident() != self._ident
             or os.getpid() != self._pid
+            or not (self._level is None or self._level.is_here() or mode_stack.is_asleep(self._mode))
             or not mode_stack.remove(self._mode, lift=lift)
         ):
             return False

@@ -7,6 +7,7 @@ iterations, these are looked at, too.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
@@ -17,10 +18,11 @@ import msgspec
 
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.main_thread import MainThreadCall
-from gpuprof.capture.base.next_line import at_next_line
+from gpuprof.capture.base.next_line import at_next_lines
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.capture.look.guard_level import outside_frame
 from gpuprof.capture.look.joined_looks import TakenLook, joined
 from gpuprof.capture.look.look_budget import LookBudget
 from gpuprof.capture.look.places import Places
@@ -36,6 +38,8 @@ _MOST_ANYWHERE_NS = 20 * NS_PER_S
 _MOST_TRIES = 20
 # with less there is no use in looking between the iterations
 _LEAST_ELSEWHERE_NS = NS_PER_S // 20
+# an inference mode within a loop's body is over by then; one around the loop is not
+_LINES_OF_A_GUARD = 30
 # steps of the optimizer that steps most to one of another's: of more, the other one has its own pace
 _MOST_PERIOD = 8
 
@@ -78,6 +82,7 @@ class LookWatch:
         self._closed = False
         self._beginning, self._ending = MainThreadCall(self._begin_anywhere), MainThreadCall(self._end_anywhere)
         self._beginning_elsewhere = MainThreadCall(self._begin_elsewhere)
+        self._waking = MainThreadCall(self._wake_anywhere)
         self._skipped: str | None = None
 
     def step_begins(self, optimizer: Any) -> None:
@@ -110,8 +115,8 @@ class LookWatch:
         if look is None:
             if not self._steps() and not self._looked and self._may_begin() and self._tries < _MOST_TRIES:
                 self._beginning.ask()
-        elif look.installed and self._overdue(look):
-            self._ending.ask()
+        elif look.installed:
+            (self._ending if self._overdue(look) else self._waking).ask()
 
     def seen_at(self, place: LookedPlace) -> None:
         """From the watching thread: at which line of the user's code the main thread was just now."""
@@ -237,15 +242,26 @@ class LookWatch:
         look = self._look
         if look is None or not look.installed or not self._here():
             return
-        self._stop(look, "seconds")
-        # most of a loop's bytecodes are run inside of its mode: there it is set aside, and cannot be taken off
-        frame = mode_stack.caller_of_mode(sys._getframe()) if look.installed else None
-        if frame is not None:
-            at_next_line(frame, lambda: self._stop_if_installed(look))
+        # most of a loop's bytecodes are run inside of its mode, where it is set aside, or of an inference mode
+        if not self._stopped(look):
+            self._at_next_lines(lambda: self._stopped(look))
 
-    def _stop_if_installed(self, look: CloseLook) -> None:
+    def _stopped(self, look: CloseLook) -> bool:
         if look is self._look and look.installed and self._here():
             self._stop(look, "seconds")
+        return not look.installed
+
+    def _wake_anywhere(self) -> None:
+        look = self._look
+        if look is None or not self._here() or look.wake():
+            return
+        attempts = itertools.count()
+        self._at_next_lines(lambda: look.wake(anywhere=next(attempts) >= _LINES_OF_A_GUARD))
+
+    def _at_next_lines(self, attempt: Callable[[], bool]) -> None:
+        frame = mode_stack.caller_of_mode(sys._getframe()) or outside_frame()
+        if frame is not None:
+            at_next_lines(frame, attempt)
 
     def _overdue(self, look: CloseLook) -> bool:
         return not look.active or time.perf_counter_ns() - self._last_sign_ns > self._most_wall_ns

@@ -11,6 +11,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
+from gpuprof.capture.look import guard_level
 
 
 def in_the_way() -> str | None:
@@ -55,6 +56,22 @@ def caller_of_mode(frame: FrameType | None) -> FrameType | None:
             found = frame.f_back
         frame = frame.f_back
     return found
+
+
+def is_asleep(mode: Any) -> bool:
+    """Whether it is on top of the stack but gets no operators: a guard has ended within which it was pushed."""
+    import torch
+
+    count = torch._C._len_torch_dispatch_stack()
+    return bool(count) and torch._C._get_dispatch_stack_at(count - 1) is mode and not guard_level.sees_modes()
+
+
+def wake(mode: Any) -> None:
+    """Have a mode that is asleep get operators again."""
+    from torch.utils import _python_dispatch
+
+    _python_dispatch._pop_mode()
+    _python_dispatch._push_mode(mode)
 
 
 def remove(mode: Any, *, lift: bool = False) -> bool:
