@@ -31,6 +31,14 @@ def test_what_does_not_come_again_evenly_has_none(text: str) -> None:
     assert numbers(text) == []
 
 
+def test_an_outer_loop_may_come_in_between() -> None:
+    inner = "ab" * 6
+    assert numbers(inner + "cdefg" + inner) == [*(each for each in range(1, 6) for _ in "ab"), *[6] * 7,
+        *(each for each in range(7, 12) for _ in "ab"), -1, -1]  # fmt: skip
+    # THEN of few iterations none may be longer
+    assert numbers("abab" + "cdefg" + "abab") == []
+
+
 def test_they_cover_half_of_the_time() -> None:
     short = [1] * 9
     assert numbers("abcabcabcd", [*short, 100]) == []
