@@ -3,9 +3,9 @@
 What it finds
     On a device that is the bottleneck: kernels on fp64 data that take at least 2 % of its kernel time. Without a
     device: operators on tensors of double with a thousand numbers or more that take at least 10 % of the steps' time,
-    by the recorded types (`%%gpuprofile --shapes`); these are asked for where the weights may be fp64. Where the steps
-    solve, factorise or invert matrices in double precision on the CPU it is taken to be meant. A sum or mean that is
-    kept in double is a single number, and no fault.
+    by the recorded types (`%%gpuprofile --shapes`), or by those of the close look where the weights of a model are
+    fp64. Where the steps solve, factorize or invert matrices in double precision on the CPU, or the notebook sets it as
+    the default, it is taken to be meant. A sum or mean that is kept in double is a single number, and no fault.
 
 Why it costs
     fp64 moves twice the bytes of fp32 and has no tensor cores in most libraries. Arithmetic is half as fast on a CPU
@@ -43,6 +43,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.kernels.float64_looked import judge_look
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
@@ -91,6 +92,10 @@ class Float64Compute(Rule):
 
     def _on_cpu(self, results: Results) -> Finding | Abstention | None:
         found, scope = results.get(Float64Operators), Scope.of(results)
+        if not found.types:
+            judged, looked = judge_look(self.name, results, self.host_share, self.host_high_share)
+            if judged:
+                return looked
         if not results.get(Repeats).count or found.solvers:
             return None
         if not found.types:

@@ -9,9 +9,11 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Composition, Optimizer
+from gpuprof.model.kinds import ValueKind
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
+from tests.support.look_builder import LookBuilder
 from tests.support.trace_builder import TraceBuilder
 
 MATRICES = "[[256, 64], [64, 64]]"
@@ -97,3 +99,38 @@ def test_types_are_asked_for_where_the_weights_may_be_double(weight_bytes: int |
 
 def test_it_is_reported() -> None:
     assert [each.rule for each in judge(Results(training(400)), strict=True).findings] == ["float64_compute"]
+
+
+def looked(weights: str, *, source: str = "model = Net().double()", solver: bool = False) -> Trace:
+    """Ten steps of 1 ms without types, and a look: of 100 µs of operators 80 µs with weights of that type."""
+    builder = TraceBuilder().context(cell=Cell(source=f"for x in data:\n    y = model(x)\n{source}\n"))
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000).line(2, at).operator("aten::addmm", at, 800).operator("aten::relu", at + 800, 200)
+    look = LookBuilder(builder).tensor("w", shape=(64, 64), dtype=weights, kind=ValueKind.PARAMETER)
+    for each in range(3):
+        x = f"x{each}"
+        look.tensor(x, content=each + 1, shape=(64, 64), dtype=weights)
+        look.operator(
+            "aten::addmm", 80, reads=f"w {x}", makes="y", shape=(64, 64), dtype=weights, line=2, iteration=each
+        )
+        look.operator("aten::relu", 20, reads="y", makes="z", shape=(64, 64), dtype="float32", line=2, iteration=each)
+        if solver:
+            look.operator("aten::linalg_cholesky_ex", 1, reads="z", makes="l", line=2, iteration=each)
+    return look.build()
+
+
+def test_without_types_the_close_look_tells_them() -> None:
+    finding = found(looked("float64"))
+    # the operator that reads what they make is one of them
+    assert finding.evidence["float64_weights_share"] == 0.8 and finding.evidence["float64_share"] == 1.0
+    assert finding.severity > Severity.LOW and finding.where.lines == (3,)
+    assert finding.saving is not None and finding.saving.share == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_model_in_single_precision_is_none() -> None:
+    assert check(looked("float32")) is None
+
+
+def test_nor_one_beside_a_solver_and_a_default_that_is_set_is_a_decision() -> None:
+    assert check(looked("float64", solver=True)) is None
+    assert found(looked("float64", source="torch.set_default_dtype(torch.float64)")).severity is Severity.LOW

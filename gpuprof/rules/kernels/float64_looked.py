@@ -1,0 +1,57 @@
+"""Double precision on a CPU by the types that the close look has seen: shared by no other rule than float64_compute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_float64 import LookedFloat64
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.lines.float64_lines import Float64Lines
+from gpuprof.rules.base.finding import Finding, Severity, Where
+from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.scope import graded
+
+# of the time in fp64 what fp32 saves, as a rule
+_SAVED = 0.5
+_MOST_LINES = 3
+
+
+def judge_look(rule: str, results: Results, least_share: float, high_share: float) -> tuple[bool, Finding | None]:
+    """Whether the look shows enough to judge, and what it shows of a model whose weights are fp64."""
+    if without_look(rule, results) is not None:
+        return False, None
+    found = results.get(LookedFloat64)
+    if found.solvers or found.weights_share < least_share or not len(found.rows):
+        return True, None
+    entries = results.get(Float64Lines)
+    lines = tuple(sorted({*entries.asked, *entries.from_numpy}))
+    where = line_words(results.get(LookedLines).line(found.places[0])) if found.places else "a library"
+    finding = Finding(
+        rule=rule,
+        severity=graded(found.share, high_share),
+        title=f"{units.percent(found.share)} of the operators’ time is double precision",
+        explanation=(
+            f"In the close look, operators on fp64 tensors take {units.percent(found.share)} of the operators’ time, "
+            f"most of it at {where}; weights of the model are fp64."
+        ),
+        evidence={
+            "float64_share": round(found.share, 4),
+            "float64_weights_share": round(found.weights_share, 4),
+            "operators": len(found.rows),
+        },
+        where=Where(lines=lines or cell_lines(results, found.places[:_MOST_LINES])),
+        change=(
+            'Keep model and data in fp32: `torch.from_numpy(a).float()` or `a.astype("float32")` for data, and no '
+            "`.double()` for the model. Keep fp64 for what needs it, such as long sums."
+        ),
+    )
+    among = np.ones(len(results.get(ValueGraph).operators), bool)
+    judged = valued(results, finding, _SAVED * found.share, [found.rows], among, found.places, part=_SAVED)
+    # a default that is set is a decision
+    return True, replace(judged, severity=Severity.LOW) if found.chosen else judged
