@@ -119,7 +119,7 @@ def profile(
     Args:
         name: A name for this run, for `gpuprof.history()` and for comparing with it.
         steps: Record the kernels of this many steps, then only sample. None: 20 or, where steps are very short, as
-            many as a second or 25,000 events hold; 8 are enough where they hold 60,000.
+            many as a second or 25,000 events hold; 8 are enough where they hold 60,000 or last 6 s.
         skip: Count this many steps before those as warm-up. None: 2.
         max_seconds: Record kernels for at most this long. None: 60 s.
         memory: Record every allocation: exact peaks, more overhead.

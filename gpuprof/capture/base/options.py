@@ -23,8 +23,8 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of one capture. UsageError, one line, where a value makes no sense.
 
     `name` labels the run. `skip` (None: 2) steps are recorded but counted as warm-up, then `steps` steps more (None:
-    20, or more until a second or many events of them have been recorded), then the kernel recording ends and the cell
-    runs on.
+    20, more until a second or many events of them have been recorded, fewer where they are long), then the kernel
+    recording ends and the cell runs on.
     `max_seconds` (None: 60) bounds it in time. `memory`, `stacks` and `shapes` switch on what the profiler can record
     beside the default, at a cost.
     `nvml_hz` is how often the devices are sampled, in readings a second; `no_nvml` leaves that out, `no_lines` the

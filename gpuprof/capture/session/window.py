@@ -32,11 +32,15 @@ _LEAST_GRACE_NS = NS_PER_S
 _MOST_GRACE_NS = 30 * NS_PER_S
 # recorded besides the warm-up, however short the pass
 _FEWEST_STEPS = 4
-# so many steps are enough where they hold so many events: each costs 10 µs or more to record, to save and to read
+# so many steps are enough where they hold so many events, each of which costs 10 µs or more to record, to save and to
+# read, or last so long: the others run as they do without us
 _SOME_STEPS = 8
 _MANY_EVENTS = 60_000
+_LONG_NS = 6 * NS_PER_S
 # steps so short that more than the usual number is recorded
 _EVENTS_OF_SHORT_STEPS = 25_000
+# where steps are known: after the second one their length is
+_MOST_STARTS = 2
 _SECONDS_BEFORE_A_LOOK = 2.0
 _STEP_CODE = "profile_hook_step.<locals>.wrapper"
 
@@ -81,6 +85,7 @@ class RecordingWindow:
         self.ended_by = "cell"
         self.started_late = False
         self._gave_way = self._recorded_again = False
+        self._started_over = 0
         self.notes: list[str] = []
 
     @property
@@ -236,15 +241,18 @@ class RecordingWindow:
             self._steady_since_ns = time.monotonic_ns()
         if self._steady_since_ns is None:
             return False
-        if self._options.steps is None and (self._pass_ends_soon(steps) or self._much_is_recorded(steps)):
+        recorded_ns = time.monotonic_ns() - self._steady_since_ns
+        if self._options.steps is None and (self._pass_ends_soon(steps) or self._much_is_recorded(steps, recorded_ns)):
             return True
         if steps < self._target:
             return False
-        return time.monotonic_ns() - self._steady_since_ns >= self._options.least_seconds * NS_PER_S
+        return recorded_ns >= self._options.least_seconds * NS_PER_S
 
-    def _much_is_recorded(self, steps: int) -> bool:
+    def _much_is_recorded(self, steps: int, recorded_ns: int) -> bool:
         if steps < self._options.steps_to_skip + _SOME_STEPS:
             return False
+        if recorded_ns >= _LONG_NS:
+            return True
         return self._events() >= (_MANY_EVENTS if steps < self._target else _EVENTS_OF_SHORT_STEPS)
 
     def _pass_ends_soon(self, steps: int) -> bool:
@@ -315,9 +323,15 @@ class RecordingWindow:
         self._start_anew("other work began", from_interpreter=True)
 
     def _start_over(self) -> None:
-        """Record once more, where the ended recording has no steps or worse ones than are seen now."""
-        if self._closed or self._gave_way or self._steps.source <= self._source or self._busy or _in_backward():
+        """Record once more, where the ended recording has no steps or worse ones than are seen now, or where memory
+        ended it within a step: how long one takes is known by now."""
+        within_a_step = self.ended_by == "bytes" and self._last_step == self._first_step
+        again = within_a_step and self._steps.source is StepSource.OPTIMIZER and self._started_over < _MOST_STARTS
+        if self._closed or self._gave_way or self._busy or _in_backward():
             return
+        if self._steps.source <= self._source and not again:
+            return
+        self._started_over += 1
         self._source = self._steps.source
         self._start_anew("steps appeared")
 
