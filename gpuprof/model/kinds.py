@@ -83,8 +83,17 @@ class ZeroPattern(IntEnum):
     ONE_HOT_COLUMNS = 3
 
 
+class NodeFate(IntEnum):
+    """What became of the node that autograd recorded for an operator, by the end of the look. UNKNOWN: none was
+    recorded, or nothing read its result, so that the node was not followed."""
+
+    UNKNOWN = 0
+    KEPT = 1
+    FREED = 2
+
+
 # by the name that a column gives as its unit
 VOCABULARIES: dict[str, type[IntEnum]] = {
     each.__name__: each
-    for each in (CallKind, DeviceEventKind, CopyKind, HostMemory, MemoryDevice, ValueKind, ZeroPattern)
+    for each in (CallKind, DeviceEventKind, CopyKind, HostMemory, MemoryDevice, NodeFate, ValueKind, ZeroPattern)
 }

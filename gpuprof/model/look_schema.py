@@ -57,6 +57,21 @@ LOOKED_OPERATORS = TableSchema(
         ),
         Column("flops", "float64", "FLOP", "floating-point operations, by its shapes; NaN where there is no formula"),
         Column("look", "uint8", "look", "which of the looks at the cell saw it, from 0"),
+        Column(
+            "forward_operator",
+            "int32",
+            "row of looked_operators",
+            "of an operator of a backward pass: the forward operator whose node runs; -1: not known",
+        ),
+        Column(
+            "called_at",
+            "int32",
+            "row of the looked places",
+            "of an operator with a node: the user's line that called the outermost module that it runs in, else its own"
+            " line; -1: not known",
+        ),
+        Column("node", "uint8", "NodeFate", "of an operator with a node: whether the node was freed during the look"),
+        Column("optimizer", "int32", "index of names", "class of the optimizer in whose step it ran, such as Adam; else -1"),
     ),
 )
 
@@ -114,7 +129,10 @@ LOOKED_VALUES = TableSchema(
 LOOKED_READS = TableSchema(
     "looked_reads",
     "one tensor argument of one operator",
-    (_OPERATOR, _VALUE, _POSITION, _ELEMENTS, _VIEW, _SHAPE, _GEOMETRY),
+    (
+        *(_OPERATOR, _VALUE, _POSITION, _ELEMENTS, _VIEW, _SHAPE, _GEOMETRY),
+        Column("grad", "bool", "", "whether autograd follows the tensor (`requires_grad`)"),
+    ),
 )
 
 LOOKED_RESULTS = TableSchema(

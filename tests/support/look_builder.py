@@ -10,11 +10,11 @@ those made by `view`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan, prod
 from typing import Any, Self
 
-from gpuprof.model.kinds import ValueKind
+from gpuprof.model.kinds import NodeFate, ValueKind
 from gpuprof.model.look import Look, LookedPlace
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
@@ -28,6 +28,8 @@ class _Tensor:
     elements: int
     shape: str
     geometry: str = "0 (1)"
+    made_by: int = -1
+    grad: bool = False
 
 
 class LookBuilder:
@@ -44,15 +46,20 @@ class LookBuilder:
 
     def tensor(self, name: str, *, content: int = 0, kind: ValueKind = ValueKind.OTHER, **facts: Any) -> Self:
         """One that was there; `facts`: `elements` or `shape`, `dtype`, `device`, `view`, `read_outside`,
-        `zeros_share`, `zero_pattern`."""
+        `zeros_share`, `zero_pattern`, `grad`: autograd follows it."""
         self._make(name, -1, content, kind, facts)
+        return self
+
+    def detached(self, name: str, of: str) -> Self:
+        """The same tensor, not followed by autograd."""
+        self._tensors[name] = replace(self._tensors[of], grad=False)
         return self
 
     def view(self, name: str, of: str, *, view: int, elements: int | None = None) -> Self:
         """Another tensor on the same storage."""
         base = self._tensors[of]
         of_view = elements or base.elements
-        self._tensors[name] = _Tensor(base.storage, base.value, view, of_view, f"[{of_view}]")
+        self._tensors[name] = replace(base, view=view, elements=of_view, shape=f"[{of_view}]", geometry="0 (1)")
         return self
 
     def part(
@@ -61,7 +68,9 @@ class LookBuilder:
         """A view whose place in the storage is known."""
         base = self._tensors[of]
         laid = f"{offset} {strides}"
-        self._tensors[name] = _Tensor(base.storage, base.value, view, prod(shape), f"{list(shape)}", laid)
+        self._tensors[name] = replace(
+            base, view=view, elements=prod(shape), shape=f"{list(shape)}", geometry=laid
+        )
         return self
 
     def free(self, names: str) -> Self:
@@ -88,10 +97,17 @@ class LookBuilder:
         graph: bool = False,
         forward_line: int = 0,
         arguments: str = "",
+        node: NodeFate = NodeFate.UNKNOWN,
+        called_line: int = 0,
+        forward_of: str = "",
+        optimizer: str = "",
         **facts: Any,
     ) -> Self:
         """One operator; `reads`, `makes`, `writes`: names of tensors. `content` of what it makes or writes, `facts` as
-        in `tensor`. What it writes it reads as well, unless its content is given."""
+        in `tensor`. What it writes it reads as well, unless its content is given. Autograd follows what it makes where
+        it has a node (`graph`), whose module was called at `called_line`, its own line if 0; `forward_of`: it runs the
+        node of the operator that made that tensor."""
+        facts = {"grad": graph, **facts}
         number, self._operators = self._operators, self._operators + 1
         for position, each in enumerate([*reads.split(), *(() if content else writes.split())]):
             self._side("looked_reads", number, position, self._tensors[each])
@@ -110,7 +126,10 @@ class LookBuilder:
             | {"iteration": iteration, "place": self._place(line), "backward": backward}
             | {"forward_place": self._place(forward_line)}
             | {"arguments": self.builder._name(arguments) if arguments else -1}
-            | {"graph": graph, "random": random, "writes": bool(writes), "scalars": scalars},
+            | {"graph": graph, "random": random, "writes": bool(writes), "scalars": scalars, "node": node}
+            | {"called_at": self._place(called_line or line) if graph else -1}
+            | {"forward_operator": self._tensors[forward_of].made_by if forward_of else -1}
+            | {"optimizer": self.builder._name(optimizer) if optimizer else -1},
         )
         return self
 
@@ -145,7 +164,11 @@ class LookBuilder:
         self._storages += 1
         strides = tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
         view, laid = facts.get("view", 0), f"0 {strides}"
-        self._tensors[name] = _Tensor(self._storages, len(self._values), view, elements, f"{list(shape)}", laid)
+        self._tensors[name] = _Tensor(
+            *(self._storages, len(self._values), view, elements, f"{list(shape)}", laid),
+            made_by=made_by,
+            grad=facts.get("grad", False),
+        )
         self._values.append(
             {"storage": self._storages, "made_by": made_by, "gone_at": -1, "bytes": 4 * elements, "elements": elements}
             | {
@@ -170,4 +193,5 @@ class LookBuilder:
     def _side(self, table: str, operator: int, position: int, tensor: _Tensor) -> None:
         facts = {"shape": self.builder._name(tensor.shape), "geometry": self.builder._name(tensor.geometry)}
         row = {"operator": operator, "value": tensor.value, "position": position, "elements": tensor.elements}
-        self.builder._add(table, {**row, "view": tensor.view, **facts})
+        grad = {"grad": tensor.grad} if table == "looked_reads" else {}
+        self.builder._add(table, {**row, "view": tensor.view, **facts, **grad})

@@ -4,7 +4,7 @@ grew in it."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -118,8 +118,13 @@ class KeptMemory(Result):
         for device in devices:
             kept = [_kept(each, held, sources, by_text, phases) for each in rows if each.device == device]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
-            found.append(DeviceKept(device, *_growth(trace, results, device), tuple(kept), _levels(trace, device)))
+            found.append(memory_of(trace, results, device, kept))
         return cls(tuple(found), True)
+
+
+def memory_of(trace: Trace, results: Results, device: str, kept: Sequence[KeptTensors] = ()) -> DeviceKept:
+    """How the memory of a device moved in the cell, beside what was kept there."""
+    return DeviceKept(device, *_growth(trace, results, device), tuple(kept), _levels(trace, device))
 
 
 def _matters(row: HeldTensors) -> bool:

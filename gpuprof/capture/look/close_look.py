@@ -204,11 +204,15 @@ class CloseLook:
 
     def step_begins(self, optimizer: Any) -> None:
         """An optimizer is about to step: the gradients are there."""
+        if self.active:
+            self._watch.optimizer = self._log.names.number(type(optimizer).__name__)
         self._mark(self._values.mark_gradients)
         self._mark(lambda: self._values.mark(_gradients_of(optimizer), ValueKind.GRADIENT))
 
     def step_ended(self, optimizer: Any) -> None:
         """An optimizer has stepped: its state is there."""
+        if self.active:
+            self._watch.optimizer = -1
         self._mark(lambda: self._values.mark(_state_of(optimizer), ValueKind.OPTIMIZER_STATE))
 
     def result(self) -> tuple[tuple[Table, ...], Look]:
@@ -217,6 +221,7 @@ class CloseLook:
             return (), Look(skipped=self._skipped or "it was never started")
         with self._watch.lock:
             operators, *others = self._log.tables(self._values)
+            operators = operators.replace(node=self._watch.nodes.fates(len(operators)))
         values, iterations, share = self._values, self.iterations_seen, self._operators_share()
         if self._iterations is None:
             operators, iterations, share = _with_rounds(operators, share)
@@ -284,6 +289,7 @@ class CloseLook:
             if self._start_ns:
                 self._outside.remove()
                 with self._watch.lock:
+                    self._watch.nodes.end()
                     self._values.sweep()
 
     def _fail(self, error: Exception) -> None:

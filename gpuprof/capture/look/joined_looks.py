@@ -87,8 +87,9 @@ class _Offsets(NamedTuple):
             operators.replace(
                 look=np.full(len(operators), self.look),
                 iteration=_moved(operators["iteration"], self.iterations),
-                **{each: _mapped(operators[each], self.name) for each in ("name", "arguments")},
-                **{each: _mapped(operators[each], self.place) for each in ("place", "forward_place")},
+                forward_operator=_moved(operators["forward_operator"], self.operators),
+                **{each: _mapped(operators[each], self.name) for each in ("name", "arguments", "optimizer")},
+                **{each: _mapped(operators[each], self.place) for each in ("place", "forward_place", "called_at")},
             ),
             values.replace(
                 storage=_moved(values["storage"], self.storages),

@@ -7,6 +7,7 @@ import time
 from types import FrameType
 from typing import Any, NamedTuple
 
+from gpuprof.capture.look.graph_nodes import GraphNodes
 from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, written
 from gpuprof.capture.look.operator_log import OperatorLog, frozen
 from gpuprof.capture.look.places import COMPILED, Places
@@ -19,20 +20,28 @@ _NO_FORMULA = (ArithmeticError, AssertionError, AttributeError, LookupError, Typ
 _TRUSTED = ("aten::", "prims::")
 # marks of ranges: they neither read nor make anything
 _MARKS = "profiler::"
+# where a row of the log has the line
+_PLACE = 4
+
+_Read = tuple[int, int, int, int, int, bool]
 
 
 class BegunOperator(NamedTuple):
-    """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry)` in
-    order; `derived`: what it makes follows from what it reads."""
+    """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry, grad)` in
+    order; `derived`: what it makes follows from what it reads; `recording`: autograd makes a node where it returns
+    numbers that can have gradients, and `called_at` is then where its module was called. `forward`: the operator whose
+    node runs."""
 
     facts: OperatorFacts
     given: list[Any]
     kwargs: dict[str, Any]
-    reads: list[tuple[int, int, int, int, int]]
+    reads: list[_Read]
     arguments: tuple[int, int]
     iteration: int
     place: int
-    forward_place: int
+    called_at: int
+    forward: int
+    recording: bool
     backward: bool
     random: bool
     writes: list[Any]
@@ -40,8 +49,9 @@ class BegunOperator(NamedTuple):
 
 
 class OperatorWatch:
-    """Fills the log. `iteration` is the one that runs, `cost_ns` what all of it took, `compiled` counts operators in
-    code that torch.compile made, which are left out. `lock` is held while rows are added: a backward pass may run on
+    """Fills the log. `iteration` is the one that runs, `optimizer` the number of the name of the optimizer that steps
+    (-1: none), `nodes` what autograd records, `cost_ns` what all of it took, `compiled` counts operators in code that
+    torch.compile made, which are left out. `lock` is held while rows are added: a backward pass may run on
     several threads."""
 
     def __init__(self, log: OperatorLog, values: Values, places: Places, ident: int):
@@ -50,12 +60,12 @@ class OperatorWatch:
         self._torch: Any = torch
         self._log, self._values, self._places, self._ident = log, values, places, ident
         self._facts: dict[Any, OperatorFacts] = {}
-        self._node_places: dict[int, int] = {}
         self._flops: dict[tuple[Any, ...], float] = {}
         self._in_backward = self._on_device = False
         self._epoch_ns = time.time_ns() - time.perf_counter_ns()
         self.lock = threading.RLock()
-        self.iteration = -1
+        self.nodes = GraphNodes()
+        self.iteration = self.optimizer = -1
         self.cost_ns = 0
         self.compiled = 0
 
@@ -71,7 +81,7 @@ class OperatorWatch:
         with self.lock:
             place = self._places.of(frame) if here else self._places.of_thread(self._ident)
             if not isinstance(func, torch._ops.OpOverload) or place == COMPILED or self._captures():
-                self._left_out(args)
+                self._left_out(args, backward=backward)
                 return None
             self._values.sweep()
             if self._in_backward and not backward:
@@ -86,7 +96,7 @@ class OperatorWatch:
                 args[at] if at < len(args) else kwargs.get(name, default)
                 for at, (name, default) in enumerate(facts.arguments)
             ]
-            return self._noted(facts, given, kwargs, place, backward, plain=not types)
+            return self._noted(facts, given, kwargs, (place, frame), backward, plain=not types)
 
     def after(self, seen: BegunOperator, made: Any, started: int, ended: int) -> None:
         """Note what it made and wrote, and the operator itself. Times are `perf_counter_ns`."""
@@ -113,16 +123,24 @@ class OperatorWatch:
                 if known is not None and not alias:
                     known.unfilled, known.derived = seen.facts.unfilled, seen.derived
                 rows.append((*self._log.seen(tensor, -1 if known is None else known.value), alias))
-            graph = recorded and not seen.backward and self._records(seen)
+            graph = recorded and seen.recording
             if graph:
-                self._node_places[torch.autograd._get_sequence_nr() - 1] = seen.place
+                self.nodes.made(torch.autograd._get_sequence_nr() - 1, number)
             self._log.operators.append(self._row(seen, made, started, ended, graph))
             self._log.reads.extend((number, read[0], at, *read[1:]) for at, read in enumerate(seen.reads))
             self._log.results.extend((number, row[0], at, *row[1:]) for at, row in enumerate(rows))
 
     def _noted(
-        self, facts: OperatorFacts, given: list[Any], kwargs: dict[str, Any], place: int, backward: bool, *, plain: bool
+        self,
+        facts: OperatorFacts,
+        given: list[Any],
+        kwargs: dict[str, Any],
+        at: tuple[int, FrameType],
+        backward: bool,
+        *,
+        plain: bool,
     ) -> BegunOperator:
+        place, frame = at
         changed, random = facts.writes, facts.random
         if random or facts.statistics:
             named = {name: value for (name, _), value in zip(facts.arguments, given, strict=True)}
@@ -130,9 +148,13 @@ class OperatorWatch:
         content = not (facts.view or facts.fill or random)
         trusted = facts.name.startswith(_TRUSTED)
         multiplied = () if backward else ZeroCounter.operands(facts.name)
-        reads, writes = [], []
+        reads, writes, followed = list[_Read](), [], False
         for (name, _), value in zip(facts.arguments, given, strict=True):
             for tensor in self._tensors(value):
+                grad = tensor.requires_grad
+                followed = followed or grad
+                if grad and plain and not backward:
+                    self.nodes.follow(tensor)
                 known = self._values.find(tensor) if plain else None
                 if name in changed and known is not None:
                     writes.append(tensor)
@@ -148,19 +170,23 @@ class OperatorWatch:
                     self._values.count_zeros(known, tensor, (place, name))
                 if facts.moved and known is not None:
                     known.seen = None  # its version goes up, and nothing is written
-                reads.append(self._log.seen(tensor, row))
+                reads.append((*self._log.seen(tensor, row), grad))
         arguments = self._log.arguments(tuple(frozen(value) for value in given))
-        forward = self._forward_place() if backward else -1
+        recording = followed and not backward and facts.name != "aten::detach" and self._torch.is_grad_enabled()
+        called_at = self._places.of_call(frame) if recording else -1
+        forward = self.nodes.running(self._torch._C._current_autograd_node()) if backward else -1
         return BegunOperator(
-            *(facts, given, kwargs, reads, arguments, self.iteration, place, forward, backward, random),
-            *(writes, trusted and not random and -1 not in [read[0] for read in reads]),
+            *(facts, given, kwargs, reads, arguments, self.iteration, place, called_at, forward, recording),
+            *(backward, random, writes, trusted and not random and -1 not in [read[0] for read in reads]),
         )
 
     def _row(self, seen: BegunOperator, made: Any, started: int, ended: int, graph: bool) -> tuple[Any, ...]:
+        forward_place = self._log.operators[seen.forward][_PLACE] if seen.forward >= 0 else -1
         return (
             *(self._unix_ns(started), ended - started, self._log.names.number(seen.facts.name), seen.iteration),
-            *(seen.place, seen.forward_place, seen.backward, graph, seen.random, bool(seen.writes)),
+            *(seen.place, forward_place, seen.backward, graph, seen.random, bool(seen.writes)),
             *(*seen.arguments, self._flops_of(seen, made), 0),
+            *(seen.forward, seen.called_at if graph else -1, 0, self.optimizer),
         )
 
     def _unix_ns(self, counter_ns: int) -> int:
@@ -170,15 +196,6 @@ class OperatorWatch:
         """Whether a tensor covers all of its storage."""
         nbytes = self._values.nbytes(known)
         return bool(tensor.numel() * tensor.element_size() >= nbytes)
-
-    def _records(self, seen: BegunOperator) -> bool:
-        if not self._torch.is_grad_enabled() or seen.facts.name == "aten::detach":
-            return False
-        return any(tensor.requires_grad for value in seen.given for tensor in self._tensors(value))
-
-    def _forward_place(self) -> int:
-        node = self._torch._C._current_autograd_node()
-        return -1 if node is None else self._node_places.get(node._sequence_nr(), -1)
 
     def _flops_of(self, seen: BegunOperator, made: Any) -> float:
         if seen.facts.flops is None:
@@ -195,9 +212,11 @@ class OperatorWatch:
     def _captures(self) -> bool:
         return self._on_device and bool(self._torch.cuda.is_current_stream_capturing())
 
-    def _left_out(self, args: Any) -> None:
+    def _left_out(self, args: Any, *, backward: bool) -> None:
         """What it writes is not known, and it may read all that it is given."""
         self.compiled += 1
+        if backward and self._torch._C._current_autograd_node() is None:
+            self.nodes.lose_track()
         self._values.sweep()
         self._values.doubt()
         for tensor in self._tensors(list(args)):

@@ -27,6 +27,7 @@ class Places:
         self._cell = cell_filename
         self._kinds: dict[CodeType, _CodeKind] = {}
         self._numbers: dict[tuple[CodeType, int], int] = {}
+        self._modules: frozenset[CodeType] = frozenset()
         self.found: list[LookedPlace] = []
 
     def of(self, frame: FrameType | None) -> int:
@@ -39,7 +40,7 @@ class Places:
             code = frame.f_code
             kind = kinds.get(code)
             if kind is None:
-                kind = kinds[code] = self._kind(code.co_filename)
+                kind = self._known(code)
             if kind is _CodeKind.USERS:
                 return self._number(code, frame.f_lineno)
             if kind is _CodeKind.COMPILED:
@@ -47,9 +48,38 @@ class Places:
             frame = frame.f_back
         return UNKNOWN
 
+    def of_call(self, frame: FrameType | None) -> int:
+        """The place from which the outermost module on the stack was called; else the innermost one, as in `of`."""
+        kinds = self._kinds
+        modules = self._modules = self._modules or _module_code()
+        found: FrameType | None = None
+        called = True  # the next line of the user's is it
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                break
+            code = frame.f_code
+            if code in modules:
+                called = True
+            elif called:
+                kind = kinds.get(code)
+                if kind is None:
+                    kind = self._known(code)
+                if kind is _CodeKind.USERS:
+                    found, called = frame, False
+            if code.co_filename == self._cell and code.co_name == "<module>":
+                break
+            frame = frame.f_back
+        return UNKNOWN if found is None else self._number(found.f_code, found.f_lineno)
+
     def of_thread(self, ident: int) -> int:
         """The same for what another thread runs now."""
         return self.of(sys._current_frames().get(ident))
+
+    def _known(self, code: CodeType) -> _CodeKind:
+        kind = self._kinds.get(code)
+        if kind is None:
+            kind = self._kinds[code] = self._kind(code.co_filename)
+        return kind
 
     def _number(self, code: CodeType, line: int) -> int:
         number = self._numbers.get((code, line))
@@ -65,6 +95,14 @@ class Places:
         if _is_compiled(filename):
             return _CodeKind.COMPILED
         return _CodeKind.LIBRARY if filename.startswith(OWN_FOLDER) or is_library(filename) else _CodeKind.USERS
+
+
+def _module_code() -> frozenset[CodeType]:
+    """What runs where a module is called."""
+    import torch
+
+    methods = (getattr(torch.nn.Module, name, None) for name in ("_call_impl", "_wrapped_call_impl"))
+    return frozenset(each.__code__ for each in methods if hasattr(each, "__code__"))
 
 
 def _is_compiled(filename: str) -> bool:

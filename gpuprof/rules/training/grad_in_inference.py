@@ -4,11 +4,13 @@ What it finds
     At least three steps or iterations, no backward pass and no optimizer step in the whole recording, and yet autograd
     made nodes of its graph in nearly every one. Or, in a cell that trains, forward passes of a model (an evaluation,
     generated samples, a teacher whose result is detached) whose nodes no backward pass ran through, though later ones
-    came: 5% of the time or more.
+    came: 5% of the time or more. Outside the recording the close look tells: of all graphs that a line made there, each
+    was freed before a backward pass ran through any of it.
 
 Why it costs
     Each operator makes a node and keeps its inputs for a backward pass that never comes: some µs of host time an
-    operator, and memory for every activation until the result is dropped. That memory limits the batch.
+    operator, and memory for every activation until the result is dropped. That memory limits the batch. How much time
+    it is depends on the operators: small ones gain most, and large ones next to nothing. Measure it.
 
 What to do
     `with torch.inference_mode():` around the loop (or `@torch.inference_mode()` on the function); `torch.no_grad()`
@@ -24,12 +26,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.evaluations import Evaluations
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.dropped_graphs import DroppedGraphs
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
@@ -39,10 +46,16 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
+from gpuprof.rules.memory.saved_memory import LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory
+from gpuprof.rules.needless.looked import cell_lines, line_words
 from gpuprof.rules.saving.scope import worst
 from gpuprof.rules.training.evaluation_places import in_other_cell, lines_of_cell
 
 _BESIDE = (Phase.EVALUATION, Phase.GENERATION, Phase.INFERENCE)
+_MOST_PLACES = 3
+_WITHOUT = (
+    "Run it under `torch.no_grad()` or `torch.inference_mode()`. `model.eval()` alone does not turn the recording off."
+)
 
 
 @dataclass(frozen=True)
@@ -58,9 +71,17 @@ class GradInInference(Rule):
     beside_share: float = threshold(0.05, "of the cell, or of the recorded time, beside training: less does not matter")
     medium_share: float = threshold(0.30, "of the cell, beside training: then the cost of recording is worth a change")
     memory_share: float = threshold(0.6, "of the device at the peak: then the kept activations matter")
+    saved_share: float = threshold(MEDIUM_SHARE, "of the highest memory goes away: then it limits the batch")
+    saved_mib: float = threshold(LEAST_MIB, "less limits nothing")
 
     def check(self, results: Results) -> Finding | Abstention | None:
-        """Judge whether the graph was of use."""
+        """Judge whether the graph was of use: by the recording, and by the close look for the rest of the cell."""
+        recorded, looked = self._recorded(results), self._looked(results)
+        if looked is None or (isinstance(recorded, Finding) and recorded.severity >= looked.severity):
+            return recorded
+        return looked
+
+    def _recorded(self, results: Results) -> Finding | Abstention | None:
         found, repeats = results.get(GradientRecording), results.get(Repeats)
         window = results.context.window
         if found.backward:
@@ -134,13 +155,62 @@ class GradInInference(Rule):
                 ("cell_share" if of_cell else "recorded_share"): round(share, 4),
                 **({"peak_allocated_bytes": peak} if peak else {}),
             },
-            change="Run it under `torch.no_grad()` or `torch.inference_mode()`. `model.eval()` alone does not turn the "
-            "recording off.",
+            change=_WITHOUT,
             where=Where(
                 lines=lines_of_cell(places) or results.get(LinePlaces).cell_lines(found.within),
                 ranges_ns=worst(found.within),
             ),
         )
+
+
+    def _looked(self, results: Results) -> Finding | None:
+        found = results.get(DroppedGraphs)
+        if not found.count or len(found.rows) < self.nodes:
+            return None
+        time, of_cell = results.get(LookedTime), False
+        share = found.share
+        if time.known:
+            spent_ns, _ = time.of_rows(found.rows, np.ones(len(time.place), bool))
+            share, of_cell = spent_ns / time.total_ns, True
+        saved = self._saved(results, found)
+        if share < self.beside_share and saved is None:
+            return None
+        slows = share >= self.medium_share and results.get(DeviceActivity).recorded is None
+        lines = results.get(LookedLines)
+        words = list(dict.fromkeys(line_words(lines.line(each)) for each in found.places[:_MOST_PLACES]))
+        at = f" at {', '.join(words)}" if words else ""
+        kept = max(found.kept_bytes.values(), default=0)
+        of = "the cell" if of_cell else "the operators’ time there"
+        return Finding(
+            rule=self.name,
+            severity=Severity.MEDIUM if slows or saved is not None else Severity.LOW,
+            title=f"The forward pass{at} records graphs for gradients, and no backward pass follows",
+            explanation=(
+                f"In the close look autograd recorded {units.plural(found.count, 'graph')} there with "
+                f"{units.plural(len(found.rows), 'node')}, and all were freed before a backward pass began at one. "
+                f"{f'Their activations took up to {units.size(kept)} at once. ' if kept else ''}"
+                f"{saved.words() + ' ' if saved is not None else ''}"
+                f"{units.percent(share)} of {of} runs with a graph for nothing; how much of that time goes with the "
+                "graph depends on the operators: measure it."
+            ),
+            evidence={
+                "graphs": found.count,
+                "graph_nodes": len(found.rows),
+                ("cell_share" if of_cell else "looked_share"): round(share, 4),
+                **({"kept_bytes": kept} if kept else {}),
+                **(saved.evidence() if saved is not None else {}),
+            },
+            change=_WITHOUT,
+            where=Where(lines=cell_lines(results, found.places[:_MOST_PLACES])),
+        )
+
+    def _saved(self, results: Results, found: DroppedGraphs) -> SavedMemory | None:
+        """Where so much of the peak goes away that it matters."""
+        for memory in found.memory:
+            saved = SavedMemory.of(memory, found.kept_bytes[memory.device], refilled=True)
+            if saved.saved_bytes >= self.saved_mib * MIB and saved.share >= self.saved_share:
+                return saved
+        return None
 
 
 def _none_follows(results: Results) -> bool:
