@@ -30,9 +30,10 @@ class DroppedGraphs(Result):
 
     `count` of such graphs; `rows` of looked_operators: those with a node in them, in order. `places`: rows of the looked
     places, the lines that called their modules, most time first. `share`: of the time of all operators, 0..1.
-    `kept_bytes` by device (`cpu`, `cuda:0`): by how much less memory their results would take at most if each were
-    freed after it was read for the last time; the names of a program may keep some of it all the same. `memory`: how
-    that of these devices moved in the cell. Nothing is dropped where the look does not tell (`known` False).
+    `kept_bytes` by device (`cpu`, `cuda:0`): by how much less memory their results, and what else they read, would take
+    at most if each were freed after it was read for the last time; the names of a program may keep some of it all the
+    same. `memory`: how that of these devices moved in the cell. Nothing is dropped where the look does not tell
+    (`known` False).
     """
 
     known: bool
@@ -102,14 +103,16 @@ def _components(graph: ValueGraph) -> Array:
 
 
 def _kept_bytes(trace: Trace, graph: ValueGraph, rows: Array) -> dict[str, int]:
-    """By device, the highest sum over values that these operators made, less the highest of those still to be read."""
-    operators, values, reads = graph.operators, graph.values, graph.reads
-    mine = np.flatnonzero(np.isin(values["made_by"], rows))
-    end = len(operators)
-    gone = np.where(values["gone_at"] < 0, end, values["gone_at"])
-    last = np.zeros(len(values), np.int64)
+    """By device, the highest sum over values that these operators made or read, less the highest of those still to be
+    read. What was there before, or stays, is not kept by a graph."""
+    values, reads, end = graph.values, graph.reads, len(graph.operators)
     known = reads["value"] >= 0
+    last = np.zeros(len(values), np.int64)
     np.maximum.at(last, reads["value"][known], reads["operator"][known] + 1)
+    taken = np.isin(values["made_by"], rows)
+    taken[reads["value"][known & np.isin(reads["operator"], rows)]] = True
+    gone = values["gone_at"]
+    mine = np.flatnonzero(taken & (gone >= 0) & (values["made_by"] >= 0))
     found = {}
     for device in np.unique(values["device"][mine]).tolist():
         there = mine[values["device"][mine] == device]

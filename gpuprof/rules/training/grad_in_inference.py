@@ -35,7 +35,6 @@ from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.dropped_graphs import DroppedGraphs
-from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.repeats import Repeats
@@ -47,7 +46,8 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.memory.saved_memory import LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory
-from gpuprof.rules.needless.looked import cell_lines, line_words
+from gpuprof.rules.needless.looked import cell_lines
+from gpuprof.rules.needless.unread import all_at
 from gpuprof.rules.saving.scope import worst
 from gpuprof.rules.training.evaluation_places import in_other_cell, lines_of_cell
 
@@ -176,9 +176,8 @@ class GradInInference(Rule):
         if share < self.beside_share and saved is None:
             return None
         slows = share >= self.medium_share and results.get(DeviceActivity).recorded is None
-        lines = results.get(LookedLines)
-        words = list(dict.fromkeys(line_words(lines.line(each)) for each in found.places[:_MOST_PLACES]))
-        at = f" at {', '.join(words)}" if words else ""
+        places = found.places[:_MOST_PLACES]
+        at = f" at {all_at(results, places)}" if places else ""
         kept = max(found.kept_bytes.values(), default=0)
         of = "the cell" if of_cell else "the operators’ time there"
         return Finding(
@@ -201,7 +200,7 @@ class GradInInference(Rule):
                 **(saved.evidence() if saved is not None else {}),
             },
             change=_WITHOUT,
-            where=Where(lines=cell_lines(results, found.places[:_MOST_PLACES])),
+            where=Where(lines=cell_lines(results, places)),
         )
 
     def _saved(self, results: Results, found: DroppedGraphs) -> SavedMemory | None:
