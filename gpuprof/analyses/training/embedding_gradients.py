@@ -12,6 +12,7 @@ import numpy as np
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import Shape, inputs_of, shapes_of, values_of
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
+from gpuprof.analyses.training.looked_gradients import RecordedTable, recorded_tables
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -19,6 +20,9 @@ from gpuprof.model.operator_sets import BAG, DENSE_BACKWARDS
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
+# what only the look knows to be of a table
+_INDEXED = frozenset({"IndexBackward0", "IndexSelectBackward0"})
+_LOOKED_UP = DENSE_BACKWARDS | _INDEXED
 _ACCUMULATED = "torch::autograd::AccumulateGrad"
 _ADDED = frozenset({"aten::add_", "aten::add"})
 # The largest of a bag has no sparse gradient.
@@ -44,6 +48,9 @@ class DenseTables:
     start in ns of each other operator that takes all of a table or of its gradient (an output layer that shares it,
     clipping, a norm), in order. `optimizers`: the classes that update them; `operators`: the names of what they run on
     them.
+
+    Where the close look tells the size: `lookups` are the operators that look rows up (`index` where a parameter is
+    indexed), and `read_whole` says whether something else takes all of a table or gradient, without `reads`.
     """
 
     rows: int
@@ -55,12 +62,14 @@ class DenseTables:
     reads: Array
     optimizers: tuple[str, ...]
     operators: frozenset[str]
+    lookups: tuple[str, ...] = ("embedding",)
+    read_whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingGradients(Result):
     """`backwards`: rows of `operators` that make dense gradients of tables, `(n,)`. `known`: the tables' sizes were
-    recorded for all of them. `tables`: those that could be sparse.
+    recorded for all of them, or the close look tells them. `tables`: those that could be sparse.
 
     `operator`: all rows of `operators` in `backwards` and in the tables' `updates`, ascending; of that shape are
     `start_ns`, `duration_ns` and `thread` of each.
@@ -90,7 +99,7 @@ class EmbeddingGradients(Result):
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
-        """From the shapes and numbers that the operators of the backward pass are given."""
+        """From the shapes and numbers that the operators of the backward pass are given, else from the close look."""
         backwards = np.flatnonzero(_named(trace, trace.operators, DENSE_BACKWARDS))
         gradients = [_gradient(trace, row) for row in backwards.tolist()]
         by_size: dict[Shape, list[int]] = {}
@@ -104,9 +113,30 @@ class EmbeddingGradients(Result):
                 indices = sum(each.indices for place in places if (each := gradients[place]) is not None)
                 filled = indices / (begun.count(size) or len(places))
                 tables.append(takers.tables(trace, size, backwards[places], filled))
+        known = all(each is not None for each in gradients)
+        looked = [_looked(each) for each in recorded_tables(trace, results, _INDEXED if known else _LOOKED_UP)]
+        if looked:
+            tables, known = [*(tables if known else ()), *looked], True
+            backwards = np.unique(np.concatenate([backwards, *(each.backwards for each in looked)]))
         rows = np.unique(np.concatenate([backwards, *(each.updates for each in tables)]))
         host = (trace.operators[name][rows] for name in ("start_ns", "duration_ns", "thread"))
-        return cls(backwards, all(each is not None for each in gradients), tuple(tables), rows, *host)
+        return cls(backwards, known, tuple(tables), rows, *host)
+
+
+def _looked(found: RecordedTable) -> DenseTables:
+    return DenseTables(
+        rows=found.table.rows,
+        width=found.table.width,
+        backwards=found.backwards,
+        filled=found.table.filled,
+        updates=found.updates,
+        parts=found.parts,
+        reads=np.zeros(0, np.int64),
+        optimizers=found.table.optimizers,
+        operators=frozenset(found.table.parts),
+        lookups=found.table.lookups,
+        read_whole=found.table.read_whole,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """An embedding table is given a dense gradient, though a step uses few of its rows.
 
 What it finds
-    Tables (`nn.Embedding`, `nn.EmbeddingBag`, `F.embedding`) of whose rows a step uses a quarter at most, with
-    gradients as large as the table. Filling them and the optimizer's work on these tables, less what both take with
-    sparse gradients, comes to at least 5 % of the time. Sizes and indices are known where shapes were recorded
-    (`%%gpuprofile --shapes`). SGD without momentum and weight decay is judged, on a CPU also Adagrad without weight
+    Tables (`nn.Embedding`, `nn.EmbeddingBag`, `F.embedding`, a parameter that is indexed) of whose rows a step uses a
+    quarter at most, with gradients as large as the table. Filling them and the optimizer's work on these tables, less
+    what both take with sparse gradients, comes to at least 5 % of the time. Sizes and indices are known from the close
+    look, or where shapes were recorded (`%%gpuprofile --shapes`). SGD without momentum and weight decay is judged, on a CPU also Adagrad without weight
     decay, both but for `fused=True`: with them sparse gradients train the same. Under Adam and AdamW it is told only
     from 30 % of the time on, and never as more than low.
 
@@ -15,7 +15,7 @@ Why it costs
     operating system's work on fresh memory besides.
 
 What to do
-    `nn.Embedding(words, width, sparse=True)`. Adam and AdamW do not take sparse gradients: give such a table an
+    `nn.Embedding(words, width, sparse=True)`; `F.embedding(rows, table, sparse=True)` for `table[rows]`. Adam and AdamW do not take sparse gradients: give such a table an
     optimizer of its own, `torch.optim.SparseAdam`, which trains differently.
 
 When to leave it
@@ -59,6 +59,7 @@ _BASIS = "only the rows that were used are filled and updated"
 # What they run on a table with neither momentum nor weight decay.
 _PLAIN_SGD = frozenset({"aten::add_", "aten::_foreach_add_"})
 _DECAYING = frozenset({"aten::add", "aten::_foreach_add"})
+_INDEXING = frozenset({"index", "index_select"})
 _LAZY = frozenset({"Adam", "AdamW"})
 
 
@@ -96,7 +97,8 @@ class DenseEmbeddingGradients(Rule):
     def _few_rows(self, scope: Scope, tables: DenseTables) -> bool:
         fused = any("_fused_" in name for name in tables.operators)
         few = tables.filled <= self.rows_share * tables.rows
-        return few and bool(tables.optimizers) and not fused and not scope.inside(tables.reads).any()
+        read = tables.read_whole or scope.inside(tables.reads).any()
+        return few and bool(tables.optimizers) and not fused and not read
 
     def _without_sizes(
         self, results: Results, found: EmbeddingGradients, compute: KernelTime | None
@@ -143,7 +145,7 @@ class DenseEmbeddingGradients(Rule):
                 "avoidable_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(cost.on_host), ranges_ns=worst(cost.on_host)),
-            change=_change(names, lazy=lazy),
+            change=_change(names, tables.lookups, lazy=lazy),
             saving=scope.saving(*saved, f"estimate: {_BASIS}", part_of=cost.on_host),
             leave_it="Leave it when the table is an output layer as well (tied weights), or its gradient is clipped: "
             "sparse gradients do not work there. "
@@ -152,8 +154,10 @@ class DenseEmbeddingGradients(Rule):
         return retimed(results, finding, cost.edit(), f"re-timed: {_BASIS}")
 
 
-def _change(names: str, *, lazy: bool) -> str:
+def _change(names: str, lookups: tuple[str, ...], *, lazy: bool) -> str:
     made = "Make the table with `sparse=True` (`nn.Embedding(..., sparse=True)`)"
+    if _INDEXING.issuperset(lookups):
+        made = "Look the rows up with `F.embedding(rows, table, sparse=True)` instead of by an index"
     if lazy:
         return (
             f"{made} and give it an optimizer of its own, `torch.optim.SparseAdam`: {names} does not take sparse "
