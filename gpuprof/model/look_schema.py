@@ -71,7 +71,9 @@ LOOKED_OPERATORS = TableSchema(
             " line; -1: not known",
         ),
         Column("node", "uint8", "NodeFate", "of an operator with a node: whether the node was freed during the look"),
-        Column("optimizer", "int32", "index of names", "class of the optimizer in whose step it ran, such as Adam; else -1"),
+        Column(
+            "optimizer", "int32", "index of names", "class of the optimizer in whose step it ran, such as Adam; else -1"
+        ),
     ),
 )
 

@@ -68,9 +68,7 @@ class LookBuilder:
         """A view whose place in the storage is known."""
         base = self._tensors[of]
         laid = f"{offset} {strides}"
-        self._tensors[name] = replace(
-            base, view=view, elements=prod(shape), shape=f"{list(shape)}", geometry=laid
-        )
+        self._tensors[name] = replace(base, view=view, elements=prod(shape), shape=f"{list(shape)}", geometry=laid)
         return self
 
     def free(self, names: str) -> Self:

@@ -17,8 +17,10 @@ from gpuprof.model.trace import Trace
 
 # a backward pass may hand the gradient through their nodes without an operator that would show it
 _HANDED_ON = frozenset(
-    ("add", "add_", "sub", "sub_", "rsub", "clone", "alias", "expand", "view", "_to_copy", "contiguous")
-    + ("_unsafe_view", "squeeze", "unsqueeze", "t", "transpose", "permute", "detach", "slice", "select")
+    (
+        *("add", "add_", "sub", "sub_", "rsub", "clone", "alias", "expand", "view", "_to_copy", "contiguous"),
+        *("_unsafe_view", "squeeze", "unsqueeze", "t", "transpose", "permute", "slice", "select"),
+    )
 )
 
 
@@ -28,8 +30,8 @@ class DroppedGraphs(Result):
     nodes of it were freed in the look, none was there at its end, and no operator of a backward pass ran for any of
     them; and where no graph that its lines made in the same look was used.
 
-    `count` of such graphs; `rows` of looked_operators: those with a node in them, in order. `places`: rows of the looked
-    places, the lines that called their modules, most time first. `share`: of the time of all operators, 0..1.
+    `count` of such graphs; `rows` of looked_operators: those with a node in them, in order. `places`: rows of the
+    looked places, the lines that called their modules, most time first. `share`: of the time of all operators, 0..1.
     `kept_bytes` by device (`cpu`, `cuda:0`): by how much less memory their results, and what else they read, would take
     at most if each were freed after it was read for the last time; the names of a program may keep some of it all the
     same. `memory`: how that of these devices moved in the cell. Nothing is dropped where the look does not tell

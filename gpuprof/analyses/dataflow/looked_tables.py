@@ -25,8 +25,10 @@ _NODES = {
 }
 # They need no gradient that is dense, or fill a table before it is trained.
 _HARMLESS = frozenset(
-    ("_foreach_zero_", "copy_", "detach", "empty_like", "fill_", "normal_", "select", "_to_copy", "uniform_", "zero_")
-    + ("zeros_like", "_amp_foreach_non_finite_check_and_unscale_", *_NODES)
+    (
+        *("_foreach_zero_", "copy_", "detach", "empty_like", "fill_", "normal_", "select", "_to_copy", "uniform_"),
+        *("zero_", "zeros_like", "_amp_foreach_non_finite_check_and_unscale_", *_NODES),
+    )
 )
 _MAX_MODE = 2
 

@@ -102,7 +102,8 @@ def _module_code() -> frozenset[CodeType]:
     import torch
 
     methods = (getattr(torch.nn.Module, name, None) for name in ("_call_impl", "_wrapped_call_impl"))
-    return frozenset(each.__code__ for each in methods if hasattr(each, "__code__"))
+    found = (getattr(each, "__code__", None) for each in methods)
+    return frozenset(each for each in found if each is not None)
 
 
 def _is_compiled(filename: str) -> bool:

@@ -4,9 +4,9 @@ What it finds
     Tables (`nn.Embedding`, `nn.EmbeddingBag`, `F.embedding`, a parameter that is indexed) of whose rows a step uses a
     quarter at most, with gradients as large as the table. Filling them and the optimizer's work on these tables, less
     what both take with sparse gradients, comes to at least 5 % of the time. Sizes and indices are known from the close
-    look, or where shapes were recorded (`%%gpuprofile --shapes`). SGD without momentum and weight decay is judged, on a CPU also Adagrad without weight
-    decay, both but for `fused=True`: with them sparse gradients train the same. Under Adam and AdamW it is told only
-    from 30 % of the time on, and never as more than low.
+    look, or where shapes were recorded (`%%gpuprofile --shapes`). SGD without momentum and weight decay is judged, on a
+    CPU also Adagrad without weight decay, both but for `fused=True`: with them sparse gradients train the same. Under
+    Adam and AdamW it is told only from 30 % of the time on, and never as more than low.
 
 Why it costs
     Every step zeroes a gradient as large as the table, most of which stays zero, and the optimizer then reads that
@@ -15,8 +15,9 @@ Why it costs
     operating system's work on fresh memory besides.
 
 What to do
-    `nn.Embedding(words, width, sparse=True)`; `F.embedding(rows, table, sparse=True)` for `table[rows]`. Adam and AdamW do not take sparse gradients: give such a table an
-    optimizer of its own, `torch.optim.SparseAdam`, which trains differently.
+    `nn.Embedding(words, width, sparse=True)`; `F.embedding(rows, table, sparse=True)` in place of `table[rows]`. Adam
+    and AdamW do not take sparse gradients: give such a table an optimizer of its own, `torch.optim.SparseAdam`, which
+    trains differently.
 
 When to leave it
     When the table is an output layer as well (tied weights), when its gradient is clipped by norm or value, or when the
@@ -127,7 +128,7 @@ class DenseEmbeddingGradients(Rule):
         finding = Finding(
             rule=self.name,
             severity=Severity.LOW if lazy else graded(share, self.high_share),
-            title="An embedding table is given dense gradients, though a step uses "
+            title=f"{_what(tables.lookups)} is given dense gradients, though a step uses "
             f"{units.percent(tables.filled / tables.rows)} of its rows at most",
             explanation=(
                 f"Filling gradients of {units.count(tables.rows)} × {units.count(tables.width)} numbers took "
@@ -152,6 +153,10 @@ class DenseEmbeddingGradients(Rule):
             + ("Where the result must stay the same, too." if lazy else "Neither do momentum and weight decay."),
         )
         return retimed(results, finding, cost.edit(), f"re-timed: {_BASIS}")
+
+
+def _what(lookups: tuple[str, ...]) -> str:
+    return "A parameter that is indexed" if _INDEXING.issuperset(lookups) else "An embedding table"
 
 
 def _change(names: str, lookups: tuple[str, ...], *, lazy: bool) -> str:

@@ -162,7 +162,6 @@ class GradInInference(Rule):
             ),
         )
 
-
     def _looked(self, results: Results) -> Finding | None:
         found = results.get(DroppedGraphs)
         if not found.count or len(found.rows) < self.nodes:
