@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpuprof.analyses.basics.result import Results
@@ -9,6 +11,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
 from tests.rules.cases.training.dense_embedding_gradients import TABLE, training
+from tests.rules.training.looked_tables_runs import looked
 from tests.support.trace_builder import TraceBuilder
 
 ADAGRAD = ("aten::addcmul_", "aten::sqrt", "aten::add_", "aten::addcdiv_")
@@ -130,3 +133,58 @@ def test_launches_without_device_events_are_not_judged() -> None:
     builder = training().call("cudaLaunchKernel", 1100, 5)
     answer = check(builder.build())
     assert isinstance(answer, Abstention) and "gpuprof doctor" in answer.how
+
+
+def test_the_close_look_knows_the_sizes_where_the_recording_does_not() -> None:
+    by_look, by_shapes = found(looked().build()), found(training().build())
+    assert (by_look.severity, by_look.title) == (by_shapes.severity, by_shapes.title)
+    assert by_look.evidence["rows_used"] == by_shapes.evidence["rows_used"]
+    assert by_look.evidence["backward_ms"] == by_shapes.evidence["backward_ms"]
+    # the recording has another operator of the same name, on a small weight
+    assert by_look.evidence["optimizer_ms"] == pytest.approx(by_shapes.evidence["optimizer_ms"], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"indices": 25_100},
+        {"clipped": True},
+        {"updating": ("aten::add.Tensor", "aten::add_.Tensor")},  # weight decay
+        {"optimizer": "RMSprop"},
+        {"updating": ("aten::_fused_sgd_",)},
+    ],
+)
+def test_by_the_look_too_it_is_silent_where_sparse_gradients_do_not_work(facts: dict[str, Any]) -> None:
+    assert check(looked(**facts).build()) is None
+
+
+def test_it_asks_for_shapes_where_the_look_saw_other_steps() -> None:
+    assert isinstance(check(looked(lookups=2).build()), Abstention)
+    assert isinstance(check(looked().context(look=None).build()), Abstention)
+
+
+def test_under_adam_it_is_low_by_the_look_too() -> None:
+    updating = tuple(f"{name}.Tensor" for name in ADAM)
+    builder = looked(training(shapes=False, optimizer="Adam", updating=ADAM), optimizer="Adam", updating=updating)
+    answer = found(builder.build())
+    assert answer.severity is Severity.LOW and "SparseAdam" in answer.change
+
+
+def indexed() -> TraceBuilder:
+    """A node of an index that takes 4 ms of a step of 10, and 2 ms of the optimizer."""
+    builder = TraceBuilder()
+    for at in range(0, 50_000, 10_000):
+        builder.step(at, 10_000).operator("aten::index", at, 500)
+        builder.operator("IndexBackward0", at + 1000, 4000).operator("aten::new_zeros", at + 1001, 2000)
+        builder.operator("aten::_index_put_impl_", at + 3010, 1900)
+        builder.optimizer_step("SGD", at + 7000, 2020).operator("aten::add_", at + 7001, 2000)
+    return builder.operator("aten::mean", 49_999, 1)
+
+
+def test_a_parameter_that_is_indexed_is_told_by_the_look_alone() -> None:
+    assert check(indexed().build()) is None
+    answer = found(looked(indexed(), lookup="index").build())
+    assert answer.title.startswith("A parameter that is indexed is given dense gradients")
+    assert "F.embedding(rows, table, sparse=True)" in answer.change
+    assert answer.evidence["backward_ms"] == pytest.approx(20.0)
+    assert answer.evidence["optimizer_ms"] == pytest.approx(10.0)
