@@ -79,7 +79,7 @@ class LookedTables(Result):
         graph = results.get(ValueGraph)
         if not (graph.operators["optimizer"] >= 0).any():
             return cls((), ())
-        seen = _Seen(trace, graph)
+        seen = _SeenLookups(trace, graph)
         orders = {tuple(Gradient(_NODES[each.lookup], each.size) for each in found) for found in seen.iterations()}
         if len(orders) != 1:
             return cls((), ())
@@ -101,7 +101,7 @@ class _Lookup(NamedTuple):
     place: int
 
 
-class _Seen:
+class _SeenLookups:
     """What the look shows of lookups and optimizers."""
 
     def __init__(self, trace: Trace, graph: ValueGraph):

@@ -17,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.dropped_graphs import DroppedGraphs
 from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.capture.look.graph_nodes import GraphNodes
 from gpuprof.model.kinds import NodeFate
 from tests.support.looked_runs import looked_at
 
@@ -338,3 +339,53 @@ def test_dropped_are_those_that_nothing_goes_back_through(used: list[str], other
             torch.stack(waits).sum().backward()
 
     assert dropped(code).count == other.count("drop")
+
+
+def test_an_operator_of_a_backward_pass_knows_the_operator_whose_node_runs() -> None:
+    layer = nn.Linear(4, 4)
+    trace = looked_at(lambda _: layer(X).tanh().sum().backward())
+    operators = trace.looked_operators
+    named = trace.names_of(operators).tolist()
+    forward = dict(zip(named, operators["forward_operator"].tolist(), strict=True))
+    assert named[forward["aten::tanh_backward"]] == "aten::tanh"
+    assert named[forward["aten::mm"]] == "aten::addmm"
+    assert forward["aten::addmm"] == forward["aten::ones_like"] == -1
+
+
+def test_operators_of_a_step_have_the_name_of_their_optimizer() -> None:
+    layer = nn.Linear(4, 4)
+    optimizer = torch.optim.RMSprop(layer.parameters())
+
+    def code() -> None:
+        layer(X).sum().backward()
+        optimizer.step()
+        layer(X)
+
+    trace = looked_at(lambda _: code())
+    operators = trace.looked_operators
+    named = trace.names_of(operators).tolist()
+    optimizers = {trace.names[each] for each in operators["optimizer"].tolist() if each >= 0}
+    assert optimizers == {"RMSprop"}
+    assert operators["optimizer"][named.index("aten::addcdiv_")] >= 0
+    assert {operators["optimizer"][row] for row, name in enumerate(named) if name == "aten::addmm"} == {-1}
+
+
+def test_a_backward_pass_in_compiled_code_leaves_all_unknown() -> None:
+    nodes = GraphNodes()
+    nodes.lose_track()
+    y = X.clone().requires_grad_().mul(2)
+    nodes.made(y.grad_fn._sequence_nr(), 0)
+    nodes.follow(y)
+    del y
+    nodes.end()
+    assert nodes.fates(1) == [NodeFate.UNKNOWN]
+
+
+def test_nodes_of_views_are_not_asked_for() -> None:
+    nodes, x = GraphNodes(), X.clone().requires_grad_()
+    for number, each in enumerate((x.mul(2), x.mul(2).view(-1))):
+        nodes.made(each.grad_fn._sequence_nr(), number)
+        nodes.follow(each)
+    del each
+    nodes.end()
+    assert nodes.fates(3) == [NodeFate.FREED, NodeFate.UNKNOWN, NodeFate.UNKNOWN]

@@ -75,3 +75,27 @@ def test_a_part_does_not_spoil_a_whole_one() -> None:
     smaller = TakenLook(one.tables, msgspec.structs.replace(one.look, operators_share=0.3))
     assert joined([smaller, part]) is part
     assert joined([TakenLook((), one.look)]).tables == tuple[Table, ...]()
+
+
+def trained(optimizer_class: type[torch.optim.Optimizer]) -> TakenLook:
+    weights = torch.ones(3, 3, requires_grad=True)
+    optimizer = optimizer_class([weights], lr=0.1)
+    look = CloseLook(__file__, iterations=2, most_seconds=20.0)
+    with look:
+        for _ in range(2):
+            weights.mm(weights).tanh().sum().backward()
+            optimizer.step()
+            look.iteration_ended()
+    return TakenLook(*look.result())
+
+
+def test_nodes_and_optimizers_are_those_of_their_look() -> None:
+    one, two = trained(torch.optim.SGD), trained(torch.optim.Adagrad)
+    both = joined([one, two])
+    operators = both.tables[0]
+    back = operators["forward_operator"] >= 0
+    assert back.any() and operators["graph"][operators["forward_operator"][back]].all()
+    assert (operators["look"][operators["forward_operator"][back]] == operators["look"][back]).all()
+    assert told(both, 0, "optimizer") == told(one, 0, "optimizer") + told(two, 0, "optimizer")
+    called = [both.look.places[each].function for each in operators["called_at"].tolist() if each >= 0]
+    assert set(called) == {"trained"}

@@ -6,12 +6,15 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Window
+from gpuprof.model.kinds import NodeFate
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
 from tests.analyses.accounts.cells import cell, line
+from tests.rules.cases.memory.broadcast_then_reduced import processed
 from tests.rules.cases.training.evaluation_share import SOURCE
 from tests.rules.cases.training.grad_in_inference import beside
+from tests.support.look_builder import LookBuilder
 from tests.support.trace_builder import TraceBuilder
 
 
@@ -100,3 +103,65 @@ def test_iterations_without_steps_are_judged_where_nothing_can_follow() -> None:
 @pytest.mark.parametrize("ended_by", ["events", None])
 def test_a_loop_whose_backward_pass_may_come_after_the_recording_is_not(ended_by: str | None) -> None:
     assert found(generation(ended_by)) is None
+
+
+def look_at(
+    builder: TraceBuilder | None = None, *, spent_us: float = 60, elements: int = 1000, fate: NodeFate = NodeFate.FREED
+) -> LookBuilder:
+    """Of 100 µs of operators in each of two iterations so much makes a graph of three nodes at line 3, which nothing
+    goes back through; the rest is training at line 2."""
+    look = LookBuilder(builder).tensor("x", elements=elements)
+    for each in range(2):
+        facts = {"graph": True, "node": fate, "iteration": each, "elements": elements}
+        for name, source in (("a", "x"), ("b", "a"), ("c", "b")):
+            look.operator("aten::mm", spent_us / 3, reads=source, makes=name, line=3, **facts)
+        look.operator("aten::relu", 0.001, reads="c", makes="read", line=3, iteration=each).free("a b c")
+        trained = {"graph": True, "node": NodeFate.FREED, "iteration": each}
+        look.operator("aten::mm", (100 - spent_us) / 2, reads="x", makes="y", line=2, **trained)
+        back = {"backward": True, "forward_of": "y", "iteration": each}
+        look.operator("aten::mm", (100 - spent_us) / 2, reads="y", makes="g", line=2, **back)
+    return look
+
+
+def test_the_close_look_shows_what_the_recording_does_not() -> None:
+    answer = found(look_at(beside(10)).build())
+    assert answer is not None and answer.severity is Severity.MEDIUM
+    assert answer.title == "The forward pass at line 3 records graphs for gradients, and no backward pass follows"
+    assert answer.evidence["graphs"] == 2 and answer.evidence["graph_nodes"] == 6
+    assert answer.evidence["looked_share"] == pytest.approx(0.6)
+    assert answer.evidence["kept_bytes"] == 4000
+    assert answer.where.lines == (3,) and "measure it" in answer.explanation
+
+
+@pytest.mark.parametrize(("spent_us", "severity"), [(4.9, None), (5.1, Severity.LOW), (29.9, Severity.LOW)])
+def test_less_of_it_matters_less(spent_us: float, severity: Severity | None) -> None:
+    answer = found(look_at(beside(10), spent_us=spent_us).build())
+    assert (answer.severity if answer else None) == severity
+
+
+def test_what_is_kept_or_used_is_no_finding() -> None:
+    assert found(look_at(beside(10), fate=NodeFate.KEPT).build()) is None
+    assert found(look_at(beside(10), fate=NodeFate.UNKNOWN).build()) is None
+
+
+def test_on_a_device_what_the_look_shows_is_low() -> None:
+    builder = beside(10).kernel("gemm", 0, 2900, launch_at_us=0)
+    answer = found(look_at(builder).build())
+    assert answer is not None and answer.severity is Severity.LOW
+
+
+def test_the_recording_speaks_where_it_shows_as_much() -> None:
+    recorded = found(look_at(beside(500)).build())
+    assert recorded is not None and "looked_share" not in recorded.evidence
+
+
+@pytest.mark.parametrize(("mib", "severity"), [(298, Severity.LOW), (302, Severity.MEDIUM)])
+def test_memory_that_goes_away_matters_from_three_tenths_of_the_peak_on(mib: float, severity: Severity) -> None:
+    # of three results in a row one more than is still read, of a peak of 1000 MiB
+    builder = processed(source="")
+    answer = found(look_at(builder, spent_us=20, elements=round(mib * 2**18)).build())
+    assert answer is not None and answer.severity is severity
+    if severity is Severity.MEDIUM:
+        # the first reading is of 700 MiB
+        assert answer.evidence["saved_share"] == 0.3
+        assert "would be about 700 MiB" in answer.explanation
