@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -107,8 +108,7 @@ class _SeenLookups:
     def __init__(self, trace: Trace, graph: ValueGraph):
         self._trace, self._graph = trace, graph
         operators, values, reads = graph.operators, graph.values, graph.reads
-        self._names = [trace.names[name] for name in operators["name"].tolist()]
-        self._own = [own_name(name) for name in self._names]
+        self._own = [own_name(trace.names[name]) for name in operators["name"].tolist()]
         self._steps = operators["optimizer"] >= 0
         written = (values["made_by"] >= 0) & self._steps[np.maximum(values["made_by"], 0)]
         self._trained = set(values["storage"][written].tolist())
@@ -137,12 +137,16 @@ class _SeenLookups:
         rows = reads["operator"]
         weights = mine & self._steps[rows] & reads["grad"] & (reads["value"] >= 0)
         alike = set(self._graph.values["storage"][reads["value"][weights]].tolist()) | storages
-        parts, classes = dict[str, float](), set[str]()
-        for name in {self._names[row] for row in rows[mine & self._steps[rows]].tolist()}:
-            ours = np.array([self._names[row] == name for row in rows.tolist()], bool) & self._steps[rows]
+        in_steps, named = self._steps[rows], operators["name"][rows]
+        updating, overloads = rows[mine & in_steps], defaultdict[str, list[int]](list)
+        for name in np.unique(operators["name"][updating]).tolist():
+            overloads[self._trace.names[name].partition(".")[0]].append(name)
+        parts = {}
+        for name, same in overloads.items():
+            ours = in_steps & np.isin(named, same)
             of_size, of_all = (int(reads["elements"][each].sum()) for each in (ours & mine, ours))
-            parts[name.partition(".")[0]] = of_size / of_all * len(storages) / len(alike)
-            classes |= {self._trace.names[each] for each in operators["optimizer"][rows[ours & mine]].tolist()}
+            parts[name] = of_size / of_all * len(storages) / len(alike)
+        classes = {self._trace.names[each] for each in operators["optimizer"][updating].tolist()}
         return LookedTable(
             *size,
             tuple(sorted({each.lookup for each in found})),
@@ -206,6 +210,7 @@ class _SeenLookups:
         return True
 
 
+@lru_cache(maxsize=4096)
 def _sizes(shape: str) -> tuple[int, ...]:
     parts = [each.strip() for each in shape.strip("[]").split(",")]
     return tuple(int(each) for each in parts if each.isdigit())
