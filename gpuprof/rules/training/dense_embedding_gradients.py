@@ -166,8 +166,8 @@ def _change(names: str, lookups: tuple[str, ...], *, lazy: bool) -> str:
     if lazy:
         return (
             f"{made} and give it an optimizer of its own, `torch.optim.SparseAdam`: {names} does not take sparse "
-            "gradients. It moves only the rows that were used and has no weight decay, so that training changes; "
-            "compare the losses."
+            "gradients. It moves only the rows that were used, leaves the moments of the others as they are, and has "
+            "no weight decay, so that training changes; compare the losses."
         )
     return (
         f"{made}: {names} without momentum, weight decay and `fused=True` takes sparse gradients and trains the same."
