@@ -83,3 +83,61 @@ def test_work_that_follows_what_was_recorded_is_recorded_instead(kernel: LiveKer
     assert kernel.value(f"{window}.started_late") == "True"
     assert kernel.value("len(gpuprof.last().trace.operators) > 100") == "True"
     assert kernel.value("len(gpuprof.last().trace.looked_operators) > 10") == "True"
+
+
+TABLES = """
+table, head = torch.nn.Embedding(200_000, 32), torch.nn.Linear(32, 1)
+optimizer = torch.optim.SGD([*table.parameters(), *head.parameters()], lr=0.1)
+for step in range(40):
+    optimizer.zero_grad()
+    head(table(torch.randint(0, 200_000, (256,)))).square().mean().backward()
+    optimizer.step()
+"""
+FOUND = """
+from gpuprof.analyses.basics.result import Results
+from gpuprof.rules.registry import rule
+def found(name):
+    return rule(name).check(Results(gpuprof.last().trace))
+"""
+
+
+def test_the_look_tells_the_sizes_of_tables_in_a_recording_without_shapes(kernel: LiveKernel) -> None:
+    kernel.run("import torch\n" + FOUND)
+    ran = kernel.run(f"%%gpuprofile --close-look --steps 10 --skip 1 --quiet\n{TABLES}")
+    assert not ran.failed
+    assert kernel.value("found('dense_embedding_gradients').evidence['rows']") == "200000"
+    sparse = TABLES.replace("200_000, 32)", "200_000, 32, sparse=True)")
+    ran = kernel.run(f"%%gpuprofile --close-look --steps 10 --skip 1 --quiet\n{sparse}")
+    assert not ran.failed
+    assert kernel.value("found('dense_embedding_gradients')") == "None"
+
+
+EVALUATED = """
+import time
+net = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(), torch.nn.Linear(64, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(4000, 16)
+def evaluate(seconds):
+    end, total = time.monotonic() + seconds, 0.0
+    while time.monotonic() < end:
+        total += net(x).square().mean().item()
+    return total
+for epoch in range(2):
+    for step in range(30):
+        optimizer.zero_grad()
+        net(x[:64]).square().mean().backward()
+        optimizer.step()
+    evaluate(6)
+"""
+
+
+def test_an_evaluation_after_the_recording_is_seen_to_make_graphs_for_nothing(kernel: LiveKernel) -> None:
+    kernel.run("import torch\n" + FOUND)
+    ran = kernel.run(f"%%gpuprofile --steps 10 --skip 1 --quiet\n{EVALUATED}")
+    assert not ran.failed
+    title = "The forward pass at line 10 records graphs for gradients, and no backward pass follows"
+    assert kernel.value("found('grad_in_inference').title") == repr(title)
+    quiet = EVALUATED.replace("def evaluate", "@torch.no_grad()\ndef evaluate")
+    ran = kernel.run(f"%%gpuprofile --steps 10 --skip 1 --quiet\n{quiet}")
+    assert not ran.failed
+    assert kernel.value("found('grad_in_inference')") == "None"
