@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -12,6 +13,7 @@ from benchmarks.gpu_check.check import Check
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.capture.look.fingerprints import DeviceHash, HostHash
 from gpuprof.capture.look.zeros import ZeroCounter
+from gpuprof.model.kinds import NodeFate
 
 _SIZES = (1, 7, 4096, 262_144, 262_145, 20_000_003)
 
@@ -34,6 +36,7 @@ def run(check: Check) -> None:
     check.only_on_device("every fingerprint is taken", looked.fingerprints_fault is None)
     _hashes(check)
     _zeros(check)
+    _nodes(check)
     if check.on_device:
         _graph(check)
 
@@ -131,6 +134,32 @@ def _zeros(check: Check) -> None:
     alike = [abs(one[0] - other[0]) < 1e-9 and one[1] == other[1] for one, other in zip(told, expected, strict=False)]
     check.expect("the device's zeros are the host's", len(told) == len(expected) and all(alike))
     check.expect("counting zeros has no fault", device.failure is None)
+
+
+def _nodes(check: Check) -> None:
+    """Backward passes run on a thread of their own there: their operators know those of the forward pass all the same,
+    and nodes that are freed there are seen freed."""
+    net = nn.Sequential(nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1)).to(check.device)
+    inputs = torch.randn(32, 64, device=check.device)
+    look = CloseLook(__file__, iterations=4, most_seconds=30)
+    kept = []
+    with look:
+        for turn in range(4):
+            out = net(inputs).sum()
+            if turn == 1:
+                out.backward()
+            elif turn == 2:
+                kept.append(out)
+            del out
+            look.iteration_ended()
+    (operators, *_), facts = look.result()
+    forward, iteration = operators["forward_operator"], operators["iteration"]
+    used = sorted(set(iteration[forward[forward >= 0]].tolist()))
+    tanh = np.array([facts.names[each] == "aten::tanh" for each in operators["name"].tolist()])
+    fates = [NodeFate(each).name for each in operators["node"][tanh].tolist()]
+    check.note(nodes_used_in=used, node_fates=fates)
+    check.expect("a backward pass tells whose nodes run", used == [1])
+    check.expect("nodes are seen freed and kept", fates == ["FREED", "FREED", "KEPT", "FREED"])
 
 
 def _graph(check: Check) -> None:
