@@ -34,8 +34,8 @@ class DroppedGraphs(Result):
     looked places, the lines that called their modules, most time first. `share`: of the time of all operators, 0..1.
     `kept_bytes` by device (`cpu`, `cuda:0`): by how much less memory their results, and what else they read, would take
     at most if each were freed after it was read for the last time; the names of a program may keep some of it all the
-    same. `memory`: how that of these devices moved in the cell. Nothing is dropped where the look does not tell
-    (`known` False).
+    same. `kept_share`: that of the highest sum of all that was made meanwhile, 0..1. `memory`: how that of these
+    devices moved in the cell. Nothing is dropped where the look does not tell (`known` False).
     """
 
     known: bool
@@ -44,6 +44,7 @@ class DroppedGraphs(Result):
     places: tuple[int, ...]
     share: float
     kept_bytes: dict[str, int]
+    kept_share: dict[str, float]
     memory: tuple[DeviceKept, ...]
 
     @classmethod
@@ -53,7 +54,7 @@ class DroppedGraphs(Result):
         operators = graph.operators
         count, recorded, fate = len(operators), operators["graph"], operators["node"]
         if not (fate != NodeFate.UNKNOWN).any():
-            return cls(False, 0, np.empty(0, np.int64), (), 0.0, {}, ())
+            return cls(False, 0, np.empty(0, np.int64), (), 0.0, {}, {}, ())
         part = _components(graph)
         forward = operators["forward_operator"]
         forward = forward[(forward >= 0) & (forward < count)]
@@ -77,7 +78,8 @@ class DroppedGraphs(Result):
             rows=rows,
             places=tuple(each for each in order.tolist() if spent[each] > 0),
             share=float(lasted[rows].sum() / total) if total else 0.0,
-            kept_bytes=kept,
+            kept_bytes={device: each for device, (each, _) in kept.items()},
+            kept_share={device: each / most for device, (each, most) in kept.items()},
             memory=tuple(memory_of(trace, results, device) for device in kept),
         )
 
@@ -104,25 +106,31 @@ def _components(graph: ValueGraph) -> Array:
     return np.array([root(row) for row in range(len(operators))], np.int64)
 
 
-def _kept_bytes(trace: Trace, graph: ValueGraph, rows: Array) -> dict[str, int]:
+def _kept_bytes(trace: Trace, graph: ValueGraph, rows: Array) -> dict[str, tuple[int, int]]:
     """By device, the highest sum over values that these operators made or read, less the highest of those still to be
-    read. What was there before, or stays, is not kept by a graph."""
+    read; and the highest sum over all values of the same looks. What was there before, or stays, is not kept by a
+    graph."""
     values, reads, end = graph.values, graph.reads, len(graph.operators)
     known = reads["value"] >= 0
     last = np.zeros(len(values), np.int64)
     np.maximum.at(last, reads["value"][known], reads["operator"][known] + 1)
     taken = np.isin(values["made_by"], rows)
     taken[reads["value"][known & np.isin(reads["operator"], rows)]] = True
-    gone = values["gone_at"]
-    mine = np.flatnonzero(taken & (gone >= 0) & (values["made_by"] >= 0))
+    gone, new = values["gone_at"], values["made_by"] >= 0
+    mine = np.flatnonzero(taken & (gone >= 0) & new)
+    look = graph.operators["look"]
+    beside = new & np.isin(look[np.maximum(values["made_by"], 0)], look[rows])
     found = {}
     for device in np.unique(values["device"][mine]).tolist():
         there = mine[values["device"][mine] == device]
         made, size = values["made_by"][there], values["bytes"][there]
         needed = np.minimum(gone[there], np.maximum(last[there], made + 1))
         kept = _highest(made, gone[there], size, end) - _highest(made, needed, size, end)
+        every = np.flatnonzero(beside & (values["device"] == device))
+        until = np.where(gone[every] < 0, end, gone[every])
         if kept > 0 and device >= 0:
-            found[trace.names[device]] = kept
+            most = _highest(values["made_by"][every], until, values["bytes"][every], end)
+            found[trace.names[device]] = kept, most
     return found
 
 

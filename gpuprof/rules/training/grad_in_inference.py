@@ -24,17 +24,20 @@ When to leave it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.evaluations import Evaluations
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.dropped_graphs import DroppedGraphs
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.repeats import Repeats
@@ -186,7 +189,7 @@ class GradInInference(Rule):
             explanation=(
                 f"In the close look autograd recorded {units.plural(found.count, 'graph')} there with "
                 f"{units.plural(len(found.rows), 'node')}, and all were freed before a backward pass began at one. "
-                f"{f'Their activations took up to {units.size(kept)} at once. ' if kept else ''}"
+                f"{f'They kept up to {units.size(kept)} of activations at once there. ' if kept else ''}"
                 f"{saved.words() + ' ' if saved is not None else ''}"
                 f"{units.percent(share)} of {of} runs with a graph for nothing; how much of that time goes with the "
                 "graph depends on the operators: measure it."
@@ -203,12 +206,27 @@ class GradInInference(Rule):
         )
 
     def _saved(self, results: Results, found: DroppedGraphs) -> SavedMemory | None:
-        """Where so much of the peak goes away that it matters."""
+        """Where so much of the peak goes away that it matters. The look may see the last of many passes: of what the
+        process grew by at their lines, the graphs have the same share."""
         for memory in found.memory:
-            saved = SavedMemory.of(memory, found.kept_bytes[memory.device], refilled=True)
+            grown = _grown_bytes(results, found.places) if memory.device == "cpu" else 0
+            held = max(found.kept_bytes[memory.device], int(found.kept_share[memory.device] * grown))
+            saved = SavedMemory.of(memory, held, refilled=True)
             if saved.saved_bytes >= self.saved_mib * MIB and saved.share >= self.saved_share:
                 return saved
         return None
+
+
+def _grown_bytes(results: Results, places: Sequence[int]) -> int:
+    """By how much the process grew at these lines."""
+    lines = [results.get(LookedLines).line(each) for each in places]
+    own = {each.line for each in lines if each is not None and each.in_cell}
+    others = {(each.file, each.line) for each in lines if each is not None and not each.in_cell}
+    return sum(
+        each.bytes
+        for each in results.get(CellMemory).grown
+        if (each.line in own if each.is_cell else (each.source_file, each.line) in others)
+    )
 
 
 def _none_follows(results: Results) -> bool:

@@ -77,9 +77,11 @@ def test_nothing_is_known_where_no_node_was_followed() -> None:
 
 def test_it_keeps_what_is_freed_later_than_it_is_read() -> None:
     look = forward(begun(), "y", (FREED, FREED, FREED))
-    look.operator("aten::relu", 1, reads="y", makes="z").free("y y0 y1")
+    look.operator("aten::relu", 1, reads="y", makes="z", elements=1000).free("y y0 y1")
     # all three at once, where two would do: what is read and what is made
-    assert found(look).kept_bytes == {"cpu": 4000}
+    answer = found(look)
+    assert answer.kept_bytes == {"cpu": 4000}
+    assert answer.kept_share == {"cpu": 1 / 4}
     look = forward(begun(), "y", (FREED, FREED, FREED))
     # these stay whatever the graph does
     assert found(look.operator("aten::relu", 1, reads="y", makes="z")).kept_bytes == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Window
+from gpuprof.model.context import Cell, Window
 from gpuprof.model.kinds import NodeFate
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
@@ -15,7 +15,7 @@ from tests.rules.cases.memory.broadcast_then_reduced import processed
 from tests.rules.cases.training.evaluation_share import SOURCE
 from tests.rules.cases.training.grad_in_inference import beside
 from tests.support.look_builder import LookBuilder
-from tests.support.trace_builder import TraceBuilder
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 
 def found(trace: Trace) -> Finding | None:
@@ -165,3 +165,31 @@ def test_memory_that_goes_away_matters_from_three_tenths_of_the_peak_on(mib: flo
         # the first reading is of 700 MiB
         assert answer.evidence["saved_share"] == 0.3
         assert "would be about 700 MiB" in answer.explanation
+
+
+def growing(at: int) -> TraceBuilder:
+    """Five seconds in that line, in which the process grows by 600 MiB."""
+    builder = beside(10).stack(0, 5_000_000, line(at))
+    for tenth in range(50):
+        builder.host_sample(100_000 * tenth + 50_000, resident_bytes=(400 << 20) + (600 << 20) * tenth // 49)
+    window = Window(cell_start_ns=0, cell_end_ns=5 * 10**9)
+    return builder.context(cell=Cell(source="", filename=CELL_FILE), window=window)
+
+
+@pytest.mark.parametrize(("at", "severity"), [(3, Severity.MEDIUM), (2, None)])
+def test_of_what_the_process_grew_by_at_its_lines_the_graphs_have_their_share(
+    at: int, severity: Severity | None
+) -> None:
+    # GIVEN a look that saw the end of it: ten results in a row, of which two at once are read
+    look = LookBuilder(growing(at)).tensor("x0")
+    for each in range(10):
+        facts = {"reads": f"x{each}", "makes": f"x{each + 1}", "graph": True, "node": NodeFate.FREED}
+        look.operator("aten::mm", 0.1, line=3, iteration=0, **facts)
+    look.free(" ".join(f"x{each}" for each in range(1, 11)))
+    look.operator("aten::relu", 97, reads="x0", makes="read", line=4)
+    answer = found(look.build())
+    assert (answer.severity if answer else None) is severity
+    if answer is not None:
+        assert answer.evidence["kept_bytes"] == 8 * 4 * 4096
+        # from its first reading in time: 571 MiB, eight tenths of it
+        assert answer.evidence["saved_share"] == pytest.approx(0.8 * 0.57, abs=0.02)
