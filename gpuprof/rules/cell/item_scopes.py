@@ -204,7 +204,8 @@ def _counted(target: ast.expr, given: list[ast.expr]) -> _Gone | None:
     if isinstance(end, ast.Call) and dotted(end.func) == "len" and end.args:
         over = _collection(end.args[0])
     elif isinstance(end, ast.Subscript) and isinstance(end.value, ast.Attribute) and end.value.attr == "shape":
-        over = _collection(end.value.value)
+        first = isinstance(end.slice, ast.Constant) and end.slice.value == 0
+        over = _collection(end.value.value) if first else ""
     return _names(target), over, times, True
 
 

@@ -19,6 +19,8 @@ _MANY = 32
 # an item with so many parts is itself what a call is given at a time
 _LARGE = 64
 _MOSTLY = 0.5
+_TABLES = ("numpy.ndarray", "pandas.")
+_NUMBERS = ("builtins.int", "builtins.float", "builtins.bool", "numpy.float", "numpy.int")
 _SEQUENCES = ("numpy.ndarray", "builtins.list", "builtins.tuple", "pandas.core.frame.", "torch.")
 
 
@@ -35,6 +37,8 @@ def item_call(line: WorkLine, nodes: Sequence[ast.AST], source: str, operands_at
                 continue
             over, count = found
             if entry.each_ns is not None and line.ns > entry.each_ns * count:
+                continue
+            if entry.of_array and not _is_of_array(call, scope, over, line):
                 continue
             if entry.of_numbers and not _is_given_numbers(call, scope, over):
                 continue
@@ -92,6 +96,15 @@ def _of_scope(
         counts = [each.most for each in over if each.most is not None]
     count = max(counts, default=0)
     return (next((each for each in over if each.most == count), None), count) if count >= _MANY else None
+
+
+def _is_of_array(call: ast.Call, scope: ItemScope, over: Operand | None, line: WorkLine) -> bool:
+    """Whether the items are of one array, or are the numbers of a list."""
+    if over is not None and over.kind.startswith(_TABLES):
+        return True
+    known = {each.name for each in line.operands if not each.callable}
+    read = {name for each in call.args for name in _read(each)} & scope.items
+    return over is not None and over.items.startswith(_NUMBERS) and not read & known
 
 
 def _is_given_numbers(call: ast.Call, scope: ItemScope, over: Operand | None) -> bool:

@@ -10,7 +10,8 @@ class AllAtOnce:
     """Functions with these `names` (the last part) of modules that begin with one of `modules`; `names` empty: all of
     them. `change`: how to give it all items. `each_ns`: the longest call of which it is known that the call costs, not
     the work; None where that does not matter. `known`: the function is known to take all items. `of_numbers`: only a
-    call for single numbers is meant, as one with arrays takes many already."""
+    call for single numbers is meant, as one with arrays takes many already. `of_array`: only items of one array or
+    table: those of a list may differ in length."""
 
     modules: tuple[str, ...]
     names: frozenset[str]
@@ -18,6 +19,7 @@ class AllAtOnce:
     each_ns: int | None = None
     known: bool = True
     of_numbers: bool = False
+    of_array: bool = False
 
     def holds(self, function: str) -> bool:
         """Whether that function, by its full name, is one of them."""
@@ -81,6 +83,11 @@ VOCABULARY: tuple[AllAtOnce, ...] = (
         "Give the tokenizer a list of texts in one call (`tokenizer(texts, padding=True, truncation=True)`).",
     ),
     AllAtOnce(
+        ("spacy.language.",),
+        _words("__call__"),
+        "Give all texts to `{call}.pipe(texts)`, which works through them in batches.",
+    ),
+    AllAtOnce(
         ("pandas.core.tools.", "pandas.core.dtypes.missing."),
         frozenset(),
         "Give `{call}` the whole column in one call.",
@@ -110,6 +117,7 @@ VOCABULARY: tuple[AllAtOnce, ...] = (
         ),
         "Give `{call}` the whole array with an axis (`{call}(x, axis=1)`): one call computes all rows.",
         _SHORT_NS,
+        of_array=True,
     ),
     AllAtOnce(
         _NUMPY,
@@ -130,6 +138,7 @@ VOCABULARY: tuple[AllAtOnce, ...] = (
         "`axis=`).",
         _SHORT_NS,
         known=False,
+        of_array=True,
     ),
 )
 # functions of the interpreter's kind, of which no stack shows a frame: by what their names stand for
@@ -139,6 +148,7 @@ BUILT_IN: tuple[AllAtOnce, ...] = (
         _words("tensor as_tensor FloatTensor LongTensor from_numpy"),
         "Make one tensor of all items, before the loop: `torch.from_numpy(np.stack(items))`, or `torch.tensor(items)` "
         "of a list of numbers. Its rows are views (`unbind()`).",
+        of_array=True,
     ),
     AllAtOnce(
         ("scipy.spatial._ckdtree.",),

@@ -80,3 +80,29 @@ def test_gradients_of_each_example_from_the_middle_of_one_on(carried: bool) -> N
     assert bool(found) is not carried
     if found:
         assert found[0].gradients and found[0].turns >= N - 1 and found[0].share > 0.5
+
+
+@pytest.mark.parametrize("skipped", range(1, 12))
+def test_gradients_of_each_example_from_any_operator_of_the_first_on(skipped: int) -> None:
+    """Within one step, where nothing stands between two runs of the loop."""
+
+    def clipped() -> Iterator[Any]:
+        net, x, y = torch.nn.Linear(6, 3), torch.randn(2 * N, 6), torch.arange(2 * N) % 3
+        total = [torch.zeros_like(each) for each in net.parameters()]
+        for xi, yi in zip(x, y, strict=True):
+            loss = torch.nn.functional.cross_entropy(net(xi[None]), yi[None])
+            yield
+            own = torch.autograd.grad(loss, list(net.parameters()))
+            yield
+            scale = sum(each.square().sum() for each in own).sqrt()
+            for whole, each in zip(total, own, strict=True):
+                part = each * scale
+                yield
+                whole.add_(part)
+                yield
+
+    running = clipped()
+    for _ in range(skipped):
+        next(running)
+    (found,) = Results(looked_at(lambda look: list(running))).get(SeparateTurns).loops
+    assert found.gradients

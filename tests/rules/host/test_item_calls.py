@@ -94,6 +94,14 @@ def test_what_is_in_no_table_is_said_in_general() -> None:
         # each needs the one before
         ("for x in z:\n    s = model.predict([x + s])", PREDICT, (known("z"),)),
         ("for t in range(1, len(z)):\n    z[t] = norm.pdf(z[t - 1])", PDF, (known("z"),)),
+        # lists of any length
+        (
+            "for u, xs in of.items():\n    m.append(np.mean(xs))",
+            MEAN,
+            (known("of", "builtins.dict"), known("xs", LIST, 9)),
+        ),
+        ("for xs in lists:\n    m.append(np.mean(xs))", MEAN, (known("lists", LIST, items=LIST),)),
+        ("for i in range(x.shape[1]):\n    m.append(np.mean(x[:, i]))", MEAN, (known("x"),)),
         # many models, and the same data
         ("for m in models:\n    y = m.predict(X)", PREDICT, (known("models", LIST), known("X"))),
         # a library of which nothing is known
@@ -134,7 +142,7 @@ def test_tensors_of_single_items(line: str, told_of: bool) -> None:
     """Functions of which a stack shows no frame: by what their names stand for."""
     source = f"import torch\nfor y in labels:\n    kept.append({line})\nfor t in kept:\n    model(t)\n"
     made = known("torch.tensor", "torch.tensor", None, callable=True)
-    seen = (known("labels", LIST, 5000), known("kept", LIST, 5000), made)
+    seen = (known("labels", LIST, 5000, "builtins.int"), known("kept", LIST, 5000), made)
     builder = TraceBuilder().operator("aten::empty", 0, 0.5).operator("aten::mm", 980_000, 20_000)
     builder.stack(1, 300_000, (CELL_FILE, "<module>", 3)).stack(300_001, 699_999, (CELL_FILE, "<module>", 5), MODEL)
     operands = Operands(looks=9, seen=seen)
