@@ -60,7 +60,7 @@ def steps(carried: bool) -> Iterator[Any]:
             # the look begins here
             yield loss
             own = torch.autograd.grad(loss, list(net.parameters()))
-            scale = (1 / sum(each.square().sum() for each in own).sqrt()).clamp(max=1)
+            scale = (1 / torch.stack([each.square().sum() for each in own]).sum().sqrt()).clamp(max=1)
             for whole, each in zip(total, own, strict=True):
                 whole.add_(each * scale)
             if carried:
@@ -94,7 +94,7 @@ def test_gradients_of_each_example_from_any_operator_of_the_first_on(skipped: in
             yield
             own = torch.autograd.grad(loss, list(net.parameters()))
             yield
-            scale = sum(each.square().sum() for each in own).sqrt()
+            scale = torch.stack([each.square().sum() for each in own]).sum().sqrt()
             for whole, each in zip(total, own, strict=True):
                 part = each * scale
                 yield
