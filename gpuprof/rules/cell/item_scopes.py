@@ -211,8 +211,9 @@ def _counted(target: ast.expr, given: list[ast.expr]) -> _Gone | None:
 
 def _collection(node: ast.expr) -> str:
     """What all items belong to: `table` of `table["price"]` and of `table.index`."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        return dotted(node.value)
+    if isinstance(node, ast.Subscript):
+        column = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+        return dotted(node.value) if column or _first_of(node) is not None else ""
     if isinstance(node, ast.Attribute) and node.attr in _OF_ALL:
         return _collection(node.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_ALL:
@@ -221,7 +222,15 @@ def _collection(node: ast.expr) -> str:
 
 
 def _written_count(node: ast.expr) -> int | None:
-    return len(node.elts) if isinstance(node, ast.List | ast.Tuple | ast.Set) else None
+    return len(node.elts) if isinstance(node, ast.List | ast.Tuple | ast.Set) else _first_of(node)
+
+
+def _first_of(node: ast.expr) -> int | None:
+    """1500 of `y[:1500]`."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice) or node.slice.lower is not None:
+        return None
+    end = node.slice.upper
+    return end.value if isinstance(end, ast.Constant) and type(end.value) is int and end.value > 0 else None
 
 
 def _path(tree: ast.AST, node: ast.expr) -> list[ast.AST]:

@@ -87,15 +87,12 @@ def _of_scope(
         return None
     seen = {each.name: each for each in operands_at(scope.line)}
     over = [seen[name] for name in scope.over if name in seen]
-    if scope.times is not None or over:
-        counts = [each.most for each in over if each.most is not None]
-        if scope.times is not None:
-            counts.append(scope.times)
-    else:
+    if scope.times is None and not over:
         over = [seen[name] for each in given for name in scope.indexed(each) if name in seen]
-        counts = [each.most for each in over if each.most is not None]
-    count = max(counts, default=0)
-    return (next((each for each in over if each.most == count), None), count) if count >= _MANY else None
+    longest = max(over, key=lambda each: each.most or 0, default=None)
+    known = longest.most or 0 if longest is not None else 0
+    count = known if scope.times is None else min(scope.times, known) if longest is not None else scope.times
+    return (longest, count) if count >= _MANY else None
 
 
 def _is_of_array(call: ast.Call, scope: ItemScope, over: Operand | None, line: WorkLine) -> bool:

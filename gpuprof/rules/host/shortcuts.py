@@ -28,7 +28,26 @@ _LEAST_FACTOR = 3
 _ARRAY, _LIST = "numpy.ndarray", ("builtins.list", "builtins.tuple", "collections.deque")
 _LEGACY = "numpy.random.mtrand.RandomState"
 _GLOBAL = ("np.random", "numpy.random")
-_CHEAP = frozenset({"len", "range", "list", "abs", "items", "keys", "values", "int", "float"})
+_CHEAP = frozenset(
+    {
+        *(
+            "len",
+            "range",
+            "list",
+            "tuple",
+            "zip",
+            "enumerate",
+            "abs",
+            "int",
+            "float",
+            "bool",
+            "items",
+            "keys",
+            "values",
+        ),
+        *("append", "add", "extend", "tolist", "from_numpy"),
+    }
+)
 
 
 class Shortcut(NamedTuple):
@@ -202,8 +221,8 @@ def _convolutions(place: _Line) -> Iterator[Shortcut]:
         direct |= name in ("convolve", "correlate") and isinstance(asked, ast.Constant) and asked.value == "direct"
         if not direct or len(call.args) < 2:
             continue
-        sides = [place.seen.get(dotted(_past_slices(each))) for each in call.args[:2]]
-        if any(each is None or each.kind != _ARRAY for each in sides):
+        sides = [_longest_array(place, each) for each in call.args[:2]]
+        if any(each is None for each in sides):
             continue
         short, long = sorted((each.least or 0) for each in sides if each is not None)
         factor = _direct_in_fft(short, long)
@@ -220,12 +239,16 @@ def _convolutions(place: _Line) -> Iterator[Shortcut]:
             )
 
 
-def _past_slices(node: ast.expr) -> ast.expr:
-    """`k` of `k[::-1]`; anything else as it is."""
-    whole = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
-    if whole and node.slice.lower is None and node.slice.upper is None:  # type: ignore[attr-defined]
-        return node.value  # type: ignore[attr-defined]
-    return node
+def _longest_array(place: _Line, node: ast.expr) -> Operand | None:
+    """The array that an expression is as long as: `k` of `k`, `k[::-1]` and `0.5 * k`; None for anything else."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        whole = node.slice.lower is None and node.slice.upper is None
+        return _longest_array(place, node.value) if whole else None
+    if isinstance(node, ast.BinOp):
+        sides = [_longest_array(place, each) for each in (node.left, node.right)]
+        return max((each for each in sides if each is not None), key=lambda each: each.least or 0, default=None)
+    over = place.seen.get(dotted(node))
+    return over if over is not None and over.kind == _ARRAY else None
 
 
 def _direct_in_fft(short: int, long: int) -> int:

@@ -58,6 +58,7 @@ def test_a_point_at_a_time() -> None:
         ("for row in X:\n    y = model.predict(row[None])", PREDICT, "`model.predict` is called"),
         ("for i in range(len(X)):\n    y = model.predict(X[i:i + 1])", PREDICT, "`model.predict` is called"),
         ("for i in range(n):\n    y = model.predict([X[i]])", PREDICT, "`model.predict` is called"),
+        ("for x in X[:500]:\n    y = norm.pdf(x)", PDF, "`norm.pdf` is called"),
         ("y = [norm.pdf(x) for x in X]", PDF, "`norm.pdf` is called"),
         ("for row in X:\n    m.append(np.mean(row))", MEAN, "`np.mean` is called"),
         ("for a, x in zip(w, X):\n    p = a * x\n    y = norm.pdf(p)", PDF, "`norm.pdf` is called"),
@@ -86,6 +87,7 @@ def test_what_is_in_no_table_is_said_in_general() -> None:
         ("for part in parts:\n    ax.scatter(part, 3)", SCATTER, (known("parts", LIST, 40, ARRAY),)),
         # a few of them, or nobody knows how many
         ("for i in range(len(z)):\n    ax.scatter(z[i, 0], z[i, 1])", SCATTER, (known("z", most=20),)),
+        ("for p in z[:20]:\n    ax.scatter(p[0], p[1])", SCATTER, (known("z"),)),
         ("for p in read():\n    ax.scatter(p[0], p[1])", SCATTER, (known("z"),)),
         ("for p in points:\n    ax.scatter(p[0], p[1])", SCATTER, ()),
         # a batch at a time

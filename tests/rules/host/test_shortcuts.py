@@ -58,11 +58,18 @@ def told(line: str, seen: tuple[Operand, ...], *frames: Frame) -> Finding | None
         ("i = np.random.choice(self.n, size, replace=False)", (), (), "`np.random.choice` shuffles everything"),
         ("i = np.random.choice(200_000, 64, replace=False)", (), (), "`np.random.choice` shuffles everything"),
         ("i = rng.choice(n, k, False)", (known("rng", RANDOM, None),), (), "`rng.choice` shuffles everything"),
+        ("kept.append(np.random.choice(n, 64, replace=False))", (), (), "`np.random.choice` shuffles everything"),
         ("i = rng.permutation(n)[:k]", (), (), "`rng.permutation` shuffles everything"),
         ("i = random.sample(list(range(n)), k)", (), (), "`random.sample` is given a new list"),
         (
             "y = np.convolve(wave, room)[:n]",
             (known("wave", length=16_000), known("room", length=8000, least=3200)),
+            CONVOLVE,
+            "`np.convolve` sums directly over a long kernel",
+        ),
+        (
+            "y = np.convolve(0.5 * wave + noise, room[::-1])",
+            (known("wave", length=16_000), known("room", length=8000)),
             CONVOLVE,
             "`np.convolve` sums directly over a long kernel",
         ),
@@ -100,6 +107,7 @@ def test_more_than_is_used(line: str, seen: tuple[Operand, ...], frames: tuple[F
         # short kernels, or by FFT
         ("y = np.convolve(wave, room)", (known("wave", length=16_000), known("room", length=64)), CONVOLVE),
         ("y = np.convolve(wave, room)", (known("wave", length=16_000),), CONVOLVE),
+        ("y = np.convolve(wave, room[:64])", (known("wave", length=16_000), known("room")), CONVOLVE),
         (
             "y = signal.fftconvolve(wave, room)",
             (known("wave", length=16_000), known("room", length=8000)),
