@@ -6,11 +6,11 @@ Each entry looks at a function and at what the text of its line uses of the resu
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuprof.analyses.accounts.host_work import WorkLine
+from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand
 from gpuprof.rules.cell.cell_bindings import dotted
@@ -225,7 +225,7 @@ def _convolutions(place: _Line) -> Iterator[Shortcut]:
         if any(each is None for each in sides):
             continue
         short, long = sorted((each.least or 0) for each in sides if each is not None)
-        factor = _direct_in_fft(short, long)
+        factor = int(algorithm_costs.convolution(1, 1, 1, 1, short, long)) if short else 1
         kernel = min((each for each in sides if each is not None), key=lambda each: each.least or 0)
         if short >= _TAPS and factor >= _LEAST_FACTOR:
             yield Shortcut(
@@ -249,15 +249,6 @@ def _longest_array(place: _Line, node: ast.expr) -> Operand | None:
         return max((each for each in sides if each is not None), key=lambda each: each.least or 0, default=None)
     over = place.seen.get(dotted(node))
     return over if over is not None and over.kind == _ARRAY else None
-
-
-def _direct_in_fft(short: int, long: int) -> int:
-    """How many times as long the sum takes: two operations for each pair, three transforms of the whole length with
-    five for each place and doubling, which run at a quarter of the pace."""
-    if not short:
-        return 1
-    length = short + long
-    return max(round(2 * short * long / (4 * 3 * 5 * length * math.log2(length))), 1)
 
 
 def _products(place: _Line) -> Iterator[Shortcut]:
