@@ -69,15 +69,15 @@ def is_part_of_sums(name: str) -> bool:
 
 def _sum_of(operator: LookedOperator, sums: Mapping[_Term, _Sum], shape: tuple[int, ...]) -> _Sum | None:
     """None for what is no sum of tensors of one shape."""
+    plain, given = names.plain(operator.name), operator.arguments
+    if plain not in _SUMS or given is None:
+        return None
     sides = list[_Sum]()
     for taken in operator.reads:
         if taken.geometry is None or taken.value < 0 or taken.geometry.shape != shape:
             return None
         term = taken.value, taken.geometry
         sides.append(sums.get(term) or _Sum({term: 1.0}, frozenset({term})))
-    plain, given = names.plain(operator.name), operator.arguments
-    if given is None or not operator.name.startswith("aten::"):
-        return None
     if plain in ("add", "sub", "rsub"):
         return _added(plain, sides, given)
     if plain in ("mul", "div") and len(sides) == 1 and len(given) > 1:

@@ -51,9 +51,11 @@ def item_call(line: WorkLine, nodes: Sequence[ast.AST], source: str, operands_at
 def _entry(line: WorkLine, call: ast.Call) -> AllAtOnce | None:
     """By the function of that name in which most of the line's time was seen; else by what the name stands for."""
     name = _last(call)
-    seen = [full for full, share in line.below if share >= _MOSTLY and full.rpartition(".")[2] in (name, "__call__")]
-    seen = [full for full in seen if "vectorize" not in full]
-    for function in seen:
+    # an object that is called, such as an interpolation
+    called = any(each.name == dotted(call.func) and not each.callable for each in line.operands)
+    names = (name, "__call__") if called else (name,)
+    seen = [full for full, share in line.below if share >= _MOSTLY and full.rpartition(".")[2] in names]
+    for function in (full for full in seen if "vectorize" not in full):
         for each in VOCABULARY:
             if each.holds(function) and (each.known or name not in NO_WAY):
                 return each

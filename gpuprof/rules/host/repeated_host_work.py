@@ -196,7 +196,8 @@ def judged(
     turns = work.operation.turns
     removed_ns = work.ns * (1 - 1 / turns) if turns else work.ns
     total_ns, counted = cell.total_ns, share_of(removed_ns, cell.total_ns - cell.imports_ns)
-    basis = "upper bound: none of this work, by sampled stacks"
+    left = "what less work leaves of it" if work.operation.family is Family.EXCESS and turns else "none of this work"
+    basis = f"upper bound: {left}, by sampled stacks"
     stacks = results.context.stacks
     assert stacks is not None
     error = float(share_error(np.array([work.share]), total_ns, stacks)[0])

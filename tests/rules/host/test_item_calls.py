@@ -19,6 +19,7 @@ ARRAY, LIST = "numpy.ndarray", "builtins.list"
 SCATTER = (library("matplotlib/_api.py", "wrapper"), library("matplotlib/axes/_axes.py", "Axes.scatter"))
 PREDICT = (library("sklearn/linear_model/_base.py", "LinearRegression.predict"),)
 MEAN = (library("numpy/_core/fromnumeric.py", "mean"),)
+SPLINE = (library("scipy/interpolate/_cubic.py", "CubicSpline.__call__"),)
 PDF = (library("scipy/stats/_distn_infrastructure.py", "rv_continuous.pdf"),)
 HILBERT = (library("scipy/signal/_signaltools.py", "hilbert"),)
 POINTS = "for i in range(len(z)):\n    ax.scatter(z[i, 0], z[i, 1], s=8)\n"
@@ -67,6 +68,15 @@ def test_a_point_at_a_time() -> None:
 def test_what_takes_all_items(source: str, frames: tuple[tuple[str, str, int], ...], title: str) -> None:
     found = told(marked(source), *frames, seen=(known("X"),))
     assert found is not None and found.title.startswith(title)
+
+
+def test_of_an_object_that_is_called_its_name_is_said() -> None:
+    """Not that of the list to which its result is appended."""
+    spline = known("spline", "scipy.interpolate._cubic.CubicSpline", None)
+    source = marked("for x in z:\n    kept.append(spline(x))")
+    found = told(source, *SPLINE, seen=(known("z"), known("kept", LIST), spline))
+    assert found is not None and found.title.startswith("`spline` is called once for each item")
+    assert told(source, *SPLINE, seen=(known("z"), known("kept", LIST))) is None
 
 
 def test_what_is_in_no_table_is_said_in_general() -> None:
