@@ -25,6 +25,8 @@ from gpuprof.model.trace import Trace
 _RECURRENT = "torch/nn/modules/rnn.py"
 # reads its sequence from both ends: no state of the beginning is of use
 _BOTH_WAYS = "bidirectional=True"
+# weights that change make the state of the beginning another one
+_TRAINS = ("backward(", ".step(")
 _GROWS = 4.0
 _TURNS = 3
 
@@ -59,13 +61,20 @@ class RereadPrefixes(Result):
         texts = dict(notebook_sources(trace))
         found = list[RereadPrefix]()
         for each in results.get(Accumulations).found if recurrent else ():
-            if each.growing is Growing.GRAPH or _BOTH_WAYS in "".join(texts.values()).replace(" ", ""):
+            if each.growing is Growing.GRAPH or _needs_all(each, texts):
                 continue
             ns = sum(float(spent[node]) for node in recurrent if _is_called(trace, node, each))
             lengths = _lengths(trace, each)
             if ns > 0 and (lengths is not None or _grows_in_look(trace, results, each)):
                 found.append(RereadPrefix(each, int(ns), int(lasted.sum()), *(lengths or (None, None))))
         return cls(tuple(sorted(found, key=lambda each: -each.ns)))
+
+
+def _needs_all(of: Accumulation, texts: dict[str, str]) -> bool:
+    """Whether the text says that a kept state would be of no use."""
+    loop = "\n".join(texts.get(of.file, "").splitlines()[of.first - 1 : of.last])
+    trains = any(word in loop for word in _TRAINS)
+    return trains or any(_BOTH_WAYS in text.replace(" ", "") for text in texts.values())
 
 
 def _is_recurrent(trace: Trace, node: int) -> bool:

@@ -7,7 +7,7 @@ What it finds
     sampled stacks, where the lines that do so take more and more of their loop, and where a recurrent module
     (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow. Inputs sorted by length,
     warm-up, changed clocks and lists that nothing reads are left alone, and so are attention over kept keys and values,
-    and models that read in both directions.
+    and recurrent models that read in both directions, or are trained in that loop.
 
 Why it costs
     The n-th iteration does the work of n: a thousand iterations cost five hundred times as much as one does at the

@@ -105,6 +105,8 @@ def test_a_tensor_that_is_longer_by_one_each_time() -> None:
         writing(WRITE.replace("[ids]", "[ids[-1:]]"), grown()).build(),
         # it needs both ends
         writing(WRITE.replace("LSTM(8, 8)", "LSTM(8, 8, bidirectional = True)"), grown()).build(),
+        # its weights change
+        writing(WRITE.replace("    return", "        loss(out).backward()\n    return"), grown()).build(),
         # no recurrent module, and one that another line calls
         writing(WRITE, grown(), below=LINEAR).build(),
         writing(WRITE, grown(), line=6).build(),
