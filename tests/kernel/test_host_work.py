@@ -91,3 +91,49 @@ def test_a_function_called_for_each_row_is_named_and_whole_columns_are_not(tmp_p
     assert finding["title"].startswith("pandas calls Python for each row")
     assert 3 in finding["where"]["lines"] and "calls a `lambda` repeatedly" in finding["explanation"]
     assert "python_callback_per_item" not in {each["rule"] for each in by_column["findings"]}
+
+
+POINTS = """
+import numpy as np
+import torch
+
+points = np.random.default_rng(0).normal(size=(60_000, 8))
+weights = torch.randn(300, 300)
+"""
+ONE_BY_ONE = """%%gpuprofile
+spread = []
+for point in points:
+    spread.append(np.std(point))
+for _ in range(20):
+    weights = torch.softmax(weights @ weights, 1)
+"""
+AT_ONCE = """%%gpuprofile
+for _ in range(60):
+    spread = np.std(points, axis=1)
+for _ in range(20):
+    weights = torch.softmax(weights @ weights, 1)
+"""
+SHUFFLED = """%%gpuprofile
+drawn = []
+for _ in range(150):
+    drawn.append(np.random.choice(300_000, 64, replace=False))
+for _ in range(20):
+    weights = torch.softmax(weights @ weights, 1)
+"""
+DRAWN = SHUFFLED.replace("drawn = []", "rng = np.random.default_rng(0)\ndrawn = []").replace(
+    "range(150):\n    drawn.append(np.random.choice", "range(15_000):\n    drawn.append(rng.choice"
+)
+
+
+def test_one_item_at_a_time_and_more_than_is_used_are_named(tmp_path: Path) -> None:
+    with live_kernel(tmp_path) as kernel:
+        assert not kernel.run(POINTS).failed
+        one_by_one, at_once, shuffled, drawn = (told(kernel, each) for each in (ONE_BY_ONE, AT_ONCE, SHUFFLED, DRAWN))
+
+    (finding,) = (each for each in one_by_one["findings"] if each["rule"] == "costly_call_per_item")
+    assert finding["title"].startswith("`np.std` is called once for each item")
+    assert 4 in finding["where"]["lines"] and "`points` is an array of 60,000 items" in finding["explanation"]
+    (finding,) = (each for each in shuffled["findings"] if each["rule"] == "costly_call_per_item")
+    assert finding["title"].startswith("`np.random.choice` shuffles everything to draw a few")
+    for each in (at_once, drawn):
+        assert "costly_call_per_item" not in {found["rule"] for found in each["findings"]}

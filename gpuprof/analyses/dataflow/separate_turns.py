@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.dataflow.turn_breaks import from_break
 from gpuprof.analyses.dataflow.turn_dependence import needs_earlier_turns, other_begin
 from gpuprof.analyses.dataflow.turns import TurnLoop, loops
 from gpuprof.analyses.dataflow.value_graph import ValueGraph, any_of
@@ -37,7 +38,8 @@ class SeparateLoop:
     `share` of all operators' time, 0..1; `backward_share`: what the backward passes take of all. `places`: rows of the
     looked places with most of the time first; `head`: where a turn begins. `names`: operators that take longest.
     `made`: elements that an operator makes, the median by time. `indexed`: shape of the one tensor whose pieces the
-    turns take, else "". `random`: whether they draw random numbers.
+    turns take, else "". `random`: whether they draw random numbers; `gradients`: whether each turn has a backward
+    pass of its own.
     """
 
     turns: float
@@ -52,6 +54,7 @@ class SeparateLoop:
     made: int
     indexed: str
     random: bool
+    gradients: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,19 +86,29 @@ class SeparateTurns(Result):
             inside = loop.turn >= 0
             if (taken & inside).any() or int(lasted[inside].sum()) < _LEAST_SHARE * whole:
                 continue
-            if not _small(trace, graph, loop, inside) or _of_parameters(graph, loop, inside):
+            separate = _separate(trace, graph, loop, keys)
+            if separate is None:
+                parted = from_break(keys, loop, LEAST_TURNS, _ALIKE)
+                separate = _separate(trace, graph, parted, keys) if parted is not None else None
+            if separate is None:
                 continue
-            if needs_earlier_turns(trace, graph, loop):
-                other = other_begin(trace, graph, loop)
-                later = loop.later(keys, other, _ALIKE) if other else None
-                if later is None or needs_earlier_turns(trace, graph, later):
-                    continue
-                loop = later
             taken |= inside
-            found.append(_described(trace, graph, loop, whole))
+            found.append(_described(trace, graph, separate, whole))
         rows = np.unique(np.array([row for each in found for row in each.rows], np.int64))
         share = int(lasted[rows].sum()) / whole
         return cls(tuple(sorted(found, key=lambda each: -each.time_ns)), rows, share, len(operators))
+
+
+def _separate(trace: Trace, graph: ValueGraph, loop: TurnLoop, keys: Array) -> TurnLoop | None:
+    """The loop, or the same one with turns that begin elsewhere, where its turns are small and need no other."""
+    inside = loop.turn >= 0
+    if not _small(trace, graph, loop, inside) or _of_parameters(graph, loop, inside):
+        return None
+    if not needs_earlier_turns(trace, graph, loop):
+        return loop
+    other = other_begin(trace, graph, loop)
+    later = loop.later(keys, other, _ALIKE) if other else None
+    return later if later is not None and not needs_earlier_turns(trace, graph, later) else None
 
 
 def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -> SeparateLoop:
@@ -118,6 +131,7 @@ def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -
         made=_median_by_time(graph, graph.results, loop),
         indexed=_indexed(trace, graph, loop),
         random=bool(operators["random"][inside].any()),
+        gradients=bool(operators["backward"][inside].any()),
     )
 
 

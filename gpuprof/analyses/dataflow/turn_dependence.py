@@ -61,7 +61,9 @@ def other_begin(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> int:
     strict = _free_begin(loop, reader, maker)
     if strict:
         return strict
-    needed = ~beside[graph.operators["name"][reader]]
+    # what one that collects is given to collect it does need
+    names_of = graph.operators["name"]
+    needed = ~(beside[names_of[reader]] & beside[names_of[maker]])
     return _free_begin(loop, reader[needed], maker[needed])
 
 
@@ -104,6 +106,21 @@ class _Carried:
         self.made_by = self.graph.values["made_by"]
         self.regions = _Regions(self.trace, self.graph)
         self.collected: set[int] = set()
+        self.replaced = self._replaced()
+
+    def _replaced(self) -> Array:
+        """By row of `reads`, bool: what the operator only overwrites, and so does not need. Of one that overwrites all
+        of a tensor, that tensor is no read."""
+        storage, result = self.graph.values["storage"], self.graph.results
+        written = np.full(len(self.graph.operators), -1, np.int64)
+        known = np.flatnonzero((result["value"] >= 0) & (result["position"] == 0))
+        written[result["operator"][known]] = storage[result["value"][known]]
+        reader, value = self.graph.reads["operator"], self.graph.reads["value"]
+        overwrites = np.array(self.overwrites, bool)[self.graph.operators["name"][reader]]
+        first = overwrites & (self.graph.reads["position"] == 0) & (value >= 0)
+        first[first] = written[reader[first]] == storage[value[first]]
+        found: Array = first
+        return found
 
     def any(self) -> bool:
         """Whether a turn reads one other than to collect it."""
@@ -132,11 +149,7 @@ class _Carried:
     def _readers(self) -> list[int]:
         """Operators that read a value of an earlier turn of their run, views left out."""
         reader, value = self.graph.reads["operator"], self.graph.reads["value"]
-        # what an operator only overwrites it does not need
-        replaced = np.array(self.overwrites, bool)[self.graph.operators["name"][reader]] & (
-            self.graph.reads["position"] == 0
-        )
-        known = (value >= 0) & (self.run[reader] >= 0) & ~self.graph.view[reader] & ~replaced
+        known = (value >= 0) & (self.run[reader] >= 0) & ~self.graph.view[reader] & ~self.replaced
         maker = np.where(known, self.made_by[value], -1)
         carried = known & (maker >= 0) & (self.run[maker] == self.run[reader]) & (self.turn[maker] < self.turn[reader])
         # changed in between without an operator
@@ -146,7 +159,7 @@ class _Carried:
 
     def _carries(self, row: int) -> bool:
         operator, value = int(self.graph.reads["operator"][row]), int(self.graph.reads["value"][row])
-        if value < 0 or (self.overwrites[self.name[operator]] and self.graph.reads["position"][row] == 0):
+        if value < 0 or self.replaced[row]:
             return False
         if value in self.collected:
             return True

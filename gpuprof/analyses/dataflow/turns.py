@@ -45,9 +45,13 @@ class TurnLoop:
     def later(self, keys: Array, by: int, alike: float) -> TurnLoop | None:
         """The same loop with turns that begin so many operators later; None where it then has too few turns."""
         heads = np.concatenate([run.starts for run in self.runs]) + by
-        fewest = min(run.count for run in self.runs) - 1
-        runs = tuple(_runs(_Hashes(keys), heads[heads < len(keys)], (fewest, fewest), alike))
-        return _loop(runs, heads, len(keys)) if runs else None
+        return loop_at(keys, heads, min(run.count for run in self.runs) - 1, alike)
+
+
+def loop_at(keys: Array, heads: Array, least: int, alike: float) -> TurnLoop | None:
+    """The loop whose turns begin at these rows, each run with so many of them at least; None where none has."""
+    runs = tuple(_runs(SequenceHashes(keys), heads[heads < len(keys)], (least, least), alike))
+    return _loop(runs, heads, len(keys)) if runs else None
 
 
 def loops(keys: Array, heads: Array, least: int, alike: float, least_cut_off: int = 0) -> Iterator[TurnLoop]:
@@ -57,7 +61,7 @@ def loops(keys: Array, heads: Array, least: int, alike: float, least_cut_off: in
     `least`: turns of a run; `alike`: the least share of turns with the most common sequence. `least_cut_off`: turns of
     a run in which the operators end, where they were cut off; 0 where they were not.
     """
-    hashes, fewest = _Hashes(keys), (least, least_cut_off or least)
+    hashes, fewest = SequenceHashes(keys), (least, least_cut_off or least)
     seen: list[Array] = []
     for positions in _candidates(keys, heads, min(fewest)):
         if any(_same_turns(turn, positions) for turn in seen):
@@ -88,7 +92,7 @@ def _same_turns(turn: Array, positions: Array) -> bool:
     return len(inside) * 2 >= len(positions) and len(np.unique(inside)) * 10 >= len(inside) * 9
 
 
-class _Hashes:
+class SequenceHashes:
     """Hashes of sequences of operators, each in constant time."""
 
     def __init__(self, keys: Array) -> None:
@@ -111,7 +115,7 @@ def _powers(base: int, count: int) -> Array:
     return np.cumprod(found, dtype=np.uint64)
 
 
-def _runs(hashes: _Hashes, positions: Array, fewest: tuple[int, int], alike: float) -> Iterator[LoopRun]:
+def _runs(hashes: SequenceHashes, positions: Array, fewest: tuple[int, int], alike: float) -> Iterator[LoopRun]:
     """Stretches of turns that begin at these rows, without what follows the last turn of each."""
     last = np.array([len(hashes._sums) - 1], positions.dtype)
     ends = np.concatenate((positions[1:], last))

@@ -4,9 +4,12 @@ What it finds
     Lines that take 10% of the cell or more, in a loop or for each sample of a DataLoader, whose time goes to one of:
     pandas taking single items, regular expressions that are compiled, `copy.deepcopy`, files that are written, figures
     that are drawn, calls with one and the same large object of a library (a graph, a search tree, a fitted model) in
-    nested loops, and calls that compute the same in each iteration, as nothing that they read depends on the loop.
-    Known by samples of the stack over the whole cell, and by the text. What runs once is left alone, but for
-    `torch.tensor` of a list of arrays, which is slow at any time.
+    nested loops, calls that compute the same in each iteration, as nothing that they read depends on the loop, and
+    functions that are given one item of 32 or more at a time, though they take arrays: a point of a scatter plot, a
+    row to predict, a row to average. Known by samples of the stack over the whole cell, by the text, and by the lengths
+    of what loops go over. What runs once is left alone, except what is slow at any time: `torch.tensor` of a list of
+    arrays, and calls that do far more than is used of them, such as a whole sort for the first few, `np.random.choice`
+    that shuffles everything for a small draw, a direct convolution with a long kernel, an inverse that is multiplied.
 
 Why it costs
     Such a call takes 10 µs to 100 ms, whatever small part of it is used, and if nobody reads its result.
@@ -15,7 +18,8 @@ What to do
     Turn tables into arrays once, before the loop. Compile one pattern for all words. Copy only what changes. Write and
     draw every so many iterations, and once after the loop. Ask for all results in one call. Compute what is read once
     after the loop there, or in the last iteration; compute what the loop does not change before it. Join a list of
-    arrays with `np.stack` first.
+    arrays with `np.stack` first. Give a function all items in one call. Use the algorithm that computes only what is
+    used: `np.argpartition`, a generator's `choice`, a convolution by FFT, `solve`.
 
 When to leave it
     When each of these results is read, and the library has no call for many items at once.
@@ -43,6 +47,7 @@ _TITLES = {
     Family.AGAIN: "`{call}` computes the same again in each iteration",
     Family.NUMBERS: "`{call}` reads a list of arrays number by number",
     Family.SAME: "`{call}` works through the same object ({kind}) {often}",
+    Family.ITEMS: "`{call}` is called once for each item",
 }
 _CHANGES = {
     Family.TABLE: "Turn the columns that are needed into arrays once, before the loop (`to_numpy()`, "
@@ -88,6 +93,8 @@ class CostlyCallPerItem(Rule):
         if found is None:
             return None
         family, operation = found.operation.family, found.operation
-        title = _TITLES[family].format(call=operation.call, kind=object_words(operation.over), often=often(found))
-        most = Severity.MEDIUM if family is Family.SAME else Severity.HIGH
-        return judged(results, self.name, found, title, _CHANGES[family], (self.medium_share, self.high_share), most)
+        kind = object_words(operation.over)
+        title = operation.title or _TITLES[family].format(call=operation.call, kind=kind, often=often(found))
+        change = operation.advice or _CHANGES[family]
+        most = Severity.MEDIUM if family is Family.SAME or not operation.sure else Severity.HIGH
+        return judged(results, self.name, found, title, change, (self.medium_share, self.high_share), most)

@@ -4,8 +4,10 @@ What it finds
     Iterations (or steps) whose time rises steadily, by at least half over the loop, in a loop whose text collects
     something and works on all of it again: a prefix that a model reads anew for each token, a metric over everything
     so far, an array that is copied to be made longer, a graph that is kept. Outside the recorded part it is known by
-    sampled stacks, where the lines that do so take more and more of their loop. Inputs sorted by length, warm-up,
-    changed clocks and lists that nothing reads are left alone, and so is attention over kept keys and values.
+    sampled stacks, where the lines that do so take more and more of their loop, and where a recurrent module
+    (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow. Inputs sorted by length,
+    warm-up, changed clocks and lists that nothing reads are left alone, and so are attention over kept keys and values,
+    and recurrent models that read in both directions, or are trained in that loop.
 
 Why it costs
     The n-th iteration does the work of n: a thousand iterations cost five hundred times as much as one does at the
@@ -29,7 +31,8 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Growing
 from gpuprof.analyses.loops.growing_shares import GrowingShare, GrowingShares
 from gpuprof.analyses.loops.growth import GrowingLoop, Growth
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.analyses.loops.reread_prefixes import RereadPrefix, RereadPrefixes
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 
@@ -45,6 +48,11 @@ _CHANGES = {
     Growing.GRAPH: "Detach what is kept from one iteration to the next (`state = state.detach()`), and leave out "
     "`retain_graph=True`: backward then goes through the latest iteration alone.",
 }
+_STATE = (
+    "Keep the state that the model returns and give it only the newest part of `{name}`: "
+    "`out, state = rnn(newest, state)`, with `state = None` at first."
+)
+_PREFIX_BASIS = "upper bound: only the newest part is read, by sampled stacks"
 _BASIS = "upper bound: every iteration as short as the first ones"
 
 
@@ -73,6 +81,9 @@ class GrowingIterations(Rule):
         for share in results.get(GrowingShares).found:
             if share.excess_ns >= self.excess_share * share.cell_ns:
                 return self._of_lines(results, share)
+        for prefix in results.get(RereadPrefixes).found:
+            if prefix.ns >= self.excess_share * prefix.cell_ns:
+                return self._of_prefix(results, prefix)
         return None
 
     def _matters(self, results: Results, loop: GrowingLoop) -> bool:
@@ -136,6 +147,37 @@ class GrowingIterations(Rule):
             change=_CHANGES[cause.growing].format(name=cause.name),
             saving=scope.saving(0, of_run, of_run, f"{_BASIS}, by sampled stacks"),
         )
+
+    def _of_prefix(self, results: Results, found: RereadPrefix) -> Finding:
+        cause, share = found.accumulation, found.ns / found.cell_ns
+        read_ns, lengths = float(found.ns), dict[str, float]()
+        grew = " In the close look it gets longer by the same number in each iteration."
+        if found.first is not None and found.last is not None:
+            # all of them, of which one is new
+            read_ns *= 1 - 2 / (found.first + found.last)
+            lengths = {"first_items": found.first, "last_items": found.last}
+            grew = f" It had {units.count(found.first)} items at first, and {units.count(found.last)} at last."
+        return Finding(
+            rule=self.name,
+            severity=graded(read_ns / found.cell_ns, self.high_share),
+            title=f"A recurrent model reads all of `{cause.name}` in each iteration: "
+            f"{units.percent(share)} of the cell",
+            explanation=f"{_capital(_words(results, cause))}.{grew} A recurrent model needs only the newest part, and "
+            f"the state that it returned before. It takes {units.duration(found.ns)} of the cell, by sampled stacks.",
+            evidence={
+                "recurrent_ms": units.milliseconds(found.ns),
+                "recurrent_share": round(share, 4),
+                **lengths,
+                "grows": cause.name,
+            },
+            where=Where(lines=() if cause.file else tuple(sorted({cause.line, *cause.reads}))),
+            change=_STATE.format(name=cause.name),
+            saving=Saving(0.0, read_ns, float(found.ns), read_ns / found.cell_ns, "C", _PREFIX_BASIS, of_cell=True),
+        )
+
+
+def _capital(text: str) -> str:
+    return text if text.startswith("`") else f"{text[0].upper()}{text[1:]}"
 
 
 def _percent(name: str, ratio: float | None) -> dict[str, float]:

@@ -32,6 +32,7 @@ _VIEWS = ("keys", "values", "items")
 _WEIGHTS = ("p", "weights", "cum_weights")
 _DRAWS = ("choice", "choices")
 _ORDERS = ("permutation", "shuffle")
+_MEMBERS = ("isin", "in1d", "setdiff1d", "intersect1d", "union1d")
 _JOINS = ("concat", "append", "concatenate", "vstack", "hstack", "column_stack")
 _MADE = ("array", "asarray", "stack", "vstack", "hstack", "concatenate", "column_stack")
 _OF_NUMBERS = ("tensor", "as_tensor", "FloatTensor", "LongTensor", "Tensor")
@@ -68,6 +69,8 @@ class Family(Enum):
     MASK = "mask"
     COPY = "copy"
     DRAW = "draw"
+    ORDER = "order"
+    MEMBERS = "members"
     JOIN = "join"
     REREAD = "reread"
     TABLE = "table"
@@ -80,19 +83,28 @@ class Family(Enum):
     AGAIN = "again"
     CONVERT = "convert"
     NUMBERS = "numbers"
+    ITEMS = "items"
+    EXCESS = "excess"
 
 
 # the cost of these is that of everything in one object
-OF_ALL = frozenset({Family.SEARCH, Family.MASK, Family.COPY, Family.CONVERT, Family.DRAW, Family.JOIN, Family.REREAD})
+OF_ALL = frozenset(
+    {
+        *(Family.SEARCH, Family.MASK, Family.COPY, Family.CONVERT, Family.DRAW, Family.ORDER, Family.MEMBERS),
+        *(Family.JOIN, Family.REREAD),
+    }
+)
 # slow at any time, also where it runs once
-ALWAYS = frozenset({Family.NUMBERS})
+ALWAYS = frozenset({Family.NUMBERS, Family.EXCESS})
 
 
 @dataclass(frozen=True)
 class Operation:
     """`call`: the words of the text, or the library's function; `over`: what it goes through, where that is known;
     `line`: of the profiled cell, where the call is far from the lines that take the time; `loop`: that of the loop;
-    `names`: what it gives a value. `turns`: how often it is computed for one that is needed, where that is known."""
+    `names`: what it gives a value. `turns`: how often it is computed for one that is needed, or how many times as long
+    it takes as what does less, where that is known. `title`, `advice`: where those of the family do not say enough.
+    `sure`: False where the library may have no other way."""
 
     family: Family
     call: str
@@ -101,6 +113,9 @@ class Operation:
     loop: int | None = None
     names: tuple[str, ...] = ()
     turns: int | None = None
+    title: str = ""
+    advice: str = ""
+    sure: bool = True
 
 
 _Found = Iterator[tuple[str, Operand | None]]
@@ -212,10 +227,27 @@ def _draws(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -
                 over = seen.get(dotted(each.value)) if each.arg in _WEIGHTS else None
                 if _is_kept(over, (*_LISTS, _ARRAY), _LONG):
                     yield ast.unparse(node.func), over
-        elif name in _ORDERS and node.args:
-            over = seen.get(dotted(node.args[0]))
+
+
+def _orders(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`rng.permutation(ids)[:k]`, `random.shuffle(ids)`."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ORDERS:
+            over = seen.get(dotted(node.args[0])) if node.args else None
             if _is_kept(over, (*_LISTS, _ARRAY), _TABLE_ROWS):
                 yield ast.unparse(node.func), over
+
+
+def _members(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`np.isin(batch, known)`, `np.setdiff1d(everything, seen)`: all of both sides is sorted or gone through."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and dotted(node.func).partition(".")[0] in ("np", "numpy"):
+            if dotted(node.func).rpartition(".")[2] not in _MEMBERS:
+                continue
+            for each in node.args[:2]:
+                over = seen.get(dotted(each))
+                if _is_kept(over, (*_LISTS, _ARRAY), _TABLE_ROWS):
+                    yield dotted(node.func), over
 
 
 def _joins(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
@@ -250,6 +282,8 @@ _BY_TEXT: tuple[tuple[Family, Callable[[WorkLine, Sequence[ast.AST], dict[str, O
     (Family.CONVERT, _converts),
     (Family.NUMBERS, _numbers),
     (Family.DRAW, _draws),
+    (Family.ORDER, _orders),
+    (Family.MEMBERS, _members),
     (Family.JOIN, _joins),
     (Family.REREAD, _rereads),
 )

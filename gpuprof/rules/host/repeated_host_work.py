@@ -21,12 +21,16 @@ from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.rules.cell.last_results import last_results
 from gpuprof.rules.cell.unchanged_calls import unchanged_calls
+from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
+from gpuprof.rules.host.shortcuts import shortcut_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 _NESTED = 2
 _MOSTLY = 0.5
 _CONTAINERS = ("builtins.list", "builtins.tuple")
+# of these another table may say more
+_BROAD = (None, Family.PLOT, Family.SAME)
 _PLAIN = ("numpy.ndarray", "numpy.float", "numpy.int", "pandas.", "builtins.str", "builtins.int", "builtins.float")
 
 
@@ -52,7 +56,7 @@ def repeated_work(results: Results, families: Collection[Family]) -> list[Repeat
     for line in work.lines:
         repeated = line.depth > 0 or line.per_sample
         operation = _for_the_last(results, line) or _again(results, line) if repeated else None
-        operation = operation or operation_of(line, expressions_at(source_of(results, line.file), line.line))
+        operation = operation or _operation(results, line)
         if operation is None or not (repeated or operation.family in ALWAYS):
             continue
         if operation.family in families:
@@ -64,6 +68,22 @@ def repeated_work(results: Results, families: Collection[Family]) -> list[Repeat
         ns = sum(line.ns for line in lines)
         groups.append(RepeatedHostWork(group[0][0], lines, ns, share_of(ns, work.total_ns)))
     return sorted(groups, key=lambda each: -each.ns)
+
+
+def _operation(results: Results, line: WorkLine) -> Operation | None:
+    """What the line does, by the first table that knows it."""
+    source = source_of(results, line.file)
+    nodes = expressions_at(source, line.line)
+    found = operation_of(line, nodes)
+    family = found.family if found is not None else None
+    if family in (*_BROAD, Family.TABLE):
+        shorter = shortcut_of(line, nodes, source)
+        if shorter is not None:
+            return shorter
+    if family not in _BROAD or not line.depth:
+        return found
+    seen = results.context.operands
+    return item_call(line, nodes, source, lambda at: operands_at(seen, line.file, at)) or found
 
 
 def _for_the_last(results: Results, line: WorkLine) -> Operation | None:
@@ -117,6 +137,8 @@ def often(work: RepeatedHostWork) -> str:
         return "once"
     if work.operation.family is Family.AGAIN:
         return "repeatedly"
+    if work.operation.family is Family.ITEMS:
+        return "for each item"
     if work.first.per_sample:
         return "for each sample"
     return "for each item" if is_nested(work) else "repeatedly"
@@ -174,7 +196,8 @@ def judged(
     turns = work.operation.turns
     removed_ns = work.ns * (1 - 1 / turns) if turns else work.ns
     total_ns, counted = cell.total_ns, share_of(removed_ns, cell.total_ns - cell.imports_ns)
-    basis = "upper bound: none of this work, by sampled stacks"
+    left = "what less work leaves of it" if work.operation.family is Family.EXCESS and turns else "none of this work"
+    basis = f"upper bound: {left}, by sampled stacks"
     stacks = results.context.stacks
     assert stacks is not None
     error = float(share_error(np.array([work.share]), total_ns, stacks)[0])

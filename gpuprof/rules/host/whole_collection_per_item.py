@@ -3,9 +3,9 @@
 What it finds
     A line that takes 10% of the cell or more, runs again and again, and goes through all of one large object each time:
     `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `np.array(memory)`,
-    `choice(…, p=weights)`, a table that is joined to itself with one more row, a list that is read from its beginning
-    whenever it got longer. The line is known by samples of the stack over the whole cell, the object by looks at the
-    names of the function that runs.
+    `choice(…, p=weights)`, `shuffle`, `np.isin(…, known)`, a table that is joined to itself with one more row, a list
+    that is read from its beginning whenever it got longer. The line is known by samples of the stack over the whole
+    cell, the object by looks at the names of the function that runs.
 
 Why it costs
     Each item costs as much as the whole collection is long: twice the data take four times as long.
@@ -37,6 +37,8 @@ _TITLES = {
     Family.COPY: "{kind} is read in full {often}",
     Family.CONVERT: "{kind} is converted in full {often}",
     Family.DRAW: "The probabilities in {kind} are prepared again for each draw",
+    Family.ORDER: "All of {kind} is shuffled {often}",
+    Family.MEMBERS: "{kind} is searched in full {often}",
     Family.JOIN: "{kind} is copied each time something is added",
     Family.REREAD: "{kind} grows and is read in full {often}",
 }
@@ -51,6 +53,10 @@ _CHANGES = {
     "array that is made once (`np.empty`), and write new ones into it.",
     Family.DRAW: "Draw all of them in one call (`size=(n, k)`), or draw uniform numbers and find them in "
     "`np.cumsum({name})` with `np.searchsorted`: then the table is made once.",
+    Family.ORDER: "Draw only what is used, with a generator (`np.random.default_rng().choice(n, k, replace=False)`, "
+    "`random.sample`), or shuffle `{name}` once for each pass and take its parts one after another.",
+    Family.MEMBERS: "Make a table of what is in `{name}` once, before the loop (`known = np.zeros(n, bool); "
+    "known[{name}] = True`, or a set for single items), and index it.",
     Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",
     Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the "
     "loop.",

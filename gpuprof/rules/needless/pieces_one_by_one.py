@@ -13,7 +13,8 @@ Why it costs
 
 What to do
     Give the operators the whole dimension: `f(x)` instead of `[f(row) for row in x]`, broadcasting (`x[:, None]`) for
-    all pairs, `torch.vmap(f)(x)` for a function of one element, `index_add_` or `scatter_add_` for sums by group, one
+    all pairs, `torch.vmap(f)(x)` for a function of one element (`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))`
+    for the gradients of each example), `index_add_` or `scatter_add_` for sums by group, one
     forward pass for all environments or samples, padding for pieces of different lengths.
 
 When to leave it
@@ -70,7 +71,7 @@ class PiecesOneByOne(Rule):
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"A Python loop processes small pieces one by one: {units.percent(share)} of {whole}",
+            title=f"{_title(first)}: {units.percent(share)} of {whole}",
             explanation=" ".join(_words(results, loop) for loop in large[:_NAMED]),
             evidence={
                 "turns_per_loop": round(first.turns, 1),
@@ -86,6 +87,12 @@ class PiecesOneByOne(Rule):
         )
         everything = np.ones(looked.operators, bool)
         return valued(results, finding, share * (1 - _LEFT), (looked.rows,), everything, places, part=1 - _LEFT)
+
+
+def _title(first: SeparateLoop) -> str:
+    if first.gradients:
+        return "Gradients are computed for one small piece at a time"
+    return "A Python loop processes small pieces one by one"
 
 
 def _share_of_lines(results: Results, looked: SeparateTurns) -> float:
@@ -121,6 +128,13 @@ def _all(results: Results, loop: SeparateLoop) -> str:
 def _change(results: Results, loop: SeparateLoop) -> str:
     whole = f"the whole tensor of shape {loop.indexed}" if loop.indexed else "all pieces in one tensor"
     drawn = " It then draws other random numbers than the loop." if loop.random else ""
+    if loop.gradients:
+        return (
+            f"Compute the gradients of all pieces in one call instead of {_all(results, loop)} for each: "
+            "`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(params, x, y)`, with a `loss` of one piece that "
+            "calls the model by `torch.func.functional_call`. Where only their sum is needed, one forward and one "
+            f"backward pass take all pieces; for the rows of a Jacobian there is `torch.func.jacrev`.{drawn}"
+        )
     return (
         f"Give the operators of {_all(results, loop)} {whole} in one call: broadcasting, "
         "`torch.vmap(f)(x)` for a function of one piece, `index_add_` for sums by group, one forward pass for all "

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuprof.analyses.basics.result import Results
@@ -308,6 +308,8 @@ STEPS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     st.lists(st.sampled_from(sorted(STEPS)), min_size=0, max_size=3),
     st.integers(16, 24),
 )
+# what is copied over all of a tensor is the first thing that is read
+@example(["add", "copy", "mul"], [], 16)
 def test_a_loop_with_a_carried_value_is_never_reported(chain: list[str], before: list[str], turns: int) -> None:
     """The value goes through a recurrence (the sine) and whatever else in each turn; without it, it is reported."""
     for carried in (True, False):

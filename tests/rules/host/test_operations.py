@@ -62,6 +62,10 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
             operand("w", ARRAY, 600),
             "The probabilities in an array of 600 items are prepared",
         ),
+        ("return rng.permutation(ids)[:k]", operand("ids", ARRAY, 5000), "All of an array of 5,000 items is shuffled"),
+        ("return random.shuffle(ids)", operand("ids", LIST, 5000), "All of a list of 5,000 items is shuffled"),
+        ("return np.isin(batch, known)", operand("known", ARRAY, 5000), "An array of 5,000 items is searched in full"),
+        ("return np.setdiff1d(known, seen)", operand("known", LIST, 5000), "A list of 5,000 items is searched in full"),
         (
             "t = pd.concat([t, row])",
             operand("t", TABLE, 600, least=1, same=False),
@@ -92,6 +96,9 @@ def test_all_of_one_object(line: str, over: Operand, title: str) -> None:
         ("t = pd.concat([t, row])", operand("t", TABLE, 600, least=590)),
         ("t = ''.join(p[i] for i in ids)", operand("ids", LIST, 4000)),
         ("return words.index(each)", None),
+        ("return rng.permutation(ids)", operand("ids", ARRAY, 50)),
+        ("return np.isin(batch, known)", operand("known", ARRAY, 5000, same=False)),
+        ("return np.isin(batch, known)", operand("batch", ARRAY, 64)),
         # what is picked from it, and a short one
         ("return np.array([rows[i] for i in picked])", operand("rows", LIST, 4000)),
         ("return torch.tensor(rows)", operand("rows", LIST, 256)),

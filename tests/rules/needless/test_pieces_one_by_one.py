@@ -79,3 +79,17 @@ def test_a_backward_pass_of_the_loop_counts() -> None:
     assert "100 % of the operators’ time in the look, 75 % of it in backward passes" in whole.explanation
     # nothing joins the recorded operators to a backward pass
     assert cut.evidence["loop_share"] == pytest.approx(0.6)
+
+
+def test_of_gradients_of_each_piece_it_says_how_to_get_all() -> None:
+    look = LookBuilder(recorded("aten::exp", "aten::mm")).tensor("x", shape=(20, 64))
+    for row in range(20):
+        look.part("row", "x", shape=(64,), strides=(1,), offset=64 * row, view=row)
+        look.operator("aten::exp", 1, reads="row", makes=f"y{row}", shape=(64,), line=3)
+        look.operator(
+            "aten::mul", 3, reads=f"y{row} row", makes="g", backward=True, forward_line=3, line=4, shape=(64,)
+        )
+    found = PiecesOneByOne().check(Results(look.build()))
+    assert isinstance(found, Finding)
+    assert found.title.startswith("Gradients are computed for one small piece at a time: ")
+    assert "`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(params, x, y)`" in found.change

@@ -1,0 +1,130 @@
+"""Recurrent models that read all of what a loop collects again in each iteration, instead of keeping their state.
+
+What is collected is known by the text, that it grows by looks at it or by the tensors of the close look, and how long
+the model takes by sampled stacks. No iteration need be timed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpuprof.analyses.accounts.operands_at import operands_at
+from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Growing
+from gpuprof.analyses.loops.line_iterations import stack_path
+from gpuprof.analyses.loops.written_loops import notebook_sources
+from gpuprof.model.trace import Trace
+
+_RECURRENT = "torch/nn/modules/rnn.py"
+# reads its sequence from both ends: no state of the beginning is of use
+_BOTH_WAYS = "bidirectional=True"
+# weights that change make the state of the beginning another one
+_TRAINS = ("backward(", ".step(")
+_GROWS = 4.0
+_TURNS = 3
+
+
+@dataclass(frozen=True)
+class RereadPrefix:
+    """`ns` of `cell_ns`: in a recurrent module that the lines of `accumulation` call. `first`, `last`: how long it was
+    when it was shortest and longest in the looks, in items; None where only the close look saw it grow."""
+
+    accumulation: Accumulation
+    ns: int
+    cell_ns: int
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True)
+class RereadPrefixes(Result):
+    """`found`: most time first; empty where no stack was sampled."""
+
+    found: tuple[RereadPrefix, ...]
+
+    @classmethod
+    def of(cls, trace: Trace, results: Results) -> Self:
+        """Of each thing that the text collects and reads in full."""
+        nodes, lasted = trace.stack_samples["node"], trace.stack_samples["duration_ns"]
+        if trace.context.stacks is None or not len(nodes):
+            return cls(())
+        known = nodes[nodes >= 0]
+        spent = np.bincount(known, lasted[nodes >= 0], len(trace.stack_nodes))
+        recurrent = [node for node in np.unique(known).tolist() if _is_recurrent(trace, node)]
+        texts = dict(notebook_sources(trace))
+        found = list[RereadPrefix]()
+        for each in results.get(Accumulations).found if recurrent else ():
+            if each.growing is Growing.GRAPH or _needs_all(each, texts):
+                continue
+            ns = sum(float(spent[node]) for node in recurrent if _is_called(trace, node, each))
+            lengths = _lengths(trace, each)
+            if ns > 0 and (lengths is not None or _grows_in_look(trace, results, each)):
+                found.append(RereadPrefix(each, int(ns), int(lasted.sum()), *(lengths or (None, None))))
+        return cls(tuple(sorted(found, key=lambda each: -each.ns)))
+
+
+def _needs_all(of: Accumulation, texts: dict[str, str]) -> bool:
+    """Whether the text says that a kept state would be of no use."""
+    loop = "\n".join(texts.get(of.file, "").splitlines()[of.first - 1 : of.last])
+    trains = any(word in loop for word in _TRAINS)
+    return trains or any(_BOTH_WAYS in text.replace(" ", "") for text in texts.values())
+
+
+def _is_recurrent(trace: Trace, node: int) -> bool:
+    stacks = trace.context.stacks
+    while node >= 0 and stacks is not None:
+        if stacks.files[int(trace.stack_nodes["sampled_file"][node])].filename.replace("\\", "/").endswith(_RECURRENT):
+            return True
+        node = int(trace.stack_nodes["parent"][node])
+    return False
+
+
+def _is_called(trace: Trace, node: int, of: Accumulation) -> bool:
+    """Whether a line that reads all of it led there."""
+    return any(file == of.file and line in of.works and of.holds(file, line) for file, line in stack_path(trace, node))
+
+
+def _lengths(trace: Trace, of: Accumulation) -> tuple[int, int] | None:
+    """How long the list was at first and at last, where it is one that grew much."""
+    stacks = trace.context.stacks
+    cell = next((each.filename for each in (stacks.files if stacks else ()) if each.kind == "cell"), "")
+    for each in operands_at(trace.context.operands, of.file or cell, of.line):
+        if each.name == of.name and each.least is not None and each.most is not None:
+            grows = each.most >= _GROWS * max(each.least, 1)
+            return (each.least, each.most) if grows else None
+    return None
+
+
+def _grows_in_look(trace: Trace, results: Results, of: Accumulation) -> bool:
+    """Whether an operator at a line that collects or reads it made, turn by turn, results longer by the same number."""
+    lines, graph = results.get(LookedLines), results.get(ValueGraph)
+    places = {
+        number
+        for number, each in enumerate(lines.lines)
+        if ("" if each.in_cell else each.file) == of.file and each.line in (of.line, *of.works)
+    }
+    shapes = defaultdict[tuple[int, int], list[tuple[int, ...]]](list)
+    rows = np.flatnonzero(graph.new & (graph.results["position"] == 0)) if len(graph.results) else ()
+    for row in rows:
+        operator = int(graph.results["operator"][row])
+        place, shape = int(graph.operators["place"][operator]), int(graph.results["shape"][row])
+        if place in places and shape >= 0:
+            key = int(graph.operators["name"][operator]), place
+            shapes[key].append(tuple(json.loads(trace.names[shape])))
+    return any(_grows(each) for each in shapes.values())
+
+
+def _grows(shapes: list[tuple[int, ...]]) -> bool:
+    """Along one dimension, by the same number each time."""
+    if len(shapes) < _TURNS or len({len(each) for each in shapes}) != 1 or not shapes[0]:
+        return False
+    changes = np.diff(np.array(shapes, np.int64), axis=0)
+    step = changes[0]
+    return bool((changes == step).all() and (step > 0).sum() == 1 and (step >= 0).all())
