@@ -224,6 +224,7 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     Of `bytes`: `unseen_bytes` are of storages of which all tensors together show half or less, less what they show;
     `copied_bytes` are `copies` whole sets of tensors shaped as the parameters of a model; `repeated_bytes` are the same
     numbers again, each about `repeated_times` times, in the tensor in which that is most (only looked for on the host).
+    `shape`: of the largest tensor; None in older recordings.
     """
 
     name: str
@@ -242,6 +243,7 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     repeated_bytes: int = 0
     repeated_times: float = 1.0
     at_ns: int | None = None
+    shape: tuple[int, ...] | None = None
 
 
 class Garbage(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuprof.analyses.demand import operator_names as names
+from gpuprof.analyses.demand.cancellation import Cancelled
 from gpuprof.analyses.demand.geometry import Geometry, contiguous
 from gpuprof.analyses.demand.looked import LookedOperator, LookedValue, Taken
 from gpuprof.analyses.demand.need import Need, both, everything, in_view, in_whole, nothing
@@ -26,12 +27,14 @@ class Needed:
     taken_by: int
 
 
-_ALL = Needed(1.0, 0, 0, -1)
+_ALL, _NOTHING = Needed(1.0, 0, 0, -1), Needed(0.0, 0, 0, -1)
 
 
 class Flow:
     """What is needed of each value. `kept_needed`: what is there at the end is needed, since it may be read later.
-    `consists_of`: by operator the tensors that its result consists of, where that is less than it reads."""
+    `consists_of`: by operator the tensors that its result consists of, where that is less than it reads.
+    `cancelled`: the same, and what a factor of 0
+    makes of a backward pass."""
 
     def __init__(
         self,
@@ -39,9 +42,11 @@ class Flow:
         values: Sequence[LookedValue],
         kept_needed: bool = True,
         consists_of: Mapping[int, Sequence[Taken]] | None = None,
+        cancelled: Cancelled | None = None,
     ) -> None:
         self._operators, self._values, self._kept_needed = operators, values, kept_needed
         self._consists_of = consists_of or {}
+        self._cancelled = cancelled or Cancelled()
         self._forms = _forms(operators, values)
         self._opaque = _opaque(operators, values)
         self._needs: dict[int, Need] = {}
@@ -74,12 +79,23 @@ class Flow:
             self._all_of(operator.reads)
             return _ALL
         needs = tuple(self._of_result(taken) for taken in made)
+        if row in self._cancelled.zeros:
+            return _NOTHING
+        if row in self._cancelled.instead:
+            return self._through(row, made[0], needs[0])
         if names.acts(operator.name):
             self._all_of(operator.reads)
             return _ALL
         self._pass_on(row, operator, needs)
         self._keep_rest(operator, made)
         return self._share(operator, made, needs)
+
+    def _through(self, row: int, made: Taken, need: Need) -> Needed:
+        """Past what cancels: the operator itself counts as needed, it is a small one."""
+        for value, geometry in self._cancelled.instead[row]:
+            if self._was_made(value):
+                self._add(value, self._of_read(Taken(value, geometry.elements, geometry), need), -1)
+        return _ALL if need.elements else Needed(0.0, 0, made.elements, -1)
 
     def _makes(self, row: int, taken: Taken) -> bool:
         return self._values[taken.value].made_by == row

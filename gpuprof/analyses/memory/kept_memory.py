@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
 from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summing_lines
+from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
 from gpuprof.model.context import HeldTensors
 from gpuprof.model.trace import Trace
 
@@ -40,7 +41,8 @@ class KeptTensors:
     `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`, `repeated_times`: as in HeldTensors. `combined`: what it
     holds is added up as it is; `in_parts`: it is indexed, split, or given to a data set; `backward`: a backward pass
     begins at it. `function`: of a row of kind `frame` the function whose variable it is, with `meant` where it ran in a
-    phase in which its graphs may be needed.
+    phase in which its graphs may be needed. `later`: the reductions of its tensors that are all that is read of them,
+    where that is so. `shape`: of the largest tensor.
     """
 
     name: str
@@ -66,6 +68,8 @@ class KeptTensors:
     backward: bool = False
     function: str | None = None
     meant: bool = False
+    later: LaterReductions | None = None
+    shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,8 @@ class DeviceKept:
 
 @dataclass(frozen=True)
 class KeptMemory(Result):
-    """`devices` on which names hold tensors with graphs or more than is shown of them, or hooks hold any; `known` is
-    False where the recording does not say what graphs keep."""
+    """`devices` on which names hold tensors with graphs, more than is shown of them, or what is only reduced, or hooks
+    hold any; `known` is False where the recording does not say what graphs keep."""
 
     devices: tuple[DeviceKept, ...]
     known: bool
@@ -112,11 +116,13 @@ class KeptMemory(Result):
             return cls((), False)
         sources = dict(notebook_sources(trace))
         by_text = {name: hook for text in sources.values() for hook, name in _hooks_in(text)}
-        rows = [each for each in held if _matters(each) or each.name in by_text]
+        later = {each: _later(each, sources) for each in held}
+        rows = [each for each in held if _matters(each) or each.name in by_text or later[each]]
         devices, phases = sorted({each.device for each in rows}), _CellPhases(trace, results)
         found = []
         for device in devices:
-            kept = [_kept(each, held, sources, by_text, phases) for each in rows if each.device == device]
+            mine = [each for each in rows if each.device == device]
+            kept = [replace(_kept(each, held, sources, by_text, phases), later=later[each]) for each in mine]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
             found.append(memory_of(trace, results, device, kept))
         return cls(tuple(found), True)
@@ -130,6 +136,20 @@ def memory_of(trace: Trace, results: Results, device: str, kept: Sequence[KeptTe
 def _matters(row: HeldTensors) -> bool:
     more = row.unseen_bytes or row.copies > 1 or row.repeated_bytes
     return bool(row.graph_bytes or row.graphs or row.hook or more)
+
+
+def _variable(row: HeldTensors) -> tuple[str, str | None]:
+    """Its name, and the function that it is a variable of."""
+    if row.kind != "frame":
+        return row.name, None
+    name, _, function = row.name.removesuffix("()").partition(" in ")
+    return name, function
+
+
+def _later(row: HeldTensors, sources: dict[str, str]) -> LaterReductions | None:
+    name, function = _variable(row)
+    known = row.shape and not row.graphs and row.kind in ("global", "frame") and name.isidentifier()
+    return later_reductions(list(sources.values()), name, function) if known else None
 
 
 def _levels(trace: Trace, device: str) -> tuple[int, ...]:
@@ -163,10 +183,7 @@ def _kept(
     by_text: dict[str, str],
     phases: _CellPhases,
 ) -> KeptTensors:
-    source, function = sources.get("", ""), None
-    name = row.name
-    if row.kind == "frame":
-        name, _, function = name.removesuffix("()").partition(" in ")
+    source, (name, function) = sources.get("", ""), _variable(row)
     same = [each for each in held if (each.name, each.kind) == (row.name, row.kind)]
     hook = row.hook or (by_text.get(name) if function is None else None)
     lines = _fills(source, name)
@@ -197,6 +214,7 @@ def _kept(
         backward=any(holder_text.goes_backward(each, name) for each in texts),
         function=function,
         meant=row.kind == "frame" and phases.may_go_backward(row.at_ns, texts),
+        shape=row.shape,
     )
 
 

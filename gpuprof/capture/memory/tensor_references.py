@@ -168,6 +168,7 @@ class _HeldPart:
         self.tensors = self.graphs = 0
         self.shapes: Shapes = Counter()
         self.repeats = RepeatedNumbers(0, 1.0)
+        self.largest: tuple[int, tuple[int, ...]] = (0, ())
 
     def add(self, tensor: Any, fresh: list[tuple[Key, int]], *, look_inside: bool) -> None:
         """A tensor and those of its storages that no name had yet; `look_inside` for numbers that come again."""
@@ -175,6 +176,7 @@ class _HeldPart:
 
         self.storages += fresh
         self.tensors += 1
+        self.largest = max(self.largest, (sum(size for _, size in fresh), tuple(tensor.shape)))
         self.graphs += tensor.grad_fn is not None
         if type(tensor) is torch.Tensor and tensor.grad_fn is None:
             self.shapes[shape_of(tensor)] += 1
@@ -253,6 +255,7 @@ class _Walk:
                     copied_bytes=copied,
                     repeated_bytes=part.repeats.bytes,
                     repeated_times=round(part.repeats.times, 1),
+                    shape=part.largest[1],
                 )
             )
 

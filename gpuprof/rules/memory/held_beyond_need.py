@@ -4,19 +4,20 @@ What it finds
     Tensors that a name of the notebook holds at the end of the cell, and that make the peak higher than it need be, by
     at least a tenth of it. They are small views, each of which keeps the whole tensor that it was cut from; or many
     copies of a model's parameters; or one tensor that holds the same numbers again and again, such as overlapping
-    windows.
+    windows; or whole activations or outputs of which all that the text reads later is a mean, a maximum or one
+    position.
 
 Why it costs
-    A view keeps all of its tensor alive. A copy of the weights for each iterate, and each window written out, take the
-    memory that a larger model or batch could use.
+    A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
+    activation of which a mean would do, take the memory that a larger model or batch could use.
 
 What to do
     Of a part of a tensor keep `part.clone()`. Where only the mean of the copies is used, keep one running sum. Make
     windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`. Rows that
-    are all alike are `row.expand(n, -1)`.
+    are all alike are `row.expand(n, -1)`. Reduce what a loop or a hook keeps before it is kept: `kept.append(x.mean(1))`.
 
 When to leave it
-    When the other parts, each copy, or all windows at once are needed later.
+    When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell.
 """
 
 from __future__ import annotations
@@ -26,16 +27,19 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
+from gpuprof.analyses.memory.reducing_calls import Reduction
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory, place_of
 
 _NOTEBOOKS = ("ipykernel", "IPython")
+_MOST_CALLS = 3
 
 
 @dataclass(frozen=True)
 class _Needless:
-    """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do."""
+    """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do. `lines` (1-based) of
+    the cell that show it."""
 
     kept: KeptTensors
     bytes: int
@@ -43,6 +47,7 @@ class _Needless:
     title: str
     detail: str
     change: str
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,18 +107,20 @@ class HeldBeyondNeed(Rule):
                 **saved.evidence(),
                 "names": kept.name,
             },
-            where=Where(lines=kept.lines or kept.made),
+            where=Where(lines=tuple(sorted({*(kept.lines or kept.made), *first.lines}))),
             change=first.change,
         )
 
 
 def _needless(kept: KeptTensors, copies: float) -> list[_Needless]:
     """What the name need not hold, where the notebook is seen to fill or make it."""
-    # what a hook fills is memory_kept_by_hooks_or_graphs' to judge
     filled = kept.filled or (kept.made and kept.function is None)
-    if kept.kind not in ("global", "frame") or kept.hook or not filled:
+    if kept.kind not in ("global", "frame") or not filled:
         return []
-    name, found = kept.name, []
+    name, found = kept.name, _reduced_later(kept)
+    if kept.hook:
+        # the rest of what a hook fills is memory_kept_by_hooks_or_graphs' to judge
+        return found
     if kept.unseen_bytes:
         found.append(_behind_views(kept))
     if kept.copies >= copies:
@@ -164,3 +171,38 @@ def _repeated(kept: KeptTensors, name: str) -> _Needless:
         f"Make `{name}` a view that copies nothing: overlapping windows with `x.unfold(0, length, step)`, repeated "
         "rows with `expand`. Each batch then copies only its own part; or cut it in the data set’s `__getitem__`.",
     )
+
+
+def _reduced_later(kept: KeptTensors) -> list[_Needless]:
+    """Where a loop or a hook keeps whole tensors of which only reductions are read."""
+    left = kept.later.left_share(kept.shape, kept.tensors) if kept.later and kept.shape and kept.lines else None
+    if kept.later is None or left is None:
+        return []
+    reductions, name = kept.later.reductions, kept.name
+    calls = list(dict.fromkeys(f"`{each.call}`" for each in reductions))[:_MOST_CALLS]
+    lines = tuple(sorted({each.line for each in reductions}))
+    number, shape = units.plural(kept.tensors, "tensor"), "×".join(map(str, kept.shape or ()))
+    filling = units.plural(len(kept.lines), "line").partition(" ")[2]
+    at = ", ".join(map(str, kept.lines[:_MOST_CALLS]))
+    needless = _Needless(
+        kept,
+        round(kept.bytes * (1 - left)),
+        # a single number of all may be for show, with the rest for another cell
+        any(each.axes is not None for each in reductions),
+        f"`{name}` holds {units.size(kept.bytes)}, of which only {' and '.join(calls)} is read",
+        f"`{name}` holds {number} of up to {shape}. All that is read of them, at "
+        f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}, is {' and '.join(calls)}: "
+        f"{units.size(round(kept.bytes * left))}.",
+        f"Reduce each tensor before it is kept, at {filling} {at}: store {_reduced(calls, reductions)} in `{name}` "
+        "instead of the whole tensor.",
+        lines,
+    )
+    return [needless]
+
+
+def _reduced(calls: list[str], reductions: tuple[Reduction, ...]) -> str:
+    if any(each.of.joined is not None and each.running and each.over_items for each in reductions):
+        return "one running result"
+    if any(each.of.stacked for each in reductions):
+        return "the reduced one"
+    return " and ".join(f"`x{'' if call[1] == '[' else '.'}{call[1:-1]}{'.clone()' if call[1] == '[' else ''}`" for call in calls)
