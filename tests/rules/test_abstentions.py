@@ -18,6 +18,7 @@ NEEDS = {
     ),
     "blocking_h2d_copy": "whether the copied host memory is pageable or pinned, which this trace does not say",
     "broadcast_then_reduced": "in which lines the memory of the process was high",
+    "cancelled_results": "a close look at the operators and their tensors",
     "clocks_held_down": "at least 10 readings of the device’s clock reasons under load",
     "cold_start_dominates": "steps, to tell the first from the later ones",
     "conv_autotune_off": "the setting `torch.backends.cudnn.benchmark`",

@@ -51,6 +51,7 @@ BY_SAMPLES = ("broadcast_then_reduced",)
 # the line that sampled stacks stand in, that the close look saw, or that the text has
 BY_STACKS = {
     "broadcast_then_reduced": (2, 3),
+    "cancelled_results": (3, 4),
     "costly_call_per_item": (3,),
     "evaluation_share": (8,),
     "hardly_read": (3, 4),

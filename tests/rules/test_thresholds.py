@@ -232,6 +232,10 @@ EDGES = (
     Edge("per_sample_fetch", "waits_per_sample", lambda c, x: fetched(blocked=x), 89, 90, None, HIGH),
     Edge("per_sample_fetch", "transforms_share", lambda c, x: fetched(resize_ms=x - 0.01), 2, 1.99, None, HIGH),
     # of the operators’ time; zeros, and columns of a small diagonal matrix; taps
+    Edge("cancelled_results", "work_share", lambda c, x: c.looked(x * 4 / 3), 4.9, 5.01, None, LOW),
+    Edge("cancelled_results", "low_share", lambda c, x: c.looked(x * 4 / 3), 9.9, 10.01, LOW, MEDIUM),
+    Edge("cancelled_results", "high_share", lambda c, x: c.looked(x * 4 / 3), 29.9, 30.01, MEDIUM, HIGH),
+    Edge("cancelled_results", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
     Edge("mostly_zeros", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
     Edge("mostly_zeros", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),
     Edge("mostly_zeros", "high_share", lambda c, x: c.looked(x / c.SAVED), 29.9, 30.01, MEDIUM, HIGH),

@@ -1,4 +1,4 @@
-"""Results that do not matter because a factor is exactly 0 or 1: `u + 1.0 * (c - u)` is c, `loss + 0.0 * other` is loss.
+"""Results that do not matter, as a factor is exactly 0 or 1: `u + 1.0 * (c - u)` is c, `loss + 0.0 * other` is loss.
 
 Sums, differences and multiples of tensors of one shape are followed as linear combinations, and what is zero through
 backward passes, which are linear in the gradient they begin with.
@@ -173,9 +173,7 @@ def _sum(one: Combination, other: Combination) -> Combination:
     terms = dict(one.terms)
     for base, factor in other.terms.items():
         terms[base] = terms.get(base, 0.0) + factor
-    return Combination(
-        {base: factor for base, factor in terms.items() if factor}, one.by if one.by >= 0 else other.by
-    )
+    return Combination({base: factor for base, factor in terms.items() if factor}, one.by if one.by >= 0 else other.by)
 
 
 def _number(arguments: Sequence[object], at: int) -> float | None:

@@ -23,7 +23,8 @@ from gpuprof.model.trace import Trace
 class CancelledPlace:
     """What one factor, of exactly `factor` (0 or 1), cancels: `factor_at` is its line, `cancelled_at` the line whose
     result does not depend on it, `places` those that compute it, most time first: rows of the looked places. `rows` of
-    looked_operators take `rows_ns`, of which `wasted_ns` are for nothing, `share` of the time of all operators, 0..1."""
+    looked_operators take `rows_ns`, of which `wasted_ns` are for nothing, `share` of the time of all operators, 0..1.
+    """
 
     factor: int
     factor_at: int

@@ -21,6 +21,7 @@ _UNREAD_CALLS = {
     "appendleft", "clear", "update", "isinstance", "type", "id",
 }  # fmt: skip
 _MOST_NAMES = 40
+_APART = Kept()
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class _Uses:
         self.whole = False
         self._done: set[tuple[str, int, int]] = set()
 
-    def follow(self, name: str, scope: ast.AST, kept: Kept = Kept(), after: int = 0) -> bool:
+    def follow(self, name: str, scope: ast.AST, kept: Kept = _APART, after: int = 0) -> bool:
         """Whether all uses of that name behind line `after` read reductions alone."""
         key = (name, id(scope), after)
         if key in self._done:
@@ -113,9 +114,11 @@ class _Uses:
     def _rebound(self, name: str, scope: ast.AST, after: int) -> float:
         """The last line of the statement that binds it to something else that is made of it."""
         for node in _inside(scope, name):
-            if isinstance(node, ast.Assign) and node.lineno > after and any(_is(each, name) for each in node.targets):
-                if any(_is(inner, name) for inner in ast.walk(node.value)) or after:
-                    return node.end_lineno or node.lineno
+            if not isinstance(node, ast.Assign) or node.lineno <= after:
+                continue
+            binds = any(_is(each, name) for each in node.targets)
+            if binds and (after or any(_is(inner, name) for inner in ast.walk(node.value))):
+                return node.end_lineno or node.lineno
         return float("inf")
 
     def _used(self, node: ast.AST, name: str, scope: ast.AST, kept: Kept) -> bool:
@@ -142,9 +145,9 @@ class _Uses:
     def _called(self, call: ast.Call, node: ast.AST, scope: ast.AST, kept: Kept) -> bool | Kept:
         """True: a reduction, or nothing is read; False: it may read more; else what it makes."""
         called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if filled_in(call) is not None and isinstance(call.func, ast.Attribute) and self._holds(call.func.value, node):
-            if called not in _PASSING:
-                return True
+        target = filled_in(call)
+        if target is not None and called not in _PASSING and self._holds(target, node):
+            return True
         if called in _UNREAD_CALLS and (isinstance(call.func, ast.Name) or self._holds(call.func, node)):
             return True
         if node not in call.args[:1] and not self._holds(call.func, node):
@@ -166,7 +169,7 @@ class _Uses:
         if len(known) != 1 or node not in call.args:
             return False
         parameters = known[0].args.args  # type: ignore[attr-defined]
-        at = call.args.index(node)  # type: ignore[arg-type]
+        at = call.args.index(node)
         return at < len(parameters) and self.follow(parameters[at].arg, known[0], kept)
 
     def _taken(self, index: ast.Subscript, node: ast.AST, kept: Kept) -> bool | Kept:

@@ -14,7 +14,8 @@ Why it costs
 What to do
     Of a part of a tensor keep `part.clone()`. Where only the mean of the copies is used, keep one running sum. Make
     windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`. Rows that
-    are all alike are `row.expand(n, -1)`. Reduce what a loop or a hook keeps before it is kept: `kept.append(x.mean(1))`.
+    are all alike are `row.expand(n, -1)`. Reduce what a loop or a hook keeps before it keeps it:
+    `kept.append(x.mean(1))`.
 
 When to leave it
     When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell.
@@ -30,6 +31,7 @@ from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTens
 from gpuprof.analyses.memory.reducing_calls import Reduction
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
 from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory, place_of
 
 _NOTEBOOKS = ("ipykernel", "IPython")
@@ -72,14 +74,18 @@ class HeldBeyondNeed(Rule):
                 "what the names of the notebook hold",
                 "This recording does not hold it; profile the cell again with `%%gpuprofile`.",
             )
-        answers = [self._device(each) for each in found.devices]
+        told = MemoryKeptByHooksOrGraphs().check(results)
+        names = str(told.evidence["names"]).split(", ") if isinstance(told, Finding) else []
+        answers = [self._device(each, names) for each in found.devices]
         findings = [each for each in answers if isinstance(each, Finding)]
         if findings:
             return max(findings, key=lambda each: float(each.evidence["saved_bytes"]))
         return next((each for each in answers if each is not None), None)
 
-    def _device(self, memory: DeviceKept) -> Finding | Abstention | None:
-        needless = [each for kept in memory.kept for each in _needless(kept, self.copies)]
+    def _device(self, memory: DeviceKept, told: list[str]) -> Finding | Abstention | None:
+        """`told`: names of which it is said that a hook or graphs fill them."""
+        kept_here = (kept for kept in memory.kept if not kept.hook or kept.name not in told)
+        needless = [each for kept in kept_here for each in _needless(kept, self.copies)]
         large = [each for each in needless if each.bytes >= self.saved_mib * MIB]
         if not large:
             return None
@@ -179,30 +185,35 @@ def _reduced_later(kept: KeptTensors) -> list[_Needless]:
     if kept.later is None or left is None:
         return []
     reductions, name = kept.later.reductions, kept.name
-    calls = list(dict.fromkeys(f"`{each.call}`" for each in reductions))[:_MOST_CALLS]
+    calls = " and ".join(dict.fromkeys(f"`{each.call}`" for each in reductions[:_MOST_CALLS]))
     lines = tuple(sorted({each.line for each in reductions}))
-    number, shape = units.plural(kept.tensors, "tensor"), "×".join(map(str, kept.shape or ()))
-    filling = units.plural(len(kept.lines), "line").partition(" ")[2]
-    at = ", ".join(map(str, kept.lines[:_MOST_CALLS]))
-    needless = _Needless(
-        kept,
-        round(kept.bytes * (1 - left)),
-        # a single number of all may be for show, with the rest for another cell
-        any(each.axes is not None for each in reductions),
-        f"`{name}` holds {units.size(kept.bytes)}, of which only {' and '.join(calls)} is read",
-        f"`{name}` holds {number} of up to {shape}. All that is read of them, at "
-        f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}, is {' and '.join(calls)}: "
-        f"{units.size(round(kept.bytes * left))}.",
-        f"Reduce each tensor before it is kept, at {filling} {at}: store {_reduced(calls, reductions)} in `{name}` "
-        "instead of the whole tensor.",
-        lines,
-    )
-    return [needless]
+    shape = "×".join(map(str, kept.shape or ()))
+    return [
+        _Needless(
+            kept,
+            round(kept.bytes * (1 - left)),
+            # a single number of all may be for show, with the rest for another cell
+            any(each.axes is not None for each in reductions),
+            f"`{name}` holds {units.size(kept.bytes)}, of which only {calls} is read",
+            f"`{name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}. All that {_at(lines)} reads of "
+            f"them is {calls}: {units.size(round(kept.bytes * left))}.",
+            f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions)} in `{name}` "
+            "instead of the whole tensor.",
+            lines,
+        )
+    ]
 
 
-def _reduced(calls: list[str], reductions: tuple[Reduction, ...]) -> str:
-    if any(each.of.joined is not None and each.running and each.over_items for each in reductions):
+def _at(lines: tuple[int, ...]) -> str:
+    numbers = ", ".join(map(str, lines[:_MOST_CALLS]))
+    return f"line {numbers}" if len(lines) == 1 else f"lines {numbers}"
+
+
+def _reduced(reductions: tuple[Reduction, ...]) -> str:
+    """What to store: of a tensor `x` that goes in."""
+    if any(each.over_items for each in reductions):
         return "one running result"
     if any(each.of.stacked for each in reductions):
         return "the reduced one"
-    return " and ".join(f"`x{'' if call[1] == '[' else '.'}{call[1:-1]}{'.clone()' if call[1] == '[' else ''}`" for call in calls)
+    written = (f"`x{each.call}.clone()`" if each.call[0] == "[" else f"`x.{each.call}`" for each in reductions)
+    return " and ".join(list(dict.fromkeys(written))[:_MOST_CALLS])

@@ -31,7 +31,6 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.cancelled_work import CancelledPlace, CancelledWork
 from gpuprof.rules.base.finding import Abstention, Finding, Where
-from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.unread import all_at, at, unread_unknown
@@ -42,8 +41,6 @@ from gpuprof.rules.saving.scope import graded
 @dataclass(frozen=True)
 class CancelledResults(Rule):
     """See the module."""
-
-    guard = Guard.NUMERIC
 
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")

@@ -44,11 +44,11 @@ def _guided(scale: float) -> Callable[[int], Any]:
     net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64))
     x, y = torch.rand(32, 64), torch.rand(32, 64)
 
-    @torch.no_grad()
     def turn(_: int) -> Any:
-        with_label = net(x + y)
-        without = net(x * 3)
-        return (without + scale * (with_label - without)).mean().item()
+        with torch.no_grad():
+            with_label = net(x + y)
+            without = net(x * 3)
+            return (without + scale * (with_label - without)).mean().item()
 
     return turn
 

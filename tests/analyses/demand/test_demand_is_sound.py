@@ -28,7 +28,8 @@ def _normed(x: Any) -> Any:
 
 def _written(x: Any) -> Any:
     y = x.clone()
-    y[..., :1] = y[..., -1:] * 2 if y.dim() else 0
+    if y.dim():
+        y[..., :1] = y[..., -1:] * 2
     return y
 
 

@@ -68,10 +68,13 @@ def test_something_else_may_read_the_whole(uses: str) -> None:
     assert later_reductions([KEPT + uses], "xs") is None
 
 
-@pytest.mark.parametrize("uses", ["z = torch.cat(xs).median(0)", "z = torch.stack(xs).std(0)", "z = torch.cat(xs).sum(7)"])
+@pytest.mark.parametrize(
+    "uses", ["z = torch.cat(xs).median(0)", "z = torch.stack(xs).std(0)", "z = torch.cat(xs).sum(7)"]
+)
 def test_a_reduction_that_parts_do_not_give(uses: str) -> None:
     found = later_reductions([KEPT + uses], "xs")
-    assert found is not None and found.left_share((8, 4, 2), 10) is None
+    assert found is not None
+    assert found.left_share((8, 4, 2), 10) is None
 
 
 def test_the_variable_of_a_function() -> None:

@@ -41,6 +41,7 @@ PEAK = ("fragmented_memory", "memory_near_limit")
 READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capped", "thermal_throttle")
 # What only a close look shows.
 LOOKED = (
+    "cancelled_results",
     "costly_algorithm",
     "hardly_read",
     "mostly_zeros",
@@ -136,8 +137,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     **dict.fromkeys(
         (
-            "costly_algorithm", "hardly_read", "mostly_zeros", "pieces_one_by_one", "product_order", "repeated_work",
-            "round_trips", "unread_gradients",
+            "cancelled_results", "costly_algorithm", "hardly_read", "mostly_zeros", "pieces_one_by_one",
+            "product_order", "repeated_work", "round_trips", "unread_gradients",
         ),
         (("cpu_build_or_cpu_tensors",), LOOKED),
     ),

@@ -1,0 +1,99 @@
+"""Activations of which only reductions are read later: the words, and what is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Cell, HeldTensors, Optimizer
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.registry import rule
+from tests.rules.memory.memory_runs import GIB, allocator, run
+
+LOOP = "outputs = []\nfor x in loader:\n    outputs.append(net(x))\n"
+HOOKED = """def keep(module, inputs, output):
+    acts.append(output)
+handle = net.register_forward_hook(keep)
+for x in loader:
+    net(x)
+handle.remove()
+"""
+
+
+def check(source: str, name: str = "outputs", *, steps: int = 0, **facts: Any) -> Finding | Abstention | None:
+    """Of 4 GiB in 32 tensors, of a peak of 6 GiB."""
+    figures: dict[str, Any] = {"kind": "global", "device": "cuda:0", "bytes": 4 * GIB, "tensors": 32, "graph_bytes": 0}
+    held = HeldTensors(name=name, **(figures | {"shape": (64, 128, 4096)} | facts))
+    optimizers = (Optimizer(name="SGD", parameters=4, elements=9, steps=steps),) if steps else ()
+    memory = allocator(6, 6, allocated_after_bytes=5 * GIB)
+    builder = run(held=(held,), allocators=(memory,), cell=Cell(source=source), optimizers=optimizers)
+    return rule("held_beyond_need").check(Results(builder.build()))
+
+
+def found(source: str, name: str = "outputs", **facts: Any) -> Finding:
+    answer = check(source, name, **facts)
+    assert isinstance(answer, Finding)
+    return answer
+
+
+def plain(text: str) -> str:
+    return text.replace("\xa0", " ")
+
+
+def test_means_of_what_a_loop_keeps() -> None:
+    finding = found(LOOP + "z = torch.cat(outputs).mean(1)")
+    assert plain(finding.title) == "`outputs` holds 4.00 GiB, of which only `mean(1)` is read"
+    assert finding.severity is Severity.HIGH and finding.where.lines == (3, 4)
+    assert finding.evidence["needless_bytes"] == 4 * GIB * 127 // 128
+    assert "32 tensors of up to 64×128×4096. All that line 4 reads of them is `mean(1)`" in plain(finding.explanation)
+    assert "at line 3: store `x.mean(1)` in `outputs`" in finding.change
+
+
+@pytest.mark.parametrize(
+    ("uses", "stored"),
+    [
+        ("z = torch.cat(outputs)[:, 0]", "`x[:, 0].clone()`"),
+        ("a, b = torch.cat(outputs).amax(1), torch.cat(outputs).amin(1)", "`x.amax(1)` and `x.amin(1)`"),
+        ("z = torch.stack(outputs).mean(0)", "one running result"),
+        ("z = torch.stack(outputs).std(2)", "the reduced one"),
+    ],
+)
+def test_what_to_store(uses: str, stored: str) -> None:
+    assert f"store {stored} in `outputs`" in found(LOOP + uses).change
+
+
+def test_a_single_number_may_be_for_show() -> None:
+    assert found(LOOP + "print(torch.cat(outputs).mean())").severity is Severity.LOW
+
+
+def test_what_a_hook_keeps() -> None:
+    finding = found(HOOKED + "z = torch.cat(acts).mean(1)", "acts", hook="keep", hooked="net")
+    assert finding.where.lines == (2, 7) and finding.severity is Severity.HIGH
+    assert check(HOOKED + "z = torch.cat(acts)", "acts", hook="keep", hooked="net") is None
+
+
+def test_a_hook_in_training_is_told_of_once() -> None:
+    """`memory_kept_by_hooks_or_graphs` says of it what each step leaves."""
+    source = HOOKED.replace("net(x)", "train(x)") + "z = torch.cat(acts).mean(1)"
+    assert check(source, "acts", hook="keep", hooked="net", steps=32) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "facts"),
+    [
+        (LOOP + "z = torch.cat(outputs)", {}),
+        (LOOP + "z = torch.cat(outputs).mean(1)\ntorch.save(outputs, 'o.pt')", {}),
+        # what is left is about as much
+        (LOOP + "z = torch.cat(outputs).mean(1)", {"shape": (64, 1, 4096)}),
+        # an older recording
+        (LOOP + "z = torch.cat(outputs).mean(1)", {"shape": None}),
+        # they need their graphs
+        (LOOP + "z = torch.cat(outputs).mean(1)", {"graphs": 32}),
+        # made at once, not one by one
+        ("outputs = net(data)\nz = outputs.mean(1)", {"tensors": 1}),
+    ],
+)
+def test_what_is_left_alone(source: str, facts: dict[str, Any]) -> None:
+    assert check(source, **facts) is None
