@@ -75,12 +75,18 @@ class ValueKind(IntEnum):
 
 class ZeroPattern(IntEnum):
     """Where a matrix that is mostly zeros has its other elements. Rows are what lies together in memory: a matrix that
-    is read transposed has its rows as columns. ONE_HOT: a single element that is not zero, and that one is 1."""
+    is read transposed has its rows as columns. ONE_HOT: a single element that is not zero, and that one is 1.
+
+    Of numbers that index an embedding, padding is counted instead of zeros: PADDED_LENGTH where all rows of the batch
+    are padded at some positions, PADDED_ROWS where the longest row is not.
+    """
 
     NONE = 0
     DIAGONAL = 1
     ONE_HOT_ROWS = 2
     ONE_HOT_COLUMNS = 3
+    PADDED_ROWS = 4
+    PADDED_LENGTH = 5
 
 
 class NodeFate(IntEnum):

@@ -117,7 +117,8 @@ LOOKED_VALUES = TableSchema(
             "float64",
             "share",
             "of its elements those that are zero, 0..1, of an operand of a large product; by a sample where many are"
-            " not, or where it is very large; NaN: not counted",
+            " not, or where it is very large; of indices of an embedding those that are padding, in the batch that was"
+            " read first; NaN: not counted",
         ),
         Column(
             "zero_pattern",

@@ -214,6 +214,7 @@ EDGES = (
     # of a peak of 12.5 GiB
     Edge("optimizer_state_dominates", "state_share", lambda c, x: c._run(x), 4.99, 5, None, MEDIUM),
     # tokens in 10,000 positions
+    Edge("padding_waste", "work_share", lambda c, x: c.looked(0.5, x), 19.9, 20, None, MEDIUM),
     Edge("padding_waste", "padding_share", lambda c, x: c._steps(x), 8_001, 7_999, None, MEDIUM),
     Edge("padding_waste", "high_share", lambda c, x: c._steps(x), 5_001, 5_000, MEDIUM, HIGH),
     # of a step of 10 ms

@@ -42,7 +42,7 @@ class KeptTensors:
     holds is added up as it is; `in_parts`: it is indexed, split, or given to a data set; `backward`: a backward pass
     begins at it. `function`: of a row of kind `frame` the function whose variable it is, with `meant` where it ran in a
     phase in which its graphs may be needed. `later`: the reductions of its tensors that are all that is read of them,
-    where that is so. `shape`: of the largest tensor.
+    where that is so, and `joined_bytes` what names of the joined ones hold besides. `shape`: of the largest tensor.
     """
 
     name: str
@@ -69,6 +69,7 @@ class KeptTensors:
     function: str | None = None
     meant: bool = False
     later: LaterReductions | None = None
+    joined_bytes: int = 0
     shape: tuple[int, ...] | None = None
 
 
@@ -122,7 +123,7 @@ class KeptMemory(Result):
         found = []
         for device in devices:
             mine = [each for each in rows if each.device == device]
-            kept = [replace(_kept(each, held, sources, by_text, phases), later=later[each]) for each in mine]
+            kept = [_with_later(_kept(each, held, sources, by_text, phases), later[each], held) for each in mine]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
             found.append(memory_of(trace, results, device, kept))
         return cls(tuple(found), True)
@@ -150,6 +151,11 @@ def _later(row: HeldTensors, sources: dict[str, str]) -> LaterReductions | None:
     name, function = _variable(row)
     known = row.shape and not row.graphs and row.kind in ("global", "frame") and name.isidentifier()
     return later_reductions(list(sources.values()), name, function) if known else None
+
+
+def _with_later(kept: KeptTensors, later: LaterReductions | None, held: tuple[HeldTensors, ...]) -> KeptTensors:
+    names = {(name, kept.function) for name in later.joined} if later else set()
+    return replace(kept, later=later, joined_bytes=sum(each.bytes for each in held if _variable(each) in names))
 
 
 def _levels(trace: Trace, device: str) -> tuple[int, ...]:

@@ -27,10 +27,11 @@ _APART = Kept()
 @dataclass(frozen=True)
 class LaterReductions:
     """`reductions`: all that is read of what the name holds. `whole`: the name stands for the joined tensor at the
-    end."""
+    end; `joined`: other names that do."""
 
     reductions: tuple[Reduction, ...]
     whole: bool
+    joined: tuple[str, ...] = ()
 
     def left_share(self, shape: tuple[int, ...], tensors: int) -> float | None:
         """Which share of the elements of `tensors` tensors of that shape all of them leave, 0..1; None: not known."""
@@ -50,7 +51,7 @@ class LaterReductions:
 def later_reductions(sources: Sequence[str], name: str, function: str | None = None) -> LaterReductions | None:
     """Of what is put into `name` (a variable of that function, else of the notebook), by the texts of the cells; None
     where something may read more than reductions of it, or nothing reads it."""
-    found, whole = list[Reduction](), False
+    found, joined_as, whole = list[Reduction](), list[str](), False
     for source in sources:
         text = _text(source)
         if text is None:
@@ -61,8 +62,9 @@ def later_reductions(sources: Sequence[str], name: str, function: str | None = N
             if not uses.follow(name, scope):
                 return None
             found += uses.reductions
+            joined_as += uses.joined
             whole |= uses.whole
-    return LaterReductions(tuple(found), whole) if found else None
+    return LaterReductions(tuple(found), whole, tuple(dict.fromkeys(joined_as))) if found else None
 
 
 class _Text:
@@ -91,12 +93,13 @@ class _Text:
 
 class _Uses:
     """Follows what a name holds from use to use. `reductions`: those that were met; `whole`: the name was bound to the
-    joined tensor."""
+    joined tensor; `joined`: other names in its scope were."""
 
     def __init__(self, text: _Text):
         self._text = text
         self.reductions: list[Reduction] = []
         self.whole = False
+        self.joined: list[str] = []
         self._done: set[tuple[str, int, int]] = set()
 
     def follow(self, name: str, scope: ast.AST, kept: Kept = _APART, after: int = 0) -> bool:
@@ -191,7 +194,9 @@ class _Uses:
             if not isinstance(target, ast.Name):
                 return False
             inner = self._scope_of(above)
-            self.whole |= target.id == name and inner is scope and kept.joined is not None
+            if kept.joined is not None and inner is scope:
+                self.whole |= target.id == name
+                self.joined += [target.id] if target.id != name else []
             return self.follow(target.id, inner, kept, after=above.end_lineno or above.lineno)
         if isinstance(above, ast.For | ast.comprehension) and above.iter is node:
             return kept.joined is None and self._each(above, node)

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from gpuprof.capture.look.fingerprint_taker import lazily_copied
+from gpuprof.capture.look.padding import is_index, padded
 from gpuprof.model.kinds import ZeroPattern
 from gpuprof.model.table import Array
 
-# the matrices of a product among its arguments, by the name of the operator without overload
+# the matrices of a product among its arguments, by the name of the operator without overload; and indices, which may be
+# padded
 _OPERANDS = {
     "aten::mm": ("self", "mat2"),
     "aten::bmm": ("self", "mat2"),
@@ -30,6 +32,7 @@ _OPERANDS = {
     "aten::addmv": ("mat",),
     "aten::matmul": ("self", "other"),
     "aten::linear": ("input", "weight"),
+    "aten::embedding": ("indices",),
 }
 # smaller operands make small products; on request, those too
 _FEWEST, _FEWEST_INSPECTED = 65_536, 1_024
@@ -74,7 +77,7 @@ class ZeroCounter:
 
     @staticmethod
     def operands(name: str) -> Sequence[str]:
-        """The arguments of that operator that are matrices of a product."""
+        """The arguments of that operator that are matrices of a product, or the indices of an embedding."""
         return _OPERANDS.get(name.partition(".")[0], ())
 
     def is_due(self, where: Hashable) -> bool:
@@ -84,7 +87,10 @@ class ZeroCounter:
         return number & (number - 1) == 0
 
     def count(self, tensor: Any, storage: Any) -> Counted:
-        """Of a tensor that is about to be multiplied; not counted where it does not fill its storage."""
+        """Of a tensor that is about to be multiplied; not counted where it does not fill its storage. Of indices those
+        that are padding."""
+        if is_index(tensor):
+            return NOT_COUNTED if lazily_copied(tensor) else padded(tensor)
         if tensor.numel() < self._fewest or str(tensor.dtype) not in _LAYOUTS or not _fills(tensor, storage):
             return NOT_COUNTED
         shape = _in_memory(tensor)

@@ -2,7 +2,8 @@
 
 What it finds
     Batches of sequences of which at least a fifth of all positions is padding, in a run that is bound by computing: by
-    their `attention_mask`, by another mask of booleans, or by tokens that all end in one and the same number.
+    their `attention_mask`, by another mask of booleans, or by tokens that all end in one and the same number. Batches
+    that no DataLoader makes are known on a CPU, by the close look, where they index an embedding.
 
 Why it costs
     The model computes a padded position like any other: all layers, forward and backward. Where every batch is padded
@@ -23,9 +24,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.padded_positions import PaddedPositions
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.model import intervals
 from gpuprof.model.context import Loader
@@ -33,8 +39,12 @@ from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.scope import Scope, graded
+
+_MOST_PLACES = 3
 
 
 @dataclass(frozen=True)
@@ -44,12 +54,17 @@ class PaddingWaste(Rule):
     padding_share: float = threshold(0.20, "of the positions: some is unavoidable in batches")
     high_share: float = threshold(0.50, "of the positions: then it is the first thing to mend")
     fixed_share: float = threshold(0.05, "of the positions lie beyond every sequence of their batch: a fixed length")
+    work_share: float = threshold(
+        0.10, "of the operators’ time goes to padding, where no loader is known: else too little"
+    )
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the padding of the loader with the most positions."""
         loaders = [each for each in results.context.loaders if each.token_positions and each.tokens is not None]
         loader = max(loaders, key=lambda each: known(each.token_positions), default=None)
-        if loader is None or _padding(loader) < self.padding_share:
+        if loader is None:
+            return self._looked(results)
+        if _padding(loader) < self.padding_share:
             return None
         activity, compute, scope = results.get(DeviceActivity), KernelTime.of(results), Scope.of(results)
         if activity.recorded is False:
@@ -62,6 +77,43 @@ class PaddingWaste(Rule):
         else:
             return None
         return self._finding(scope, loader, min(spent, scope.total_ns))
+
+    def _looked(self, results: Results) -> Finding | None:
+        """Of batches that no loader made, by the close look."""
+        found = results.get(PaddedPositions)
+        share = found.share * found.padded_share
+        seen = without_look(self.name, results) is None
+        if not seen or found.padded_share < self.padding_share or share < self.work_share:
+            return None
+        where, made = (line_words(results.get(LookedLines).line(each)) for each in (found.place, found.made_at))
+        at = f" The batch is made at {made}." if found.made_at >= 0 else ""
+        places = (found.place, found.made_at, *found.places[:_MOST_PLACES])
+        how = "lie beyond the longest sequence of their own batch: they are padded to a fixed length."
+        finding = Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"{units.percent(found.padded_share)} of the positions in the batches at {where} are padding",
+            explanation=(
+                f"In {units.plural(found.batches, 'batch', 'batches')} of up to {found.sequences}×{found.length} "
+                f"positions {units.percent(found.padded_share)} "
+                + (how if found.fixed else "are padding; the sequences in a batch differ much in length.")
+                + f" {units.percent(found.share)} of the operators’ time in the look goes to all positions.{at}"
+            ),
+            evidence={
+                "sequences": found.sequences,
+                "length": found.length,
+                "padding_share": round(found.padded_share, 4),
+                "operator_share": round(found.share, 4),
+            },
+            where=Where(lines=cell_lines(results, places)),
+            change="Pad each batch to its own longest sequence only (`ids[:, :longest]`), and sort the sequences by "
+            "length first, so that those of like length share a batch."
+            if found.fixed
+            else "Sort the sequences by length before they are put into batches, so that those of like length share "
+            "one.",
+        )
+        among = np.ones(len(results.get(ValueGraph).operators), bool)
+        return valued(results, finding, share, [found.rows], among, found.places, part=found.padded_share)
 
     def _finding(self, scope: Scope, loader: Loader, spent_ns: float) -> Finding:
         positions, tokens = known(loader.token_positions), known(loader.tokens)

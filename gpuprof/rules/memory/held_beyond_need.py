@@ -187,16 +187,18 @@ def _reduced_later(kept: KeptTensors) -> list[_Needless]:
     reductions, name = kept.later.reductions, kept.name
     calls = " and ".join(dict.fromkeys(f"`{each.call}`" for each in reductions[:_MOST_CALLS]))
     lines = tuple(sorted({each.line for each in reductions}))
+    verb = "are" if " and " in calls else "is"
+    again = f", and as much joined: {units.size(kept.joined_bytes)}" if kept.joined_bytes else ""
     shape = "×".join(map(str, kept.shape or ()))
     return [
         _Needless(
             kept,
-            round(kept.bytes * (1 - left)),
+            round((kept.bytes + kept.joined_bytes) * (1 - left)),
             # a single number of all may be for show, with the rest for another cell
             any(each.axes is not None for each in reductions),
-            f"`{name}` holds {units.size(kept.bytes)}, of which only {calls} is read",
-            f"`{name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}. All that {_at(lines)} reads of "
-            f"them is {calls}: {units.size(round(kept.bytes * left))}.",
+            f"`{name}` holds {units.size(kept.bytes)}, of which only {calls} {verb} read",
+            f"`{name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}{again}. All that is read of them, "
+            f"at {_at(lines)}, {verb} {calls}: {units.size(round(kept.bytes * left))}.",
             f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions)} in `{name}` "
             "instead of the whole tensor.",
             lines,

@@ -47,7 +47,9 @@ def test_means_of_what_a_loop_keeps() -> None:
     assert plain(finding.title) == "`outputs` holds 4.00 GiB, of which only `mean(1)` is read"
     assert finding.severity is Severity.HIGH and finding.where.lines == (3, 4)
     assert finding.evidence["needless_bytes"] == 4 * GIB * 127 // 128
-    assert "32 tensors of up to 64×128×4096. All that line 4 reads of them is `mean(1)`" in plain(finding.explanation)
+    assert "32 tensors of up to 64×128×4096. All that is read of them, at line 4, is `mean(1)`" in plain(
+        finding.explanation
+    )
     assert "at line 3: store `x.mean(1)` in `outputs`" in finding.change
 
 
