@@ -46,6 +46,7 @@ NEEDS = {
     "fragmented_memory": "the size of the device’s memory",
     "gc_pauses": "the pauses of Python’s garbage collector",
     "grad_in_inference": "the host’s operators",
+    "gradients_row_by_row": "a close look at the operators and their tensors",
     "gradients_unused": "how many weights the optimizers have",
     "gradients_zeroed_in_place": "the kernels that zero the gradients",
     "graph_breaks": "torch.compile’s count of graph breaks while it compiled these pieces",

@@ -54,6 +54,7 @@ BY_STACKS = {
     "cancelled_results": (3, 4),
     "costly_call_per_item": (3,),
     "evaluation_share": (8,),
+    "gradients_row_by_row": (3,),
     "hardly_read": (3, 4),
     "held_beyond_need": (5,),
     "costly_algorithm": (3,),

@@ -47,7 +47,7 @@ class Flow:
         self._operators, self._values, self._kept_needed = operators, values, kept_needed
         self._consists_of = consists_of or {}
         self._cancelled = cancelled or Cancelled()
-        self._forms = _forms(operators, values)
+        self._forms = forms_of(operators, values)
         self._opaque = _opaque(operators, values)
         self._needs: dict[int, Need] = {}
         self._taken_by: dict[int, int] = {}
@@ -175,7 +175,7 @@ class Flow:
 _HELD = _OF_A_MODEL | {ValueKind.GRADIENT}
 
 
-def _forms(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> list[Geometry]:
+def forms_of(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> list[Geometry]:
     """For each value the tensor that stands for it: the one that was made with its storage, else all of it, flat."""
     of_storage = dict[int, Geometry]()
     for operator in operators:

@@ -164,6 +164,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "per_sample_fetch": ("workers_oversubscribed",),
     # which say more of the same loop
     "pieces_one_by_one": (
+        "gradients_row_by_row",
         "loop_on_host",
         "python_loop_over_batch",
         "python_loop_over_slices",

@@ -43,6 +43,7 @@ READINGS = ("clocks_held_down", "energy_idle", "pcie_link_degraded", "power_capp
 LOOKED = (
     "cancelled_results",
     "costly_algorithm",
+    "gradients_row_by_row",
     "hardly_read",
     "mostly_zeros",
     "pieces_one_by_one",
@@ -142,6 +143,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         (("cpu_build_or_cpu_tensors",), LOOKED),
     ),
+    "gradients_row_by_row": ((), LOOKED),
     "unread_results": ((), LOOKED),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
