@@ -13,6 +13,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.operator_traits import named, own_name
+from gpuprof.analyses.dataflow.summed_products import summed_product
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.demand.geometry import Geometry
@@ -27,6 +28,7 @@ class Algorithm(Enum):
     CONVOLUTION = "convolution"
     INVERSE = "inverse"
     DIFFERENCES = "differences"
+    PRODUCTS = "products"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +36,9 @@ class CostlyUse:
     """All uses of one algorithm at one line.
 
     `places`: rows of the looked places, the line of the costly operator first. `shapes` in words and `size` (taps of a
-    convolution, rows of a matrix, the length of what is reduced) are of the largest use, `factor` is how many times as
-    long it takes as the alternative. `rows` of looked_operators take `rows_ns`, of which `saved_ns` are saved, `share`
-    of the time of all operators, 0..1.
+    convolution, rows of a matrix, the length of what is reduced or summed) are of the largest use, `factor` is how many
+    times as long it takes as the alternative. `rows` of looked_operators take `rows_ns`, of which `saved_ns` are saved,
+    `share` of the time of all operators, 0..1.
     """
 
     algorithm: Algorithm
@@ -86,7 +88,8 @@ class _Found:
 _CONVOLUTIONS = frozenset(("convolution", "conv1d"))
 _INVERSES = frozenset(("linalg_inv_ex", "linalg_inv", "inverse"))
 _DIFFERENCES = frozenset(("sub", "rsub"))
-_STARTS = _CONVOLUTIONS | _INVERSES | _DIFFERENCES
+_MULTIPLIED = frozenset(("mul",))
+_STARTS = _CONVOLUTIONS | _INVERSES | _DIFFERENCES | _MULTIPLIED
 _FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "matmul": 0, "addmm": 1, "baddbmm": 1, "addmv": 1}
 _SUMS = frozenset(("sum", "norm", "linalg_vector_norm", "mean"))
 _TYPES = ("float32", "float64")
@@ -124,6 +127,8 @@ class _AlgorithmFinder:
                 found.append(self._inverse(row, each))
             elif name in _DIFFERENCES:
                 found.append(self._differences(row, each))
+            elif name in _MULTIPLIED:
+                found.append(self._products(row, each))
         return [each for each in found if each is not None]
 
     def _is_plain(self, operator: LookedOperator) -> bool:
@@ -192,6 +197,18 @@ class _AlgorithmFinder:
                 return None
             value = reader.results[0].value
         return None
+
+    def _products(self, row: int, operator: LookedOperator) -> _Found | None:
+        """Of all pairs of elements, summed along one axis."""
+        made = operator.results[0].geometry if operator.results else None
+        readers = self._readers(operator.results[0].value) if made is not None and len(made.shape) > 1 else None
+        if made is None or readers is None or len(readers) != 1:
+            return None
+        total = self.operators[readers[0]]
+        found = summed_product(operator, total) if own_name(total.name) == "sum" and not total.writes else None
+        if found is None:
+            return None
+        return _Found(Algorithm.PRODUCTS, (row, readers[0]), _times(made.shape), found.length, found.factor)
 
 
 def _convolution(row: int, operator: LookedOperator) -> _Found | None:

@@ -3,19 +3,20 @@
 What it finds
     In the close look, operators at shapes for which torch has a faster way: a one-dimensional convolution with a
     kernel of hundreds or thousands of taps, an inverse that is only multiplied, the differences of all pairs of rows
-    that are squared and summed. The way that runs takes about twice as long as the other one or more, by formulas
-    fitted to measurements, and what that saves is 5% of the operators’ time or more.
+    that are squared and summed, products of a matrix with a vector or of all pairs of rows that are summed. The way
+    that runs takes about twice as long as the other one or more, by formulas fitted to measurements, and what that
+    saves is 5% of the operators’ time or more.
 
 Why it costs
     A direct convolution takes taps × samples operations, by the FFT it is samples × log(samples). An inverse takes
-    three times as long as the factorization that solves the same system. Differences of all pairs are written and
-    read several times before they are summed.
+    three times as long as the factorization that solves the same system. Differences and products of all pairs are
+    written and read several times before they are summed.
 
 What to do
     Convolve with `torch.fft.rfft` and `irfft` at the length of signal and kernel together. Write
     `torch.linalg.solve(A, b)` for `torch.linalg.inv(A) @ b`, and `torch.cholesky_solve` where A is symmetric and
-    positive definite. Use `torch.cdist(a, b)` for distances. Sums are rounded in another order, so results change
-    slightly.
+    positive definite. Use `torch.cdist(a, b)` for distances, `A @ b` for `(A * b).sum(1)`. Sums are rounded in another
+    order, so results change slightly.
 
 When to leave it
     When the kernel is short in other parts of the cell, or when differences of nearly equal rows need all digits: then
@@ -61,8 +62,8 @@ class CostlyAlgorithm(Rule):
         if lacking is not None:
             return lacking
         costly = [each for each in results.get(CostlyAlgorithms).uses if each.factor >= self.cost_factor]
-        if any(each.algorithm is Algorithm.DIFFERENCES for each in costly) and _is_told_of_memory(results):
-            costly = [each for each in costly if each.algorithm is not Algorithm.DIFFERENCES]
+        if any(each.algorithm in _BROADCASTS for each in costly) and _is_told_of_memory(results):
+            costly = [each for each in costly if each.algorithm not in _BROADCASTS]
         share = sum(each.share for each in costly)
         if not costly or share < self.work_share:
             return None
@@ -90,10 +91,12 @@ class CostlyAlgorithm(Rule):
         return valued(results, finding, share, [each.rows for each in costly], among, places, part=part)
 
 
+_BROADCASTS = (Algorithm.DIFFERENCES, Algorithm.PRODUCTS)
 _TITLES = {
     Algorithm.CONVOLUTION: "The long convolution at {where} is faster by FFT",
     Algorithm.INVERSE: "The inverse at {where} is only multiplied: solve instead",
     Algorithm.DIFFERENCES: "Distances at {where} go through all differences",
+    Algorithm.PRODUCTS: "Products at {where} are written out to be summed: use a matrix product",
 }
 _SLIGHTLY = "Sums are rounded in another order: results change slightly."
 _CHANGES = {
@@ -110,11 +113,17 @@ _CHANGES = {
         "Use `torch.cdist(a, b)` at {where}, which makes only the distances (`.square()` for squared ones, `p=1` for "
         "sums of absolute differences). " + _SLIGHTLY
     ),
+    Algorithm.PRODUCTS: (
+        "Use a matrix product at {where}, which adds up without writing each product: `A @ b` instead of "
+        "`(A * b).sum(1)`, `a @ b.T` instead of `(a[:, None] * b[None]).sum(-1)`, `torch.einsum` for other axes. "
+        + _SLIGHTLY
+    ),
 }
 _WORDS = {
     Algorithm.CONVOLUTION: "convolves directly ({shapes})",
     Algorithm.INVERSE: "inverts a matrix of {shapes}",
     Algorithm.DIFFERENCES: "computes differences of {shapes}, and reduces each to one number",
+    Algorithm.PRODUCTS: "computes products of {shapes}, and adds them up along one axis",
 }
 
 

@@ -175,3 +175,55 @@ def test_what_each_of_two_looks_holds_at_its_end() -> None:
         .uses
     )
     assert (one.count, two.count) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("code", "length", "factor"),
+    [
+        (lambda a, b: (a[:, None, :] * b[None, :, :]).sum(-1), 40, 10),
+        (lambda a, b: (a.T[:, :, None] * b.T[:, None, :]).sum(0), 40, 10),
+        (lambda a, b: torch.mul(a.unsqueeze(1), b).sum(dim=2, keepdim=True), 40, 10),
+        (lambda a, b: (torch.rand(300, 200) * b[:, 0]).sum(1), 200, 2.5),
+        (lambda a, b: (torch.rand(300, 200) * a[:, :1]).sum(0), 300, 2.5),
+        (lambda a, b: (torch.rand(8, 100, 40) * torch.rand(8, 100, 1)).sum(1), 100, 2.2),
+    ],
+)
+def test_products_that_are_summed(code: Callable[..., Any], length: int, factor: float) -> None:
+    a, b = signal(300, 40), signal(200, 40)
+    (found,) = worth(lambda: code(a, b).exp())
+    assert (found.algorithm, found.size, found.factor, found.count) == (Algorithm.PRODUCTS, length, factor, 2)
+
+
+def test_a_weighted_sum_in_a_training_step() -> None:
+    mask, risk = (signal(300, 300) > 0.5).float(), signal(300).requires_grad_()
+
+    def step() -> None:
+        (mask * risk.exp()[None, :]).sum(dim=1).log().sum().backward()
+
+    (found,) = worth(step)
+    assert found.algorithm is Algorithm.PRODUCTS and len(found.rows) >= 4
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # row by row, without any pair
+        lambda a, b: (a[:200] * b).sum(-1),
+        # all of them, and two axes at a time
+        lambda a, b: (a[:, None] * b[None]).sum(),
+        lambda a, b: (a[:, None] * b[None]).sum((1, 2)),
+        # an axis that one side alone has
+        lambda a, b: (a[:, None] * b[None]).sum(0),
+        # short sums of few lines, and what a batch of vectors hardly gains
+        lambda a, b: (torch.rand(300, 20) * a[0, :20]).sum(1),
+        lambda a, b: (torch.rand(8, 100, 128) * torch.rand(8, 1, 128)).sum(2),
+        lambda a, b: (torch.rand(300, 200) * 3.0).sum(1),
+        # something else reads them
+        lambda a, b: [(product := a[:, None] * b[None]).sum(-1), product.amax()],
+        lambda a, b: (a[:, None] * b[None]).amax(-1),
+        lambda a, b: (a[:, None] * b[None]).half().sum(-1),
+    ],
+)
+def test_products_that_no_matrix_product_makes_sooner(code: Callable[..., Any]) -> None:
+    a, b = signal(300, 40), signal(200, 40)
+    assert worth(lambda: code(a, b)) == ()

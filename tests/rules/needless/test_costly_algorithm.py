@@ -52,6 +52,12 @@ def looked(line: str) -> Trace:
             "`torch.cdist(a, b)` at line 8",
             None,
         ),
+        (
+            "return (p[:, None] * q[None]).sum(-1)",
+            "Products at line 8 are written out to be summed: use a matrix product",
+            "`a @ b.T` instead of `(a[:, None] * b[None]).sum(-1)`",
+            None,
+        ),
     ],
 )
 def test_what_the_line_is_told(line: str, title: str, change: str, added: str | None) -> None:
