@@ -51,13 +51,13 @@ class Cancelled:
     @classmethod
     def of(cls, operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> Cancelled:
         """From the operators in the order in which they ran."""
-        walk = _Walk(operators, values)
+        walk = _CombinationWalk(operators, values)
         for row in range(len(operators)):
             walk.step(row)
         return walk.found
 
 
-class _Walk:
+class _CombinationWalk:
     def __init__(self, operators: Sequence[LookedOperator], values: Sequence[LookedValue]):
         self._operators, self._values = operators, values
         self._known: dict[Base, Combination] = {}

@@ -58,13 +58,15 @@ class CancelledWork(Result):
         wasted_ns = table["duration_ns"] * more
         if not wasted_ns.any():
             return cls(())
-        found = _Found(operators, values, cancelled, wasted_ns, {row for row, each in enumerate(without) if each.share})
+        found = _CancelledRows(
+            operators, values, cancelled, wasted_ns, {row for row, each in enumerate(without) if each.share}
+        )
         columns = {name: table[name] for name in ("place", "forward_place", "iteration", "duration_ns", "backward")}
         places = (found.place(number, rows, columns) for number, rows in found.by_factor(columns).items())
         return cls(tuple(sorted((each for each in places if each is not None), key=lambda each: -each.wasted_ns)))
 
 
-class _Found:
+class _CancelledRows:
     def __init__(
         self,
         operators: Sequence[LookedOperator],

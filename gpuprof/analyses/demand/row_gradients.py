@@ -52,12 +52,12 @@ class RowGradients(Result):
         if not passes:
             return cls()
         filled = FilledRows(operators, values_of(trace))
-        groups = defaultdict[Hashable, list[_Pass]](list)
+        groups = defaultdict[Hashable, list[_RowPass]](list)
         for each in passes:
             if filled.stays(each.rows) >= _STAY:
                 place = int(table["place"][each.first])
                 groups[place, int(table["iteration"][each.first]), each.batch].append(each)
-        by_place = defaultdict[int, list[list[_Pass]]](list)
+        by_place = defaultdict[int, list[list[_RowPass]]](list)
         for (place, _, _), members in groups.items():  # type: ignore[misc]
             # a row that comes again is another calculation
             if place >= 0 and len({each.number for each in members}) == len(members):
@@ -67,7 +67,7 @@ class RowGradients(Result):
         return max(found, key=lambda each: each.share * each.saved_part, default=cls())
 
     @classmethod
-    def _at(cls, place: int, iterations: list[list[_Pass]], lasted: Array) -> Self:
+    def _at(cls, place: int, iterations: list[list[_RowPass]], lasted: Array) -> Self:
         most = max(iterations, key=len)
         rows = np.array(sorted(row for members in iterations for each in members for row in each.rows), np.int64)
         share = float(lasted[rows].sum()) / max(float(lasted.sum()), 1.0)
@@ -75,7 +75,7 @@ class RowGradients(Result):
 
 
 @dataclass(frozen=True)
-class _Pass:
+class _RowPass:
     """A backward pass of these operators; the first takes row `number` of `batch`."""
 
     rows: range
@@ -87,7 +87,7 @@ class _Pass:
         return self.rows[0]
 
 
-def _passes(operators: Sequence[LookedOperator], backward: Sequence[bool]) -> Iterator[_Pass]:
+def _passes(operators: Sequence[LookedOperator], backward: Sequence[bool]) -> Iterator[_RowPass]:
     row = 0
     while row < len(operators):
         if not backward[row]:
@@ -98,7 +98,7 @@ def _passes(operators: Sequence[LookedOperator], backward: Sequence[bool]) -> It
             end += 1
         at = _selected(operators[row])
         if at is not None:
-            yield _Pass(range(row, end), *at)
+            yield _RowPass(range(row, end), *at)
         row = end
 
 

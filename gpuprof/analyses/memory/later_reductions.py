@@ -67,7 +67,7 @@ def later_reductions(sources: Sequence[str], name: str, function: str | None = N
     return LaterReductions(tuple(found), whole, tuple(dict.fromkeys(joined_as))) if found else None
 
 
-class _Text:
+class _ParsedText:
     """A text as a tree, with the node above each."""
 
     def __init__(self, tree: ast.Module):
@@ -95,7 +95,7 @@ class _Uses:
     """Follows what a name holds from use to use. `reductions`: those that were met; `whole`: the name was bound to the
     joined tensor; `joined`: other names in its scope were."""
 
-    def __init__(self, text: _Text):
+    def __init__(self, text: _ParsedText):
         self._text = text
         self.reductions: list[Reduction] = []
         self.whole = False
@@ -245,9 +245,9 @@ class _Uses:
 
 
 @lru_cache(maxsize=16)
-def _text(source: str) -> _Text | None:
+def _text(source: str) -> _ParsedText | None:
     tree = parsed(source)
-    return None if tree is None else _Text(tree)
+    return None if tree is None else _ParsedText(tree)
 
 
 def _inside(scope: ast.AST, name: str) -> Iterator[ast.AST]:

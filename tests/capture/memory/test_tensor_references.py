@@ -52,6 +52,12 @@ def test_a_name_in_the_cell_or_in_a_function_of_the_notebook_is_in_use() -> None
     }
 
 
+def test_the_shape_of_the_largest_tensor() -> None:
+    kept = [torch.zeros(64, 2048), torch.zeros(16, 128, 1024), torch.zeros(8)]
+    (row,) = held_tensors({"kept": kept}, "train()")
+    assert row.shape == (16, 128, 1024) and row.tensors == 3
+
+
 def test_without_a_source_nothing_is_said_to_be_unused() -> None:
     assert rows({"x": block()}, None) == [("x", "global", MIB, True)]
 
@@ -143,4 +149,8 @@ def test_a_session_lists_what_the_notebook_holds(new_session: Callable[..., Sess
     session = Session(new_session()._options, cell=cell, namespace={"left": block(2)})
     session.start()
     held = session.stop().context.held
-    assert held == (HeldTensors(name="left", kind="global", device="cpu", bytes=2 * MIB, tensors=1, graph_bytes=0),)
+    assert held == (
+        HeldTensors(
+            name="left", kind="global", device="cpu", bytes=2 * MIB, tensors=1, graph_bytes=0, shape=(2 * MIB // 4,)
+        ),
+    )
