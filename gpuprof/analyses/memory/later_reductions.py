@@ -53,7 +53,7 @@ def later_reductions(sources: Sequence[str], name: str, function: str | None = N
     where something may read more than reductions of it, or nothing reads it."""
     found, joined_as, whole = list[Reduction](), list[str](), False
     for source in sources:
-        text = _text(source)
+        text = _text(source) if name in source else None
         if text is None:
             continue
         scopes: list[ast.AST] = [text.tree] if function is None else text.functions(function)
@@ -244,7 +244,7 @@ class _Uses:
         return node
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _text(source: str) -> _ParsedText | None:
     tree = parsed(source)
     return None if tree is None else _ParsedText(tree)
