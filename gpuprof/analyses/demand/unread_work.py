@@ -165,8 +165,12 @@ def _places(rows: Sequence[_Row]) -> tuple[UnreadPlace, ...]:
         lines[row.place, row.forward_place, row.backward].append(row)
     found = []
     for there in lines.values():
+        partly = {row.name for row in there if row.kind is Unread.PARTS}
         for kind in Unread:
             wasted = [row for row in there if row.kind is kind and row.duration_ns]
+            if kind is Unread.RESULTS:
+                # where a part is read another time, who read it was not seen this time
+                wasted = [row for row in wasted if row.name not in partly]
             if wasted and _each_time(wasted, there):
                 found.append(_place(kind, wasted, there, rows))
     return tuple(sorted(found, key=lambda place: -place.wasted_ns))

@@ -241,3 +241,16 @@ def test_the_first_of_a_whole_sort(inference: bool) -> None:
         (place,) = found(each_turn(lambda: scores.argsort(dim=1, descending=True)[:, :20].sum()), Unread.PARTS)
         assert place.operator.startswith(("aten::sort", "aten::argsort")) and place.elements_read == 40 * 20
         assert not found(each_turn(lambda: scores.argsort(dim=1).sum()), Unread.PARTS)
+
+
+def test_what_is_read_in_part_another_time_is_no_result_that_nobody_reads() -> None:
+    """The look missed who read the first: a view of it came back as another tensor."""
+    look = LookBuilder().tensor("k", shape=(20,))
+    for each in range(3):
+        look.tensor(f"x{each}", shape=(20, 400))
+        look.operator("aten::argsort", 90, reads=f"x{each}", makes=f"r{each}", shape=(20, 400), iteration=each)
+        if each:
+            look.part(f"top{each}", f"r{each}", shape=(20, 4), strides=(400, 1))
+            look.operator("aten::exp", 9, reads=f"top{each}", makes=f"y{each}", shape=(20, 4), line=2, iteration=each)
+        look.free(f"r{each}")
+    assert {place.kind for place in found(look.build())} == {Unread.PARTS}
