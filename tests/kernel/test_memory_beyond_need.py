@@ -1,4 +1,5 @@
-"""Views that keep whole tensors, copies of weights, windows written out, broadcasts: real cells and their cures."""
+"""Views that keep whole tensors, copies of weights, windows written out, outputs that are only reduced, broadcasts: real
+cells and their cures."""
 
 from __future__ import annotations
 
@@ -46,6 +47,14 @@ windows = torch.stack([signal[i : i + 400] for i in range(0, 199_600)])
 for step in range(40):
     batch = windows[torch.randint(len(windows), (64,))]
     time.sleep(0.05)
+"""
+MEANS = """%%gpuprofile --display none
+outputs = []
+with torch.no_grad():
+    for batch in range(100):
+        outputs.append(net(torch.randn(64, 40, 512)))
+        time.sleep(0.02)
+pooled = torch.cat([each.mean(1) for each in outputs])
 """
 SAMPLED = """%%gpuprofile --display none
 def sample(x):
@@ -109,7 +118,7 @@ for step in range(6):
     opt.step()
 """
 FREED = """
-first = snapshots = windows = images = difference = distance = signal = mean = tokens = batch = None
+first = snapshots = windows = images = outputs = pooled = difference = distance = signal = mean = tokens = batch = None
 import ctypes, gc
 gc.collect()
 ctypes.CDLL(None).malloc_trim(0)
@@ -118,6 +127,7 @@ FAULTY = (
     (VIEWS, "held_beyond_need", "`first`", 6),
     (COPIES, "held_beyond_need", "`snapshots`", 5),
     (WINDOWS, "held_beyond_need", "`windows`", 4),
+    (MEANS, "held_beyond_need", "`outputs`", 5),
     (SAMPLED, "memory_kept_by_hooks_or_graphs", "`images`", 9),
     (EVALUATION, "memory_kept_by_hooks_or_graphs", "`total`", 13),
     (PAIRS, "broadcast_then_reduced", "broadcast", 4),
@@ -125,6 +135,7 @@ FAULTY = (
 CURED = (
     VIEWS.replace("tokens[:, 0])", "tokens[:, 0].clone())"),
     WINDOWS.replace("torch.stack([signal[i : i + 400] for i in range(0, 199_600)])", "signal.unfold(0, 400, 1)"),
+    MEANS.replace("512)))", "512)).mean(1))").replace("each.mean(1)", "each"),
     RECURRENT,
     EVALUATION.replace("enable_grad()", "no_grad()"),
     SAMPLED.replace("def sample", "@torch.no_grad()\ndef sample"),
