@@ -1,5 +1,5 @@
-"""Views that keep whole tensors, copies of weights, windows written out, outputs that are only reduced, broadcasts: real
-cells and their cures."""
+"""Views that keep whole tensors, copies of weights, windows written out, outputs that are only reduced, broadcasts:
+real cells and their cures."""
 
 from __future__ import annotations
 
