@@ -33,8 +33,7 @@ _ALL, _NOTHING = Needed(1.0, 0, 0, -1), Needed(0.0, 0, 0, -1)
 class Flow:
     """What is needed of each value. `kept_needed`: what is there at the end is needed, since it may be read later.
     `consists_of`: by operator the tensors that its result consists of, where that is less than it reads.
-    `cancelled`: the same, and what a factor of 0
-    makes of a backward pass."""
+    `cancelled`: the same, and what a factor of 0 makes of a backward pass."""
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ ALSO_FOUND = {
     "allocator_calls_in_step": {
         "fires": ("sync_in_step",), "stays_quiet": ("sync_in_step",), "abstains": ("cold_start_dominates",),
     },
+    "cancelled_results": {"fires": ("unread_results",)},
     "copy_round_trip": {"stays_quiet": ("pageable_h2d_copy",)},
     "cpu_preprocessing": dict.fromkeys(("fires", "stays_quiet"), ("explicit_synchronize",)),
     "debug_mode_on": dict.fromkeys(("stays_quiet", "abstains"), ("launch_bound",)),
@@ -53,6 +54,8 @@ LOOKED = (
     "unread_gradients",
     "unread_results",
 )
+# And of which operators it tells the types.
+TYPED = (*LOOKED, "float64_compute")
 # What only samples of the stack show.
 SAMPLED = ("costly_call_per_item", "python_callback_per_item", "whole_collection_per_item")
 ALWAYS = {
@@ -141,10 +144,10 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "cancelled_results", "costly_algorithm", "hardly_read", "mostly_zeros", "pieces_one_by_one",
             "product_order", "repeated_work", "round_trips", "unread_gradients",
         ),
-        (("cpu_build_or_cpu_tensors",), LOOKED),
+        (("cpu_build_or_cpu_tensors",), TYPED),
     ),
-    "gradients_row_by_row": ((), LOOKED),
-    "unread_results": ((), LOOKED),
+    "gradients_row_by_row": ((), TYPED),
+    "unread_results": ((), TYPED),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),
