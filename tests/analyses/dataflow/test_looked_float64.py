@@ -21,14 +21,14 @@ def seen(code: Any) -> LookedFloat64:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_model_in_double_precision(dtype: torch.dtype) -> None:
-    net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 8)).to(dtype)
-    x = torch.randn(512, 64, dtype=dtype)
+    net = nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 256)).to(dtype)
+    x = torch.randn(2048, 256, dtype=dtype)
     found = seen(lambda look: net(x))
     if dtype is torch.float32:
         assert not len(found.rows) and found.share == found.weights_share == 0 and found.places == ()
     else:
-        # products, the ReLU and their like; views of weights are none
-        assert len(found.rows) >= 3 and found.share > 0.9 and 0 < found.weights_share <= found.share
+        # products, the ReLU and their like; views of weights are none; the share is of measured time
+        assert len(found.rows) >= 3 and found.share > 0.6 and 0 < found.weights_share <= found.share
         assert found.places and not found.solvers and not found.chosen
 
 
