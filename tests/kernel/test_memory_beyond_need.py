@@ -68,9 +68,9 @@ images = sample(torch.randn(1200, 512))
 print(images.std().item())
 """
 PAIRS = """%%gpuprofile --display none
-queries, gallery = torch.randn(1000, 64), torch.randn(4000, 64)
-for start in range(0, 1000, 100):
-    difference = queries[start : start + 100, None, :] - gallery[None, :, :]
+queries, gallery = torch.randn(1600, 64), torch.randn(4000, 64)
+for start in range(0, 1600, 200):
+    difference = queries[start : start + 200, None, :] - gallery[None, :, :]
     distance = (difference * difference).exp().abs().sqrt().sum(-1)
     best = distance.topk(5).indices
     del difference, distance

@@ -21,13 +21,13 @@ from gpuprof.capture.look.guard_level import GuardLevel, guarded, outside_frame
 from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads
-from gpuprof.capture.look.places import Places
+from gpuprof.capture.look.places import LinePath, Places
 from gpuprof.capture.look.rounds import rounds
 from gpuprof.capture.look.values import Values
 from gpuprof.capture.look.zeros import ZeroCounter
 from gpuprof.capture.memory.modules import modules_around
 from gpuprof.model.kinds import ValueKind
-from gpuprof.model.look import Look, LookedPlace
+from gpuprof.model.look import Look
 from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
@@ -117,9 +117,9 @@ class CloseLook:
         return self.iterations_seen, self._log.count()
 
     @property
-    def places(self) -> tuple[LookedPlace, ...]:
-        """The lines of the operators that it saw."""
-        return tuple(self._places.found) if self._start_ns else ()
+    def paths(self) -> set[LinePath]:
+        """The chains of lines by which it came to the operators that it saw."""
+        return self._places.paths if self._start_ns else set()
 
     @property
     def wall_ns(self) -> int:

@@ -1,8 +1,8 @@
 """When the cell is looked at closely: a few iterations after the recorded ones, where the cell has run long enough.
 
 It begins and ends between two iterations, where an optimizer has stepped or a batch is asked for. Where a cell has no
-iterations that are known, it begins and ends anywhere. Where it has, and much of its time goes to lines between the
-iterations, these are looked at, too.
+iterations that are known, it begins and ends anywhere. Where it has, and much of its time goes to lines that no look
+has seen, these are looked at, too: between the iterations, or in the iterations of another loop.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.capture.look.guard_level import outside_frame
 from gpuprof.capture.look.joined_looks import TakenLook, joined
 from gpuprof.capture.look.look_budget import LookBudget
-from gpuprof.capture.look.places import Places
+from gpuprof.capture.look.places import LinePath, Places
 from gpuprof.capture.look.work_elsewhere import WorkElsewhere
-from gpuprof.model.look import Look, LookedPlace
+from gpuprof.model.look import Look
 from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
@@ -76,7 +76,10 @@ class LookWatch:
         self._by_batches = self._looked = self._between_steps = False
         self._elsewhere, self._here_now = WorkElsewhere(), Places(filename)
         self._first_step = self._seen = self._steps_told = 0
+        # optimizers, by their identity: how often each has stepped since a look was last due, and which a look has seen
         self._stepped: dict[int, int] = {}
+        self._looked_at: set[int] = set()
+        self._stepped_last = 0
         self._last_sign_ns = self._most_wall_ns = 0
         self._tries = 0
         self._closed = False
@@ -94,6 +97,7 @@ class LookWatch:
         """An optimizer has stepped; called inside its `step()`, after the count and after the recording was told."""
         if not self._here():
             return
+        self._stepped_last = id(optimizer)
         self._stepped[id(optimizer)] = self._stepped.get(id(optimizer), 0) + 1
         if self._look is not None:
             self._look.step_ended(optimizer)
@@ -118,11 +122,12 @@ class LookWatch:
         elif look.installed:
             (self._ending if self._overdue(look) else self._waking).ask()
 
-    def seen_at(self, place: LookedPlace) -> None:
-        """From the watching thread: at which line of the user's code the main thread was just now."""
+    def seen_at(self, path: LinePath) -> None:
+        """From the watching thread: at which line of the user's code the main thread was just now, and how it came
+        there."""
         if self._closed or not self._wanted or self._look is not None or not self._steps():
             return
-        if self._elsewhere.note(place) and self._may_begin_elsewhere():
+        if self._elsewhere.note(path) and self._may_begin_elsewhere():
             self._beginning_elsewhere.ask()
 
     @property
@@ -232,10 +237,15 @@ class LookWatch:
             self._begin(iterations=None)
 
     def _begin_elsewhere(self) -> None:
-        number = self._here_now.of(sys._getframe())
-        new = number >= 0 and self._elsewhere.is_new(self._here_now.found[number])
+        path = self._here_now.path_of(sys._getframe())
         free = self._look is None and self._here() and self._may_begin_elsewhere()
-        if new and free and self._budget.left_ns >= _LEAST_ELSEWHERE_NS:
+        if not (path and free and self._elsewhere.is_new(path)):
+            return
+        if self._stepped_last not in self._looked_at and not self._pausing():
+            # another loop of steps: `_between` begins a look at its iterations
+            self._looked = False
+            self._stepped.clear()
+        elif self._budget.left_ns >= _LEAST_ELSEWHERE_NS:
             self._begin(iterations=None, between_steps=True)
 
     def _end_anywhere(self) -> None:
@@ -282,9 +292,11 @@ class LookWatch:
     def _took(self, look: CloseLook) -> None:
         self._budget.spend(look.cost_ns)
         self._taken.append(look)
-        self._elsewhere.seen(look.places)
+        self._elsewhere.seen(look.paths)
         if self._between_steps:
             self._elsewhere.looked()
+        else:
+            self._looked_at |= set(self._stepped)
         # steps that come after a look beside them are still to be looked at
         self._looked |= not self._between_steps
         self._look, self._between_steps = None, False

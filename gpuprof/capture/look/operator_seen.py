@@ -80,6 +80,8 @@ class OperatorWatch:
             return None
         with self.lock:
             place = self._places.of(frame) if here else self._places.of_thread(self._ident)
+            if here:
+                self._places.note_path(frame)
             if not isinstance(func, torch._ops.OpOverload) or place == COMPILED or self._captures():
                 self._left_out(args, backward=backward)
                 return None

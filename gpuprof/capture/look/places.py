@@ -11,7 +11,13 @@ from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.look import LookedPlace
 
 _MOST_FRAMES = 300
+# of a path: of deeper recursion the innermost ones
+_MOST_LINES = 32
 UNKNOWN, COMPILED = -1, -2
+
+
+# from the innermost line outward
+LinePath = tuple[LookedPlace, ...]
 
 
 class _CodeKind(IntEnum):
@@ -21,7 +27,10 @@ class _CodeKind(IntEnum):
 
 
 class Places:
-    """Numbers the user's lines. `found` are they, in order; the profiled cell's own file has the name ""."""
+    """Numbers the user's lines. `found` are they, in order; the profiled cell's own file has the name "".
+
+    `paths`: the chains of lines that were noted.
+    """
 
     def __init__(self, cell_filename: str | None):
         self._cell = cell_filename
@@ -29,6 +38,43 @@ class Places:
         self._numbers: dict[tuple[CodeType, int], int] = {}
         self._modules: frozenset[CodeType] = frozenset()
         self.found: list[LookedPlace] = []
+        self._paths: dict[tuple[tuple[CodeType, int], ...], LinePath | None] = {}
+
+    @property
+    def paths(self) -> set[LinePath]:
+        """The chains of lines that `note_path` met."""
+        return {self._lines(path) for path in self._paths}
+
+    def path_of(self, frame: FrameType | None) -> LinePath:
+        """The user's lines on the stack, from the innermost to the cell's own: one function that is called from two
+        loops is two paths. Empty where there is none."""
+        return self._lines(self.note_path(frame))
+
+    def note_path(self, frame: FrameType | None) -> tuple[tuple[CodeType, int], ...]:
+        """Note which path it is, for `paths`."""
+        path = list[tuple[CodeType, int]]()
+        kinds = self._kinds
+        for _ in range(_MOST_FRAMES):
+            if frame is None or len(path) == _MOST_LINES:
+                break
+            code = frame.f_code
+            kind = kinds.get(code)
+            if kind is None:
+                kind = self._known(code)
+            if kind is _CodeKind.USERS:
+                path.append((code, frame.f_lineno))
+                if code.co_filename == self._cell and code.co_name == "<module>":
+                    break
+            frame = frame.f_back
+        found = tuple(path)
+        self._paths.setdefault(found)
+        return found
+
+    def _lines(self, path: tuple[tuple[CodeType, int], ...]) -> LinePath:
+        lines = self._paths[path]
+        if lines is None:
+            lines = self._paths[path] = tuple(self._line(code, line) for code, line in path)
+        return lines
 
     def of(self, frame: FrameType | None) -> int:
         """The place of the innermost frame of the user's code, from `frame` outward; UNKNOWN where there is none, and
@@ -85,9 +131,11 @@ class Places:
         number = self._numbers.get((code, line))
         if number is None:
             number = self._numbers[code, line] = len(self.found)
-            file = "" if code.co_filename == self._cell else code.co_filename
-            self.found.append(LookedPlace(file, line, code.co_qualname))
+            self.found.append(self._line(code, line))
         return number
+
+    def _line(self, code: CodeType, line: int) -> LookedPlace:
+        return LookedPlace("" if code.co_filename == self._cell else code.co_filename, line, code.co_qualname)
 
     def _kind(self, filename: str) -> _CodeKind:
         if is_users(filename, self._cell):

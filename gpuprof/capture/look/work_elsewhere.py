@@ -1,40 +1,40 @@
-"""Whether a cell with steps spends its time elsewhere: in an evaluation, a generation, a simulation between them."""
+"""Whether a cell with steps spends its time elsewhere: in an evaluation, a generation, another loop of steps."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
-from gpuprof.model.look import LookedPlace
+from gpuprof.capture.look.places import LinePath
 
-_Line = tuple[str, int]
 # where the main thread was found, about ten times a second
-_LEAST_TICKS = 15
-_LEAST_SHARE = 0.25
-_MOST_TIMES = 3
+_LEAST_TICKS = 10
+_LEAST_SHARE = 0.1
+_MOST_TIMES = 6
 
 
 class WorkElsewhere:
-    """Counts at which lines the main thread is, and which of them a look has seen."""
+    """Counts on which lines the main thread is, and which of them a look has seen. A line is told apart by the lines
+    that led there: a model that is called in a training step and in an evaluation is two."""
 
     def __init__(self) -> None:
-        self._ticks: Counter[_Line] = Counter()
-        self._seen: set[_Line] = set()
+        self._ticks: Counter[LinePath] = Counter()
+        self._seen: set[LinePath] = set()
         self._times = 0
 
-    def note(self, place: LookedPlace) -> bool:
+    def note(self, path: LinePath) -> bool:
         """The main thread is there. True where that is work that no look has seen and that takes a good part of the
         time."""
-        self._ticks[place.file, place.line] += 1
-        return self.is_new(place) and self._times < _MOST_TIMES and self._worth_it()
+        self._ticks[path] += 1
+        return self.is_new(path) and self._times < _MOST_TIMES and self._worth_it()
 
-    def is_new(self, place: LookedPlace) -> bool:
-        """Whether no look has seen the line."""
-        return (place.file, place.line) not in self._seen
+    def is_new(self, path: LinePath) -> bool:
+        """Whether no look has seen the line, where it was reached that way."""
+        return path not in self._seen
 
-    def seen(self, places: Iterable[LookedPlace]) -> None:
+    def seen(self, paths: Iterable[LinePath]) -> None:
         """A look has seen these lines."""
-        self._seen |= {(each.file, each.line) for each in places}
+        self._seen |= set(paths)
 
     def looked(self) -> None:
         """The work elsewhere was looked at: what it met no operators of has none."""
@@ -42,5 +42,5 @@ class WorkElsewhere:
         self._times += 1
 
     def _worth_it(self) -> bool:
-        new = sum(count for line, count in self._ticks.items() if line not in self._seen)
+        new = sum(count for path, count in self._ticks.items() if path not in self._seen)
         return new >= max(_LEAST_TICKS, _LEAST_SHARE * self._ticks.total())

@@ -9,10 +9,20 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from typing import NamedTuple
 
 from gpuprof.capture.base.main_thread import MainThreadCall
-from gpuprof.capture.look.places import Places
-from gpuprof.model.look import LookedPlace
+from gpuprof.capture.look.places import LinePath, Places
+
+
+class Whereabouts(NamedTuple):
+    """Where the main thread was: at `at_ns` (monotonic), at the line with the number `place` (negative: none is known),
+    reached by `path`; and what the heap held when that was asked."""
+
+    at_ns: int
+    place: int
+    heap_bytes: int
+    path: LinePath
 
 
 class MainLine:
@@ -21,22 +31,18 @@ class MainLine:
     def __init__(self, filename: str | None):
         self._places = Places(filename)
         self._asked: deque[tuple[int, int]] = deque()
-        self._answered: deque[tuple[int, int, int]] = deque()
+        self._answered: deque[Whereabouts] = deque()
         self._question = MainThreadCall(self._answer)
 
-    def ask(self, heap_bytes: int) -> list[tuple[int, int, int]]:
-        """`(monotonic ns, place, heap bytes then)` of what was answered since the last call; a place is a number,
-        negative where no line is known. One long call answers at its end, for all that was asked meanwhile."""
+    def ask(self, heap_bytes: int) -> list[Whereabouts]:
+        """What was answered since the last call. One long call answers at its end, for all that was asked meanwhile."""
         self._asked.append((time.monotonic_ns(), heap_bytes))
         self._question.ask()
         return [self._answered.popleft() for _ in range(len(self._answered))]
 
-    def line(self, place: int) -> LookedPlace | None:
-        """The line that a place is."""
-        return self._places.found[place] if place >= 0 else None
-
     def _answer(self) -> None:
-        place = self._places.of(sys._getframe())
+        frame = sys._getframe()
+        place, path = self._places.of(frame), self._places.path_of(frame)
         for _ in range(len(self._asked)):
             asked_ns, heap_bytes = self._asked.popleft()
-            self._answered.append((asked_ns, place, heap_bytes))
+            self._answered.append(Whereabouts(asked_ns, place, heap_bytes, path))

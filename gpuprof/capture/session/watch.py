@@ -294,24 +294,24 @@ class Watch:
         if not self._without_steps():
             return False
         even = self._even_work.note(time.monotonic_ns(), self._limit.events)
-        for looked in self._main_line.ask(self._held_bytes):
-            even = self._even_lines.note(*looked) or even
+        for was in self._main_line.ask(self._held_bytes):
+            even = self._even_lines.note(was.at_ns, was.place, was.heap_bytes) or even
         return even and self._window.recorded_for_ns >= self._patience_ns
 
     def _look_elsewhere(self) -> None:
         """Tell the look where a cell with steps is."""
         if self._options.no_close_look or not self._steps.seen:
             return
-        for _, number, _ in self._main_line.ask(0):
-            if (place := self._main_line.line(number)) is not None:
-                self._look.seen_at(place)
+        for was in self._main_line.ask(0):
+            if was.path:
+                self._look.seen_at(was.path)
 
     def _follow_the_work(self) -> None:
         """Record anew where what was recorded is over, and the cell does something else."""
         over = self._window.ended_by == "even work" and self._window.over_in_the_cell
         if not (self._without_steps() and over) or self._look.installed:
             return
-        if any(self._even_lines.elsewhere(at_ns, place) for at_ns, place, _ in self._main_line.ask(0)):
+        if any(self._even_lines.elsewhere(was.at_ns, was.place) for was in self._main_line.ask(0)):
             self._window.record_again()
 
     def _step_ended(self) -> None:

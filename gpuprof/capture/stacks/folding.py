@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import site
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +18,20 @@ from gpuprof.model.table import Table
 # file, function, line
 Frame = tuple[str, str, int]
 OWN_FOLDER = str(Path(__file__).parents[2])
-# what begins and ends the recording, and saves it: none of it calls the user's code; operators that are looked at
+# what begins and ends the recording, and saves it: none of it calls the user's code; and looks at operators
 _AT_WORK = tuple(str(Path(OWN_FOLDER) / "capture" / room) for room in ("session", "look"))
+# an operator that is looked at runs in there, as it would without us
+_RUNS_OPERATORS = (str(Path(OWN_FOLDER) / "capture" / "look" / "close_look.py"), "dispatched")
 MOST_NODES = 200_000
 
 
-def is_ours(stack: Iterable[Frame]) -> bool:
-    """Whether gpuprof itself is at work there, for longer than a hook is: the time is none of the user's line."""
-    return any(filename.startswith(_AT_WORK) for filename, _, _ in stack)
+def is_ours(stack: Sequence[Frame]) -> bool:
+    """Whether gpuprof itself is at work there, for longer than a hook is: the time is none of the user's line. The
+    outermost frame is first."""
+    for filename, function, _ in reversed(stack):
+        if filename.startswith(_AT_WORK):
+            return (filename, function.rpartition(".")[2]) != _RUNS_OPERATORS
+    return False
 
 
 class StackTree:
@@ -46,6 +52,8 @@ class StackTree:
         """The node of a stack, outermost frame first; -1 where no code of the user is on it."""
         node = -1
         for filename, function, line in stack:
+            if filename.startswith(_AT_WORK):
+                break  # an operator that is looked at: without us it would run here
             if filename.startswith(OWN_FOLDER):
                 continue
             file = self._file(filename)

@@ -1,28 +1,36 @@
-"""When the lines between the steps of a cell are worth a look."""
+"""When lines that no look has seen are worth one."""
 
 from __future__ import annotations
 
+from gpuprof.capture.look.places import LinePath
 from gpuprof.capture.look.work_elsewhere import WorkElsewhere
 from gpuprof.model.look import LookedPlace
 
 
-def at(line: int, file: str = "") -> LookedPlace:
-    return LookedPlace(file, line, "f")
+def at(*lines: int, file: str = "") -> LinePath:
+    return tuple(LookedPlace(file, line, "f") for line in lines)
 
 
-def test_lines_that_no_look_has_seen_and_that_take_a_quarter_of_the_time() -> None:
+def test_lines_that_no_look_has_seen_and_that_take_a_tenth_of_the_time() -> None:
     work = WorkElsewhere()
     work.seen([at(3)])
-    assert not any(work.note(at(3)) for _ in range(100))
+    assert not any(work.note(at(3)) for _ in range(180))
     told = [work.note(at(7)) for _ in range(40)]
-    # 34 of 134 looks are a quarter and more
-    assert told.index(True) == 33 and all(told[33:])
+    # 20 of 200 ticks are a tenth
+    assert told.index(True) == 19 and all(told[19:])
     assert not work.note(at(3)) and work.note(at(7))
 
 
-def test_a_few_looks_say_nothing() -> None:
+def test_a_few_ticks_say_nothing() -> None:
     work = WorkElsewhere()
-    assert [work.note(at(7)) for _ in range(20)].index(True) == 14
+    assert [work.note(at(7)) for _ in range(20)].index(True) == 9
+
+
+def test_a_line_that_another_loop_calls_is_another_one() -> None:
+    work = WorkElsewhere()
+    work.seen([at(3, 60)])
+    assert not any(work.note(at(3, 60)) for _ in range(20))
+    assert [work.note(at(3, 71)) for _ in range(20)][-1]
 
 
 def test_what_was_looked_at_is_not_looked_at_again_even_without_operators() -> None:
@@ -33,9 +41,9 @@ def test_what_was_looked_at_is_not_looked_at_again_even_without_operators() -> N
     assert [work.note(at(9)) for _ in range(100)][-1]
 
 
-def test_there_are_three_at_most() -> None:
+def test_there_are_six_at_most() -> None:
     work = WorkElsewhere()
-    for line in range(3):
+    for line in range(6):
         assert [work.note(at(line)) for _ in range(200)][-1]
         work.looked()
     assert not any(work.note(at(9)) for _ in range(2000))
@@ -43,5 +51,5 @@ def test_there_are_three_at_most() -> None:
 
 def test_the_same_line_of_another_file_is_another_one() -> None:
     work = WorkElsewhere()
-    work.seen([at(3, "a.py")])
-    assert work.is_new(at(3)) and not work.is_new(at(3, "a.py"))
+    work.seen([at(3, file="a.py")])
+    assert work.is_new(at(3)) and not work.is_new(at(3, file="a.py"))

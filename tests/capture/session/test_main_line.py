@@ -6,12 +6,12 @@ import itertools
 import threading
 import time
 
-from gpuprof.capture.session.main_line import MainLine
+from gpuprof.capture.session.main_line import MainLine, Whereabouts
 
 
 def test_each_question_is_answered_by_the_line_that_ran() -> None:
     line = MainLine(__file__)
-    found: list[tuple[int, int, int]] = []
+    found: list[Whereabouts] = []
     asked = 0
     done = threading.Event()
 
@@ -29,16 +29,17 @@ def test_each_question_is_answered_by_the_line_that_ran() -> None:
         sum(range(100))
     thread.join()
     found.extend(line.ask(30))
-    places = {place for _, place, _ in found}
+    places = {each.place for each in found}
     assert asked - 2 <= len(found) <= asked + 1 and -1 not in places
+    assert all(each.path[0].function.startswith("test_each") for each in found)
     # heap readings and times are those of the questions, in order
-    assert [heap for _, _, heap in found] == list(range(len(found)))
-    assert all(one[0] <= other[0] for one, other in itertools.pairwise(found))
+    assert [each.heap_bytes for each in found] == list(range(len(found)))
+    assert all(one.at_ns <= other.at_ns for one, other in itertools.pairwise(found))
 
 
 def test_what_was_asked_in_one_long_call_is_answered_at_its_end() -> None:
     line = MainLine(__file__)
-    found: list[tuple[int, int, int]] = []
+    found: list[Whereabouts] = []
 
     def ask() -> None:
         time.sleep(0.05)
@@ -52,4 +53,4 @@ def test_what_was_asked_in_one_long_call_is_answered_at_its_end() -> None:
     thread.join()
     assert not found
     found.extend(line.ask(5))
-    assert len(found) >= 5 and len({place for _, place, _ in found[:5]}) == 1
+    assert len(found) >= 5 and len({each.place for each in found[:5]}) == 1

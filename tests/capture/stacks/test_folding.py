@@ -65,3 +65,13 @@ def test_the_time_in_which_a_recording_ends_is_ours() -> None:
     hook = (str(Path(OWN_FOLDER) / "capture" / "loading" / "loaders.py"), "next", 7)
     assert is_ours([(CELL, "<module>", 1), hook, ending, (TORCH, "stop", 2)])
     assert not is_ours([(CELL, "<module>", 1), hook, (TORCH, "forward", 2)])
+
+
+def test_an_operator_that_is_looked_at_is_the_users_and_looking_is_not() -> None:
+    look = f"{OWN_FOLDER}/capture/look"
+    calling = [(CELL, "<module>", 1), (TORCH, "linear", 2), (f"{look}/mode_stack.py", "_dispatch", 3)]
+    running = [*calling, (f"{look}/close_look.py", "CloseLook.dispatched", 4)]
+    assert not is_ours(running) and not is_ours([*running, (TORCH, "decomposed", 5)])
+    assert is_ours([*running, (f"{look}/operator_seen.py", "before", 5)]) and is_ours(calling)
+    tree = StackTree(CELL)
+    assert tree.node([*running, (TORCH, "OpOverload.__call__", 5)]) == tree.node(calling[:2])
