@@ -76,10 +76,12 @@ class LookWatch:
         self._by_batches = self._looked = self._between_steps = False
         self._elsewhere, self._here_now = WorkElsewhere(), Places(filename)
         self._first_step = self._seen = self._steps_told = 0
-        # optimizers, by their identity: how often each has stepped since a look was last due, and which a look has seen
+        # how often each optimizer has stepped since a look was last due; the loops that a look has seen, by where they
+        # step
         self._stepped: dict[int, int] = {}
-        self._looked_at: set[int] = set()
-        self._stepped_last = 0
+        self._loops: set[LinePath] = set()
+        self._looked_loops: set[LinePath] = set()
+        self._last_loop: LinePath = ()
         self._last_sign_ns = self._most_wall_ns = 0
         self._tries = 0
         self._closed = False
@@ -93,11 +95,13 @@ class LookWatch:
         if self._look is not None and self._here():
             self._look.step_begins(optimizer)
 
-    def optimizer_stepped(self, optimizer: Any) -> None:
-        """An optimizer has stepped; called inside its `step()`, after the count and after the recording was told."""
+    def optimizer_stepped(self, optimizer: Any, loop: LinePath = ()) -> None:
+        """An optimizer has stepped, first in those lines; called inside its `step()`, after the count and after the
+        recording was told."""
         if not self._here():
             return
-        self._stepped_last = id(optimizer)
+        self._last_loop = loop
+        self._loops.add(loop)
         self._stepped[id(optimizer)] = self._stepped.get(id(optimizer), 0) + 1
         if self._look is not None:
             self._look.step_ended(optimizer)
@@ -136,13 +140,13 @@ class LookWatch:
         return self._look is not None and self._look.installed
 
     def look_again(self) -> None:
-        """Something else is recorded from now on: that is to be looked at."""
+        """Something else is recorded from now on: that is to be looked at. What was seen of a loop of steps stays."""
         look = self._look
         if look is not None and look.installed:
             if not look.stop("seconds"):
                 return
             self._took(look)
-        if self._taken:
+        if self._taken and not self._looked_loops:
             self._cut_off, self._taken, self._looked = self._taken[-1], [], False
 
     def take_off(self) -> None:
@@ -241,7 +245,7 @@ class LookWatch:
         free = self._look is None and self._here() and self._may_begin_elsewhere()
         if not (path and free and self._elsewhere.is_new(path)):
             return
-        if self._stepped_last not in self._looked_at and not self._pausing():
+        if self._last_loop not in self._looked_loops and not self._pausing():
             # another loop of steps: `_between` begins a look at its iterations
             self._looked = False
             self._stepped.clear()
@@ -296,7 +300,7 @@ class LookWatch:
         if self._between_steps:
             self._elsewhere.looked()
         else:
-            self._looked_at |= set(self._stepped)
+            self._looked_loops |= self._loops
         # steps that come after a look beside them are still to be looked at
         self._looked |= not self._between_steps
         self._look, self._between_steps = None, False

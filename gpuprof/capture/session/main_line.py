@@ -41,8 +41,8 @@ class MainLine:
         return [self._answered.popleft() for _ in range(len(self._answered))]
 
     def _answer(self) -> None:
-        frame = sys._getframe()
-        place, path = self._places.of(frame), self._places.path_of(frame)
+        # no name for the frame: it would hold itself, and with it the user's frames and their tensors
+        place, path = self._places.of(sys._getframe()), self._places.path_of(sys._getframe())
         for _ in range(len(self._asked)):
             asked_ns, heap_bytes = self._asked.popleft()
             self._answered.append(Whereabouts(asked_ns, place, heap_bytes, path))

@@ -12,8 +12,10 @@ from enum import IntEnum
 
 import numpy as np
 
+from gpuprof.capture.look.places import LinePath
+from gpuprof.capture.session.step_loops import StepLoops
 from gpuprof.model.schema import ITERATIONS
-from gpuprof.model.table import Table
+from gpuprof.model.table import Array, Table
 from gpuprof.units import NS_PER_S
 
 _MOST_ENDS = 100_000
@@ -37,7 +39,8 @@ class StepCount:
     """Counts steps over a whole cell.
 
     A step is one `step()` of the optimizer that stepped most: two optimizers that alternate (a GAN), or one per
-    parameter, make one step together, and gradient accumulation makes one of several batches. Where no optimizer
+    parameter, make one step together, and gradient accumulation makes one of several batches. Loops that train one
+    after the other each have their own. Where no optimizer
     steps, a step is one batch, of the DataLoader that gave most, whose work has ended: the next one is asked for.
     """
 
@@ -47,7 +50,7 @@ class StepCount:
         self._clock_ns = clock_ns
         self._optimizer_ends_ns = array("q")
         self._loader_ends_ns = array("q")
-        self._optimizers_ns = 0
+        self._loops = StepLoops()
         self._spent_ns = array("q")
         self._last_sign_ns = 0
         self._left_out: list[tuple[int, int]] = []
@@ -64,14 +67,15 @@ class StepCount:
         """Steps that have ended."""
         return self._by_optimizer or max(self._by_loader, 0)
 
-    def optimizer_stepped(self, times: int, took_ns: int = 0) -> None:
-        """One optimizer has now stepped `times` times in this cell; the last one took so long, its closure apart."""
-        self._optimizers_ns += took_ns
-        self._last_sign_ns = self._clock_ns()
-        self._by_optimizer = max(self._by_optimizer, times)
-        if self._note(self._optimizer_ends_ns, self._by_optimizer):
-            self._spent_ns.extend([0] * (len(self._optimizer_ends_ns) - len(self._spent_ns)))
-            self._spent_ns[-1], self._optimizers_ns = self._optimizers_ns, 0
+    def optimizer_stepped(self, optimizer: int = 0, took_ns: int = 0, where: LinePath = ()) -> None:
+        """An optimizer, told apart by a number, has stepped. That took so long, its closure apart. `where`: the lines
+        in which it first stepped."""
+        now = self._last_sign_ns = self._clock_ns()
+        for ended in self._loops.stepped(optimizer, where, now, took_ns):
+            self._by_optimizer += 1
+            if len(self._optimizer_ends_ns) < _MOST_ENDS:
+                self._optimizer_ends_ns.append(ended.end_ns)
+                self._spent_ns.append(ended.optimizers_ns)
 
     def batches_used(self, batches: int) -> None:
         """One DataLoader has now given `batches` batches in this cell whose work has ended."""
@@ -84,48 +88,76 @@ class StepCount:
         """Steps `first` to `last` were slowed down by us: they are not plain, and in no median."""
         self._left_out.append((first, last))
 
-    def median_ns(self, first: int, end: int | None = None) -> float | None:
-        """Median duration of steps `first` to `end` − 1 (counted from 0), ns; None where they are under eight."""
-        times = self._durations_ns(first, end)
-        return statistics.median(times) if times else None
+    def median_ns(self, first: int, end: int) -> float | None:
+        """Median duration of steps `first` to `end` − 1 (counted from 0) that are of the last one's loop, ns; None
+        where they are under eight."""
+        alike = self._alike(end - 1)
+        alike[:first] = alike[end:] = False
+        return _median(self._durations_ns(alike))
 
-    def median_error_share(self, first: int, end: int | None = None) -> float | None:
+    def plain_median_ns(self, first: int, last: int) -> float | None:
+        """The same of the plain steps of a recording that began in step `first` and ended in step `last`."""
+        return _median(self._durations_ns(self._beside(first, last)))
+
+    def plain_error_share(self, first: int, last: int) -> float | None:
         """Standard error of that median over it: 1.25 σ/√n with σ = inter-quartile range ÷ 1.35 (normal steps)."""
-        times = self._durations_ns(first, end)
-        if not times:
+        times = self._durations_ns(self._beside(first, last))
+        if len(times) < _FEWEST_STEPS:
             return None
         low, median, high = statistics.quantiles(times, n=4)
         return 1.25 * (high - low) / 1.35 / math.sqrt(len(times)) / median if median > 0 else None
 
-    def _durations_ns(self, first: int, end: int | None) -> list[int]:
-        """Of steps `first` to `end` − 1; none where they are under eight."""
-        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
-        begin = max(first - 1, 0)
-        chosen = ends[begin:end]
-        if len(chosen) <= _FEWEST_STEPS:
-            return []
-        steps = enumerate(itertools.pairwise(chosen), start=begin + 1)
-        return [after - before for step, (before, after) in steps if not self._slowed(step)]
-
-    def _slowed(self, step: int) -> bool:
-        return any(first <= step <= last for first, last in self._left_out)
-
-    def iterations(self, plain_from: int) -> Table:
-        """Steps 1 and later (where step 0 began is not known), those from `plain_from` on as plain but for those that
-        were left out."""
-        ends = np.array(self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns, np.int64)
-        ends += time.time_ns() - self._clock_ns()
-        plain = np.arange(1, len(ends)) >= plain_from
-        for first, last in self._left_out:
-            plain[max(first - 1, 0) : max(last, 0)] = False
-        columns = {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "plain": plain}
+    def iterations(self, first: int, last: int | None) -> Table:
+        """Steps 1 and later (where step 0 began is not known). The recording began in step `first` and ended in step
+        `last` (None: with the cell). Plain are the other steps of the same loop that were not left out."""
+        ends = self._ends
+        plain = np.zeros(max(len(ends) - 1, 0), bool) if last is None else self._plain(first, last)[1:]
+        ends_ns = np.array(ends, np.int64) + time.time_ns() - self._clock_ns()
+        columns = {"start_ns": ends_ns[:-1], "duration_ns": np.diff(ends_ns), "plain": plain}
         if self._by_optimizer:
             columns["optimizer_ns"] = np.array(self._spent_ns, np.int64)[1 : len(ends)]
         return Table(ITERATIONS, columns)
 
+    @property
+    def loop(self) -> LinePath:
+        """Where the optimizer of the loop that runs now first stepped."""
+        return self._loops.last
+
+    def prevails_over(self, loop: LinePath) -> bool:
+        """Whether another loop than that runs now, and has taken longer."""
+        return self.loop != loop and self._loops.last_is_longer_than(loop)
+
+    @property
+    def _ends(self) -> array[int]:
+        return self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
+
+    def _durations_ns(self, chosen: Array) -> list[int]:
+        ends = np.array(self._ends, np.int64)
+        durations: list[int] = np.diff(ends, prepend=ends[:1])[chosen].tolist()
+        return durations
+
+    def _beside(self, first: int, last: int) -> Array:
+        plain = self._plain(first, last)
+        plain[last + 1 : last + 2] = False  # the step after the one in which the recording was saved
+        return plain
+
+    def _plain(self, first: int, last: int) -> Array:
+        plain = self._alike(max(last - 1, first))
+        plain[first : last + 1] = False
+        return plain
+
+    def _alike(self, step: int) -> Array:
+        """Whether each step is of that step's loop, and not left out; shape (steps,)."""
+        count = len(self._ends)
+        alike = self._loops.alike(count, step) if self._by_optimizer else np.ones(count, bool)
+        alike[:1] = False
+        for first, last in self._left_out:
+            alike[first : last + 1] = False
+        return alike
+
     def recent_ns(self) -> float | None:
         """About how long a step takes: the median of the last ones; None before the second."""
-        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
+        ends = self._ends
         recent = ends[-_FEWEST_STEPS:]
         return statistics.median(after - before for before, after in itertools.pairwise(recent)) if recent[1:] else None
 
@@ -138,7 +170,7 @@ class StepCount:
 
     def rate_hz(self) -> float | None:
         """Steps a second over the last seconds, the time since the last step included; None before the second step."""
-        ends = self._optimizer_ends_ns if self._by_optimizer else self._loader_ends_ns
+        ends = self._ends
         now = self._clock_ns()
         recent = ends[-_RECENT_STEPS:]
         if len(recent) < 2 or len(ends) >= _MOST_ENDS:
@@ -153,3 +185,7 @@ class StepCount:
         now = self._clock_ns()
         ends.extend([now] * (min(count, _MOST_ENDS) - len(ends)))
         return True
+
+
+def _median(times: list[int]) -> float | None:
+    return statistics.median(times) if len(times) >= _FEWEST_STEPS else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.lines import LineWatch
 from gpuprof.capture.loading.loaders import LoaderWatch
 from gpuprof.capture.look.look_watch import LookWatch
+from gpuprof.capture.look.places import LinePath, Places
 from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
@@ -71,6 +73,7 @@ class Watch:
             self._recording_ends,
             place=lambda: self._loaders.place(),
             events=lambda: self._limit.events_of_steps,
+            occupied=lambda: self._look.installed,
         )
         self._other_profilers = OtherProfilers(self._window.give_way)
         self._look = LookWatch(
@@ -87,7 +90,8 @@ class Watch:
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit = EventLimit(options)
         self._even_work, self._even_lines = EvenWork(), EvenLines()
-        self._main_line = MainLine(filename)
+        self._main_line, self._places = MainLine(filename), Places(filename)
+        self._loops: dict[int, LinePath] = {}
         self._held_bytes = 0
         self._patience_ns = _PATIENCE_NS if cell is None or _TRAINS.search(cell.source) else 0
         self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
@@ -227,11 +231,14 @@ class Watch:
         self._first_step()
         self._signals.after_step(optimizer, times)
         before = self._steps.seen
-        self._steps.optimizer_stepped(times, self._optimizers.last_ns)
+        if times == 1 or id(optimizer) not in self._loops:
+            self._loops[id(optimizer)] = self._places.path_of(sys._getframe())
+        loop = self._loops[id(optimizer)]
+        self._steps.optimizer_stepped(id(optimizer), self._optimizers.last_ns, loop)
         if self._steps.seen > before:
             self._step_ended()
         self._window.optimizer_stepped()
-        self._look.optimizer_stepped(optimizer)
+        self._look.optimizer_stepped(optimizer, loop)
 
     def _batch_asked(self, batches: int) -> None:
         self._off_main.batch_asked()

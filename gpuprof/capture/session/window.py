@@ -3,7 +3,7 @@
 Recording begins at once. It ends, on the main thread and between two steps where that can be had, after `skip +
 steps` steps, after `max_seconds`, when it holds as many events as it may, or where no step has come for long. Where
 no step had been seen by then, or only DataLoader batches, it starts over once better steps appear: the first
-recording is then dropped.
+recording is then dropped. So it is where another loop of steps follows and takes longer than the recorded one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class RecordingWindow:
     """Drives one KinetoRecording after the other over a cell. `recording` is the one that counts.
 
     `after_start` and `before_end` run inside each recording, as it begins and ends. `place` says at which batch,
-    from 1, of how many the DataLoader is; `events` estimates how many events the steps so far have made.
+    from 1, of how many the DataLoader is; `events` estimates how many events the steps so far have made; `occupied`
+    says whether the cell is looked at just now, so that nothing else may begin.
     """
 
     def __init__(
@@ -60,9 +61,10 @@ class RecordingWindow:
         before_end: Callable[[], None],
         place: Callable[[], tuple[int | None, int | None]] = lambda: (None, None),
         events: Callable[[], int] = lambda: 0,
+        occupied: Callable[[], bool] = lambda: False,
     ):
         self._place = place
-        self._events = events
+        self._events, self._occupied = events, occupied
         self._after_start = after_start
         self._before_end = before_end
         self._options = options
@@ -85,7 +87,8 @@ class RecordingWindow:
         self.ended_by = "cell"
         self.started_late = False
         self._gave_way = self._recorded_again = False
-        self._started_over = 0
+        self._started_over = self._recorded_loops = 0
+        self._loop = steps.loop
         self.notes: list[str] = []
 
     @property
@@ -177,7 +180,8 @@ class RecordingWindow:
 
     def describe(self, cell_start_ns: int, cell_end_ns: int) -> Window:
         """The Window of the recording that counts, in Unix time."""
-        first, last = self._first_step + self._options.steps_to_skip, self._last_step
+        first, last = self._first_step, self._last_step
+        runs_on = self.ended_by != "cell"
         return Window(
             cell_start_ns=cell_start_ns,
             cell_end_ns=cell_end_ns,
@@ -188,17 +192,15 @@ class RecordingWindow:
             steps_recorded=max(0, self._last_step - self._first_step),
             ended_by=self.ended_by,
             started_late=self.started_late,
-            recorded_step_ns=self._steps.median_ns(first, last),
-            # the step in which the recording ended holds its saving
-            plain_step_ns=self._steps.median_ns(last + 2) if self.ended_by != "cell" else None,
-            plain_error_share=self._steps.median_error_share(last + 2) if self.ended_by != "cell" else None,
+            recorded_step_ns=self._steps.median_ns(first + self._options.steps_to_skip, last),
+            plain_step_ns=self._steps.plain_median_ns(first, last) if runs_on else None,
+            plain_error_share=self._steps.plain_error_share(first, last) if runs_on else None,
         )
 
     def iterations(self) -> Table:
-        """Every iteration that was timed (schema.ITERATIONS); those after the one in which the recording ended are
+        """Every iteration that was timed (schema.ITERATIONS); those of the recorded loop that were not recorded are
         plain."""
-        plain_from = self._last_step + 1 if self.ended_by != "cell" else sys.maxsize
-        return self._steps.iterations(plain_from)
+        return self._steps.iterations(self._first_step, self._last_step if self.ended_by != "cell" else None)
 
     @property
     def _target(self) -> int:
@@ -305,7 +307,7 @@ class RecordingWindow:
 
     def _finish(self, reason: str) -> None:
         self._last_step = self._steps.seen
-        self._source = self._steps.source
+        self._source, self._loop = self._steps.source, self._steps.loop
         self._before_end()
         self.recording.stop()
         self.ended_by = reason
@@ -330,10 +332,22 @@ class RecordingWindow:
         if self._closed or self._gave_way or self._busy or _in_backward():
             return
         if self._steps.source <= self._source and not again:
+            if self._other_loop():
+                self._recorded_loops += 1
+                self._steps.leave_out(self._first_step, self._last_step + 1)
+                self._start_anew("another loop of steps began")
             return
         self._started_over += 1
         self._source = self._steps.source
         self._start_anew("steps appeared")
+
+    def _other_loop(self) -> bool:
+        """Whether the cell has gone on with another loop of steps, which takes more of it than the recorded one. Once a
+        cell, and not where the user said what to record."""
+        asked = self._options.steps is not None or self._options.max_seconds is not None
+        if asked or self._recorded_loops or self._source is not StepSource.OPTIMIZER:
+            return False
+        return not self._occupied() and self._steps.prevails_over(self._loop)
 
     def _start_anew(self, why: str, *, from_interpreter: bool = False) -> None:
         with self._inside_the_cell(from_interpreter):

@@ -69,12 +69,12 @@ def test_a_recorded_cell_has_no_plain_iteration(new_session: Callable[..., Sessi
 def test_the_optimizers_of_a_step_are_added_up() -> None:
     now = [0]
     steps = StepCount(lambda: now[0])
-    for number in range(1, 4):
+    for _ in range(1, 4):
         now[0] += 10
-        steps.optimizer_stepped(number, 3)  # of one network
+        steps.optimizer_stepped(1, 3)  # of one network
         now[0] += 10
-        steps.optimizer_stepped(number, 4)  # of the other
-    rows = steps.iterations(2)
+        steps.optimizer_stepped(2, 4)  # of the other
+    rows = steps.iterations(0, 1)
     assert list(rows["duration_ns"]) == [20, 20]
     assert list(rows["optimizer_ns"]) == [7, 7]
     assert list(rows["plain"]) == [False, True]
@@ -86,8 +86,8 @@ def test_batches_alone_make_iterations_without_an_optimizer() -> None:
     for number in range(4):
         now[0] += 5
         steps.batches_used(number)
-    assert list(steps.iterations(0)["optimizer_ns"]) == [-1, -1]
-    assert len(StepCount().iterations(0)) == 0
+    assert list(steps.iterations(0, None)["optimizer_ns"]) == [-1, -1]
+    assert len(StepCount().iterations(0, 0)) == 0
 
 
 @pytest.mark.parametrize(("batches", "recorded"), [(12, 8), (20, 14), (9, 6), (5, 5)])

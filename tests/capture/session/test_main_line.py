@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import threading
 import time
+import weakref
+
+import torch
 
 from gpuprof.capture.session.main_line import MainLine, Whereabouts
 
@@ -54,3 +58,28 @@ def test_what_was_asked_in_one_long_call_is_answered_at_its_end() -> None:
     assert not found
     found.extend(line.ask(5))
     assert len(found) >= 5 and len({each.place for each in found[:5]}) == 1
+
+
+def test_nothing_of_the_user_lives_longer() -> None:
+    line = MainLine(__file__)
+    answered: list[Whereabouts] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        while not answered:
+            answered.extend(line.ask(0))
+        done.set()
+
+    def work() -> weakref.ref[torch.Tensor]:
+        tensor = torch.ones(3)
+        threading.Thread(target=ask).start()
+        while not done.is_set():
+            sum(range(100))
+        return weakref.ref(tensor)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert work()() is None
+    finally:
+        gc.enable()
