@@ -148,7 +148,7 @@ class _Body:
         """Whether it is emptied, shortened or made anew in the same body."""
         changed = [node for node in self._nodes if not isinstance(node, ast.Assign) or own not in ast.walk(node)]
         for node in changed:
-            targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else []
+            targets = [part for each in _targets(node) for part in _parts(each)]
             if any(ast.unparse(each) == name or _slice_of(each, name) for each in targets):
                 return True
             if _calls(node, *_REMOVES) and ast.unparse(node.func.value) == name:
@@ -229,6 +229,24 @@ def _is_bounded(part: ast.expr) -> bool:
     if isinstance(part, ast.Slice):
         return isinstance(part.lower, ast.UnaryOp) and isinstance(part.lower.op, ast.USub)
     return not (isinstance(part, ast.Constant) and part.value in (..., None))
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    """What a statement gives a new value, or deletes."""
+    if isinstance(node, ast.Assign | ast.Delete):
+        return node.targets
+    if isinstance(node, ast.For | ast.AsyncFor | ast.NamedExpr) or (isinstance(node, ast.AnnAssign) and node.value):
+        return [node.target]
+    return []
+
+
+def _parts(target: ast.expr) -> Iterator[ast.expr]:
+    """`a`, `b` in `a, *b = ...`."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _parts(each)
+    else:
+        yield target.value if isinstance(target, ast.Starred) else target
 
 
 def _slice_of(target: ast.expr, name: str) -> bool:

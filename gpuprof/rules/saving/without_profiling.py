@@ -17,6 +17,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.lines.plain_lines import PlainLines
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
@@ -38,6 +39,8 @@ _MOST_COST_NS = 5_000.0
 _MOST_SLOWDOWN = 1.5
 # More was never seen: then the steps after the recording do something else.
 _MOST_MEASURED_SLOWDOWN = 8.0
+# of the time that is saved: in steps, so that plain iterations show what it is there
+_MOSTLY = 0.8
 ASSUMED = "without recording, which is taken to cost each operator 1.2 µs (0 to 2.4)"
 TRIED = "without recording, which adds {} to an operator on this machine (half to twice that)"
 MEASURED = "without recording, by the steps that ran after it"
@@ -89,13 +92,13 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     if saving.calibrated or saving.of_cell or results.get(DeviceActivity).recorded is not None or not span_ns:
         return saving
     named = Intervals(*np.array(ranges_ns, np.int64).reshape(-1, 2).T) if ranges_ns else intervals.EMPTY
-    parts_known = PlainParts.of(results)
+    parts_known, within = PlainParts.of(results), intervals.union(saving.within or named)
     if parts_known is not None:
-        part = parts_known.part_of(intervals.union(saving.within or named))
+        part = parts_known.part_of(within)
         if part is not None:
             return _of_a_part(saving, parts_known, part)
     cost, own_ns = RecordingCost.of(results), _timing(results)
-    of_number, of_time = _parts(results, intervals.union(saving.within or named), in_steps=cost.measured)
+    of_number, of_time = _parts(results, within, in_steps=cost.measured)
     if of_number is None or of_time is None:
         return saving
     parts = (of_number, of_time) if cost.measured else (of_number,)
@@ -111,6 +114,8 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
     ends = [(each, part) for each in (cost.least, cost.most) for part in parts]
     low = min(central, *(share(saving.low_ns, *end) for end in ends))
     high = max(central, *(share(saving.high_ns, *end) for end in ends))
+    ceiling = _ceiling(results, parts_known, within)
+    low, central, high = (min(each, ceiling) for each in (low, central, high))
     return replace(
         saving,
         low_ns=low * plain_ns,
@@ -119,7 +124,18 @@ def without_recording(results: Results, saving: Saving, ranges_ns: tuple[tuple[i
         share=central,
         basis=f"{saving.basis}; {_words(results, cost)}",
         calibrated=True,
+        ceiling_share=ceiling,
     )
+
+
+def _ceiling(results: Results, plain: PlainParts | None, within: Intervals) -> float:
+    """What the lines of that time take of the run without the recording, at most, as sampled stacks of plain iterations
+    show; 1 where these do not tell."""
+    steps = results.get(StepTime)
+    if plain is None or intervals.intersect(within, steps.window).total_ns < _MOSTLY * within.total_ns:
+        return 1.0
+    share = results.get(PlainLines).most_share(results, within)
+    return 1.0 if share is None else min(share * plain.iteration.mean_ns * steps.count / plain.span_ns, 1.0)
 
 
 def _words(results: Results, cost: RecordingCost) -> str:
