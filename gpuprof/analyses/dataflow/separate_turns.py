@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.dataflow.operator_traits import named
 from gpuprof.analyses.dataflow.turn_breaks import from_break
 from gpuprof.analyses.dataflow.turn_dependence import needs_earlier_turns, other_begin
 from gpuprof.analyses.dataflow.turns import TurnLoop, loops
@@ -26,6 +27,14 @@ _MOST_MADE, _MOST_READ = 4096, 32_768
 # rows that a model takes at once: as many are a batch
 _MOST_ROWS = 7
 _STATE = (ValueKind.PARAMETER, ValueKind.GRADIENT, ValueKind.OPTIMIZER_STATE)
+# all of a tensor that is as long is compared with one item; shorter ones in the time of a call
+_COMPARES = frozenset(("eq", "ge", "gt", "isin", "le", "lt", "ne"))
+_USES_OF_A_MASK = frozenset(
+    ("any", "bitwise_and", "index", "logical_and", "masked_select", "nonzero", "__and__", "sum", "where")
+)
+_LEAST_SEARCHED, _MOST_FOUND = 2048, 0.2
+# of a loop's time
+_SEARCHING = 0.4
 # loops that are too short to matter are not followed
 _LEAST_SHARE = 0.02
 
@@ -38,7 +47,8 @@ class SeparateLoop:
     `share` of all operators' time, 0..1; `backward_share`: what the backward passes take of all. `places`: rows of the
     looked places with most of the time first; `head`: where a turn begins. `names`: operators that take longest.
     `made`: elements that an operator makes, the median by time. `indexed`: shape of the one tensor whose pieces the
-    turns take, else "". `random`: whether they draw random numbers; `gradients`: whether each turn has a backward
+    turns take, else ""; `searched`: that of the one tensor that each turn compares with an item of its own, to take few
+    elements, else "". `random`: whether they draw random numbers; `gradients`: whether each turn has a backward
     pass of its own.
     """
 
@@ -53,6 +63,7 @@ class SeparateLoop:
     names: tuple[str, ...]
     made: int
     indexed: str
+    searched: str
     random: bool
     gradients: bool
 
@@ -102,7 +113,8 @@ class SeparateTurns(Result):
 def _separate(trace: Trace, graph: ValueGraph, loop: TurnLoop, keys: Array) -> TurnLoop | None:
     """The loop, or the same one with turns that begin elsewhere, where its turns are small and need no other."""
     inside = loop.turn >= 0
-    if not _small(trace, graph, loop, inside) or _of_parameters(graph, loop, inside):
+    small = _small(trace, graph, loop, inside) or bool(_searched(trace, graph, loop))
+    if not small or _of_parameters(graph, loop, inside):
         return None
     if not needs_earlier_turns(trace, graph, loop):
         return loop
@@ -130,6 +142,7 @@ def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -
         names=tuple(dict.fromkeys(name.partition(".")[0] for name in names)),
         made=_median_by_time(graph, graph.results, loop),
         indexed=_indexed(trace, graph, loop),
+        searched=_searched(trace, graph, loop),
         random=bool(operators["random"][inside].any()),
         gradients=bool(operators["backward"][inside].any()),
     )
@@ -214,6 +227,30 @@ def _of_parameters(graph: ValueGraph, loop: TurnLoop, inside: Array) -> bool:
         return False
     pairs = np.unique(np.stack((graph.values["storage"][value[chosen]], loop.turn[reader[chosen]])), axis=1)
     return bool(np.unique(pairs[0], return_counts=True)[1].min() <= len(loop.runs))
+
+
+def _searched(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> str:
+    """The shape of a tensor of which all is compared in each turn, where that takes much of the loop, and finds few."""
+    operators, reads, inside = graph.operators, graph.reads, loop.turn >= 0
+    compares = named(trace, operators, _COMPARES) & inside
+    over = _common(graph, loop) & compares[reads["operator"]] & (reads["elements"] >= _LEAST_SEARCHED)
+    over &= ~np.isin(graph.values["kind"][reads["value"]], _STATE)
+    searches = np.zeros(len(operators), bool)
+    searches[reads["operator"][over]] = True
+    if not searches.any():
+        return ""
+    masks = graph.results["value"][searches[graph.results["operator"]] & graph.new]
+    using = np.isin(reads["value"], masks) & named(trace, operators, _USES_OF_A_MASK)[reads["operator"]]
+    uses = np.zeros(len(operators), bool)
+    uses[reads["operator"][using]] = True
+    taken = graph.results["elements"][(uses & inside)[graph.results["operator"]] & graph.new]
+    largest = int(np.flatnonzero(over)[np.argmax(reads["elements"][over])])
+    lasted = operators["duration_ns"]
+    if not len(taken) or np.median(taken) > _MOST_FOUND * reads["elements"][largest]:
+        return ""
+    if lasted[(searches | uses) & inside].sum() < _SEARCHING * lasted[inside].sum():
+        return ""
+    return trace.names[int(reads["shape"][largest])]
 
 
 def _indexed(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> str:

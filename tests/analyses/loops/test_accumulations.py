@@ -97,6 +97,8 @@ def test_what_grows_and_is_read_again(source, expected):
         "for x in xs:\n    last.append(x)\n    f(last)\n    last.pop(0)",  # as long as before
         "for x in xs:\n    v = torch.cat([v, x])\n    f(v)\n    v = v[-8:]",
         "for x in xs:\n    batch = []\n    batch.append(x)\n    f(batch)",  # made anew
+        "for x in xs:\n    losses, hits = [], 0\n    losses.append(x)\n    f(losses)",
+        "for x in xs:\n    f(kept)\n    for kept in x:\n        kept.append(x)",
         "for t in range(9):\n    y = model(x[:, t:t + 8])",  # a window
         "for n in range(9):\n    f(torch.randn(n, n))",  # sizes that are tried out
         "for text in sorted(texts, key=len):\n    outs.append(model(text))",
