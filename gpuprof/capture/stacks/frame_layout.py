@@ -101,27 +101,30 @@ def _outer(memory: int, code: CodeLayout, text: TextLayout) -> FrameLayout:
 def _looked(memory: int, code: CodeLayout, text: TextLayout) -> FrameLayout:
     own = sys._getframe()
     before = own.f_back
-    assert before is not None
-    at, at_before = _interpreter_frame(memory, own), _interpreter_frame(memory, before)
-    words = _read(memory, at, _WORDS)
-    words_before = _read(memory, at_before, _WORDS)
-    code_word = _only(words, id(own.f_code), _STACK_REFERENCE)
-    first = id(before.f_code) + code.code_size
-    instruction_word = _only(words_before, first + before.f_lasti)
-    previous_word = _only(words, at_before)
-    # no other Python function may run from here on: what runs now is this frame
-    thread = _thread_state()
-    state = struct.unpack("64Q", os.pread(memory, 512, thread))
-    if at in state:
-        return FrameLayout(state.index(at), -1, code_word, previous_word, instruction_word, code, text)
-    for place, pointer in enumerate(state):
-        try:
-            inside = struct.unpack("3Q", os.pread(memory, 24, pointer))
-        except (OSError, OverflowError, struct.error):
-            continue
-        if at in inside:
-            return FrameLayout(place, inside.index(at), code_word, previous_word, instruction_word, code, text)
-    raise LookupError("no thread points to its frame")
+    try:
+        assert before is not None
+        at, at_before = _interpreter_frame(memory, own), _interpreter_frame(memory, before)
+        words = _read(memory, at, _WORDS)
+        words_before = _read(memory, at_before, _WORDS)
+        code_word = _only(words, id(own.f_code), _STACK_REFERENCE)
+        first = id(before.f_code) + code.code_size
+        instruction_word = _only(words_before, first + before.f_lasti)
+        previous_word = _only(words, at_before)
+        # no other Python function may run from here on: what runs now is this frame
+        thread = _thread_state()
+        state = struct.unpack("64Q", os.pread(memory, 512, thread))
+        if at in state:
+            return FrameLayout(state.index(at), -1, code_word, previous_word, instruction_word, code, text)
+        for place, pointer in enumerate(state):
+            try:
+                inside = struct.unpack("3Q", os.pread(memory, 24, pointer))
+            except (OSError, OverflowError, struct.error):
+                continue
+            if at in inside:
+                return FrameLayout(place, inside.index(at), code_word, previous_word, instruction_word, code, text)
+        raise LookupError("no thread points to its frame")
+    finally:
+        del own, before  # a frame that holds itself holds those that called it, and their tensors
 
 
 def _interpreter_frame(memory: int, frame: FrameType) -> int:
