@@ -166,8 +166,9 @@ def _overhead_notes(window: Window | None) -> list[str]:
         return []
     recorded, plain = window.recorded_step_ns, window.plain_step_ns
     if recorded is None or plain is None or plain <= 0:
-        return ["How much the recording slowed its steps is not known: too few steps ran without it."]
-    times = f"{units.duration(recorded)} against {units.duration(plain)}"
+        few = "were recorded" if recorded is None else "ran without it"
+        return [f"How much the recording slowed its steps is not known: too few steps {few}."]
+    times = f"median {units.duration(recorded)} against {units.duration(plain)}"
     if recorded <= plain * _UNSEEN_SLOWDOWN:
         return [f"The recording did not slow its steps visibly ({times} without it)."]
     return [
