@@ -133,7 +133,10 @@ class _Told:
         total = sum(ns.values()) or 1
         shares: Mapping[str, float] = {name: part / total for name, part in ns.items()}
         if plain.total_ns is not None:
-            whole, shares = f"an average iteration’s {units.duration(plain.total_ns)} without the recording", plain.shares
+            whole, shares = (
+                f"an average iteration’s {units.duration(plain.total_ns)} without the recording",
+                plain.shares,
+            )
         others = sorted(((name, share) for name, share in shares.items() if name != "compute"), key=lambda o: -o[1])
         named = [f"{units.percent(share)} {_PHRASES[name]}" for name, share in others if share >= _WORTH_SAYING]
         return cls(whole, shares.get("compute", 0.0), tuple(named[:3]), rest)

@@ -116,11 +116,11 @@ class _Body:
     def _growing(self) -> Iterator[tuple[str, int, Growing, ast.AST]]:
         """Name, line, and the node that makes it grow."""
         for node in self._nodes:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                name = ast.unparse(node.targets[0])
-                joined = _joined(node.value, name)
-                if self._may_grow(node.targets[0]) and joined is not None:
-                    yield name, node.lineno, Growing.JOINED, joined
+            if isinstance(node, ast.Assign):
+                for target, value in _assigned(node):
+                    joined = _joined(value, ast.unparse(target)) if value is not None else None
+                    if self._may_grow(target) and joined is not None:
+                        yield ast.unparse(target), node.lineno, Growing.JOINED, joined
             elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
                 if self._may_grow(node.target) and isinstance(node.value, ast.List | ast.Tuple):
                     yield ast.unparse(node.target), node.lineno, Growing.LISTED, node
@@ -148,9 +148,10 @@ class _Body:
         """Whether it is emptied, shortened or made anew in the same body."""
         changed = [node for node in self._nodes if not isinstance(node, ast.Assign) or own not in ast.walk(node)]
         for node in changed:
-            targets = [part for each in _targets(node) for part in _parts(each)]
-            if any(ast.unparse(each) == name or _slice_of(each, name) for each in targets):
-                return True
+            for target, value in _assigned(node):
+                grows = value is not None and _joined(value, name) is not None
+                if (ast.unparse(target) == name and not grows) or _slice_of(target, name):
+                    return True
             if _calls(node, *_REMOVES) and ast.unparse(node.func.value) == name:
                 return True
         return False
@@ -231,22 +232,29 @@ def _is_bounded(part: ast.expr) -> bool:
     return not (isinstance(part, ast.Constant) and part.value in (..., None))
 
 
-def _targets(node: ast.AST) -> list[ast.expr]:
-    """What a statement gives a new value, or deletes."""
-    if isinstance(node, ast.Assign | ast.Delete):
-        return node.targets
-    if isinstance(node, ast.For | ast.AsyncFor | ast.NamedExpr) or (isinstance(node, ast.AnnAssign) and node.value):
-        return [node.target]
-    return []
+def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What a statement gives a new value, or deletes, with that value where it stands there."""
+    if isinstance(node, ast.Assign):
+        for each in node.targets:
+            yield from _pairs(each, node.value)
+    elif isinstance(node, ast.Delete):
+        for each in node.targets:
+            yield from _pairs(each, None)
+    elif isinstance(node, ast.For | ast.AsyncFor):
+        yield from _pairs(node.target, None)
+    elif isinstance(node, ast.NamedExpr | ast.AnnAssign) and node.value is not None:
+        yield node.target, node.value
 
 
-def _parts(target: ast.expr) -> Iterator[ast.expr]:
-    """`a`, `b` in `a, *b = ...`."""
-    if isinstance(target, ast.Tuple | ast.List):
-        for each in target.elts:
-            yield from _parts(each)
-    else:
-        yield target.value if isinstance(target, ast.Starred) else target
+def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """`a` with `f(a)` and `b` with `g(b)` in `a, b = f(a), g(b)`."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        yield (target.value if isinstance(target, ast.Starred) else target), value
+        return
+    given = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    alike = len(given) == len(target.elts) and not any(isinstance(each, ast.Starred) for each in (*given, *target.elts))
+    for number, each in enumerate(target.elts):
+        yield from _pairs(each, given[number] if alike else None)
 
 
 def _slice_of(target: ast.expr, name: str) -> bool:
