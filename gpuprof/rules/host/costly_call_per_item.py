@@ -34,6 +34,7 @@ from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.host.operations import OF_ALL, Family, arrays_read
@@ -84,6 +85,7 @@ class CostlyCallPerItem(Rule):
     """See the module."""
 
     not_for = frozenset({KindOfRun.CAPTURE})
+    guard = Guard.EXACT
 
     work_share: float = threshold(0.10, "of the cell: less is not worth a change")
     arrays_share: float = threshold(0.05, "of the cell, for lists of arrays: one call in one line mends that")
