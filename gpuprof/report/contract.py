@@ -173,6 +173,7 @@ def _hot_spot(spot: HotSpot) -> dict[str, Any]:
         "function": spot.function,
         "what": spot.what,
         "what_share": spot.what_share,
+        "what_by_text": spot.by_text,
     }
 
 

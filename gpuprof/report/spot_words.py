@@ -43,7 +43,9 @@ def what(spot: HotSpot) -> str:
     if not spot.what:
         return OWN_CODE
     mostly = "mostly " if spot.what_share is not None and spot.what_share < _NEARLY_ALL else ""
-    return f"{mostly}{short_name(spot.what)}"
+    # a name that only the text gives: no function was seen there
+    call = "its call of " if spot.by_text else ""
+    return f"{mostly}{call}{short_name(spot.what)}"
 
 
 def without_package(words: str) -> str:

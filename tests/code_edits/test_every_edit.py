@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gpuprof.code_edits.data.host_work import make_on_device, widen_on_device
 from gpuprof.code_edits.data.joined_tensors import join_after_loop
 from gpuprof.code_edits.data.loaders import copy_without_blocking, pin_batches, set_for_workers, set_loader
+from gpuprof.code_edits.data.stacked_arrays import stack_arrays
 from gpuprof.code_edits.data.whole_batches import fetch_whole_batches
 from gpuprof.code_edits.loops.evaluation import add_inference_mode
 from gpuprof.code_edits.loops.kept_losses import detach_kept
@@ -29,6 +30,7 @@ from gpuprof.code_edits.syntax.masks import Masked
 from gpuprof.code_edits.syntax.tree import LONGEST_SOURCE
 from tests.code_edits.data import test_host_work
 from tests.code_edits.data.test_joined_tensors import GROWN
+from tests.code_edits.data.test_stacked_arrays import READ as ROWS
 from tests.code_edits.executed import TRAINING, assert_rest_is_kept, line_of, removed_and_added
 from tests.code_edits.loops import test_evaluation
 from tests.code_edits.loops.test_kept_losses import KEPT
@@ -49,6 +51,10 @@ EDITS: dict[str, tuple[str, Edit]] = {
     "pin_batches": (TRAINING, lambda s: pin_batches(s, [line_of(s, "for x, y in loader")])),
     "copy_without_blocking": (TRAINING, lambda s: copy_without_blocking(s, line_of(s, "for x, y in loader"))),
     "set_optimizer": (TRAINING, lambda s: set_optimizer(s, line_of(s, "opt.step()"), "Adam", fused="True")),
+    "stack_arrays": (
+        ROWS.format(call="tensor", dtype="float32"),
+        lambda s: stack_arrays(s, [(line_of(s, "# one number"), "rows")]),
+    ),
     "drop_zeroing_in_place": (TRAINING, drop_zeroing_in_place),
     "defer_reads": (TRAINING, lambda s: defer_reads(s, 3)),
     "set_matmul_precision": (TRAINING, lambda s: set_matmul_precision(s, "high")),

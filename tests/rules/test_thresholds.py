@@ -112,6 +112,7 @@ EDGES = (
     Edge("copies_within_device", "high_share", lambda c, x: c._copies(x), 249, 250, MEDIUM, HIGH),
     # of a cell of 1 s
     Edge("costly_call_per_item", "work_share", lambda c, x: c.calls(x), 99, 100, None, LOW),
+    Edge("costly_call_per_item", "arrays_share", lambda c, x: c.arrays(x), 49, 50, None, LOW),
     Edge("costly_call_per_item", "medium_share", lambda c, x: c.calls(x), 199, 200, LOW, MEDIUM),
     Edge("costly_call_per_item", "high_share", lambda c, x: c.calls(x), 399, 400, MEDIUM, HIGH),
     Edge("python_callback_per_item", "work_share", lambda c, x: c.called_back(x), 99, 100.1, None, LOW),

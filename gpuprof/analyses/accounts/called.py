@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Collection
+
 import numpy as np
 
+from gpuprof.analyses.lines.statements import expressions_at
+from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.context import SampledStacks
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 _FUNCTIONS = 1_000_000  # more than any run has: file and function in one number
 _MOST_OF_IT = 0.5
+_DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+# beside another call they take no time
+_QUICK = {"append", "enumerate", "float", "int", "items", "keys", "len", "range", "str", "tuple", "values", "zip"}
 _WRAPPERS = ("wrapper", "decorate_context", "inner", "wrapped")
 
 
@@ -31,6 +39,48 @@ def called(trace: Trace, stacks: SampledStacks, node: Array, spent: Array, own: 
             break
         chosen, level, share = most, level + 1, held[most] / whole if whole else 0.0
     return _named(stacks, chosen), share
+
+
+def called_by_text(source: str, line: int, below: Collection[str]) -> str:
+    """The one call on a line that can take what no function of Python was seen in: one that is built in, or of
+    compiled code, such as `torch.FloatTensor(rows)`. By its full name, as far as the text imports it; empty where there
+    is no such call, or more than one. `below`: functions that were seen below the line."""
+    tree = parsed(source)
+    defined = {node.name for node in (ast.walk(tree) if tree else ()) if isinstance(node, _DEFINED)}
+    seen = {each.rpartition(".")[2] for each in below} | defined
+    calls = [node.func for node in expressions_at(source, line) if isinstance(node, ast.Call)]
+    names = [_dotted(each) for each in calls if _last(each) not in seen]
+    names = [each for each in names if each.rpartition(".")[2] not in _QUICK] or names
+    return _imported(tree, names[0]) if tree is not None and len(names) == 1 else ""
+
+
+def functions_below(trace: Trace, stacks: SampledStacks, node: Array, own: Array) -> set[str]:
+    """The names of all functions between the user's line and these leaves."""
+    paths = [_path_below(trace, leaf, int(own[leaf])) for leaf in np.unique(node).tolist()]
+    return {stacks.functions[each % _FUNCTIONS] for path in paths for each in path}
+
+
+def _dotted(node: ast.expr) -> str:
+    """`torch.FloatTensor`; of `x[0].tolist` the last part."""
+    if isinstance(node, ast.Attribute):
+        before = _dotted(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else ""
+        return f"{before}.{node.attr}" if before else node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _last(node: ast.expr) -> str:
+    return _dotted(node).rpartition(".")[2]
+
+
+def _imported(tree: ast.Module, name: str) -> str:
+    """With the module that its first part stands for: `numpy.array` of `np.array`."""
+    first, _, rest = name.partition(".")
+    for node in ast.walk(tree):
+        for each in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            if (each.asname or each.name) == first:
+                within = f"{node.module}." if isinstance(node, ast.ImportFrom) and node.module else ""
+                return ".".join(part for part in (f"{within}{each.name}", rest) if part)
+    return name
 
 
 def _path_below(trace: Trace, leaf: int, own: int) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.accounts.library_callbacks import PER_ITEM
 from gpuprof.analyses.accounts.node_facts import NodeFacts
-from gpuprof.analyses.accounts.operands_at import operands_at
+from gpuprof.analyses.accounts.operands_at import earlier_sequences, operands_at
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.basics.host_marks import main_operators
 from gpuprof.analyses.basics.result import Result, Results
@@ -30,6 +30,8 @@ _NAMED_SHARE = 0.1
 _ENOUGH = 5
 # torch's own Python that is not computing: it writes files, or hands out samples
 _NOT_COMPUTING = ("torch.serialization.", "torch.utils.data.", "torch.utils.tensorboard.")
+# `torch.FloatTensor`
+_TENSOR_TYPE = "torch.tensortype"
 _MAKES_TENSORS = (".tensor", ".as_tensor", ".from_numpy")
 # a function that a library calls for each row runs as often as one in two loops
 _ROWS_AND_PAIRS = 2
@@ -48,7 +50,8 @@ class WorkLine:
     share of `ns` in each and what it calls, the largest first. `first`: of those the one that the line itself called
     for longest. `depth`: loops of the text that run it, those around its callers included, and two more where a library
     calls its function for each row, value or pair; `per_sample`: a DataLoader called it. `operands`: what the names of
-    its function stood for. `starts_ns`, `ends_ns`: when, on the trace's clock.
+    its function stood for, `earlier`: lists and tuples that they stood for more seldom. `starts_ns`, `ends_ns`: when,
+    on the trace's clock.
     `cell_lines`: lines of the profiled cell that led there, itself included.
     `phase`: what the stack says of it, None where it says nothing.
     """
@@ -70,6 +73,7 @@ class WorkLine:
     cell_lines: tuple[int, ...]
     starts_ns: Array
     ends_ns: Array
+    earlier: tuple[Operand, ...] = ()
 
     def below_share(self, *prefixes: str) -> float:
         """The largest share of a function whose name begins so."""
@@ -171,6 +175,7 @@ class _WorkReader:
             cell_lines=self._cell_lines(heaviest),
             starts_ns=self._starts[rows],
             ends_ns=self._ends[rows],
+            earlier=earlier_sequences(self._trace.context.operands, described.filename, line),
         )
 
     def _reads_no_tensor(self, described: SampledFile, line: int, operands: tuple[Operand, ...]) -> bool:
@@ -184,8 +189,14 @@ class _WorkReader:
         if not operands or not nodes or not names <= looked_at:
             return False
         read = {ast.unparse(each) for each in nodes if isinstance(each, _READ) and isinstance(each.ctx, ast.Load)}
+        bound = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        # `rows = torch.tensor(rows)`: what it reads is what the name stood for before
+        before = earlier_sequences(self._trace.context.operands, described.filename, line)
+        read -= bound & {each.name for each in before if not each.items.startswith("torch.")}
         known = [each for each in operands if each.name in read and each.kind.startswith("torch.")]
-        return all(each.callable and each.kind.endswith(_MAKES_TENSORS) for each in known)
+        return all(
+            each.kind == _TENSOR_TYPE or (each.callable and each.kind.endswith(_MAKES_TENSORS)) for each in known
+        )
 
     def _outside_torch(self, rows: Array, operands: tuple[Operand, ...], reads_no_tensor: bool) -> tuple[Array, Array]:
         """The stretches that are not in torch's Python, and which part of each is not in an operator: of what ran

@@ -28,6 +28,7 @@ class HotSpot:
     `source_file`: the name of the file as it was sampled, None where no line is known; `is_cell`: it is the profiled
     cell. `cell_line`: the line of the profiled cell that led there. `function` of the user's own. `what` ran at the
     leaf: a library's function, or an operator; `what_share` of the spot's time, 0..1, None where that is not known.
+    `by_text`: nothing was seen below the line, and `what` is the one call that its text has.
     `error`: the standard error of the share, where it was sampled. `called_from`: where the line belongs to a model,
     the line that called the model, for most of the spot's time.
     """
@@ -45,3 +46,4 @@ class HotSpot:
     error: float | None = None
     what_share: float | None = None
     called_from: CalledFrom | None = None
+    by_text: bool = False

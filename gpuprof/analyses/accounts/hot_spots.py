@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.called import called
+from gpuprof.analyses.accounts.called import called, called_by_text, functions_below
 from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, CalledFrom, HotSpot
 from gpuprof.analyses.accounts.line_operators import LineOperators
 from gpuprof.analyses.accounts.node_facts import NodeFacts
@@ -21,6 +21,7 @@ from gpuprof.model.context import SampledStacks
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
+_MOST_OF_IT = 0.5
 _OWN = ("cell", "notebook", "module")
 # training and these run the same lines of a model, and what makes one of them cheaper does not make the other so
 _BESIDE_TRAINING = (Phase.EVALUATION, Phase.GENERATION)
@@ -69,13 +70,17 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
         file, line, function, _ = (int(each) for each in distinct[row])
         described = stacks.files[file]
         what, what_share = called(trace, stacks, node[rows], lasted[rows], own)
+        operator = named.get((described.filename, line), "")
+        in_text, in_text_share = ("", 0.0)
+        if not what and not operator:
+            in_text, in_text_share = _in_text(trace, stacks, own, (file, line), (node[rows], lasted[rows]))
         found.append(
             HotSpot(
                 ns=int(spent[row]),
                 share=share,
                 phase=PHASES[_heaviest(phase[rows], lasted[rows])],
-                what=what or named.get((described.filename, line), ""),
-                what_share=what_share if what else None,
+                what=what or operator or in_text,
+                what_share=what_share if what else in_text_share if in_text else None,
                 source_file=described.filename,
                 is_cell=described.kind == "cell",
                 execution_count=_count(trace, described.kind, described.execution_count),
@@ -84,9 +89,24 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
                 function=stacks.functions[function] or None,
                 error=float(errors[row]),
                 called_from=_called_from(trace, results, stacks, (file, line), (node[rows], lasted[rows])),
+                by_text=bool(in_text),
             )
         )
     return tuple(found)
+
+
+def _in_text(
+    trace: Trace, stacks: SampledStacks, own: Array, place: tuple[int, int], seen: tuple[Array, Array]
+) -> tuple[str, float]:
+    """The one call of a line's text, with the share of the line's time that was seen in no function below it; empty
+    where that is less than half. `place` and `seen` as in `_called_from`."""
+    node, spent = seen
+    share = float(spent[own[node] == node].sum() / spent.sum()) if spent.sum() else 0.0
+    described, cell = stacks.files[place[0]], trace.context.cell
+    source = cell.source if described.kind == "cell" and cell else described.source
+    if share < _MOST_OF_IT or not source:
+        return "", 0.0
+    return called_by_text(source, place[1], functions_below(trace, stacks, node, own)), share
 
 
 def own_frames(trace: Trace, stacks: SampledStacks) -> tuple[Array, Array]:

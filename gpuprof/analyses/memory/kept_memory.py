@@ -19,11 +19,13 @@ from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
 from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summing_lines
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
+from gpuprof.analyses.memory.single_reads import SingleRead, single_read
 from gpuprof.model.context import HeldTensors
 from gpuprof.model.trace import Trace
 
 _FEWEST_LEVELS = 5
 _WITHOUT_BACKWARD = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
+_OWN_KINDS = ("global", "frame")
 _HOOKING = ("register_forward_hook", "register_forward_pre_hook")
 
 
@@ -42,7 +44,9 @@ class KeptTensors:
     holds is added up as it is; `in_parts`: it is indexed, split, or given to a data set; `backward`: a backward pass
     begins at it. `function`: of a row of kind `frame` the function whose variable it is, with `meant` where it ran in a
     phase in which its graphs may be needed. `later`: the reductions of its tensors that are all that is read of them,
-    where that is so, and `joined_bytes` what names of the joined ones hold besides. `shape`: of the largest tensor.
+    where that is so, and `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop
+    that reads its items in order, where that is so, and `together_bytes` what the names that it reads beside hold.
+    `shape`: of the largest tensor.
     """
 
     name: str
@@ -70,6 +74,8 @@ class KeptTensors:
     meant: bool = False
     later: LaterReductions | None = None
     joined_bytes: int = 0
+    read_once: SingleRead | None = None
+    together_bytes: int = 0
     shape: tuple[int, ...] | None = None
 
 
@@ -118,12 +124,14 @@ class KeptMemory(Result):
         sources = dict(notebook_sources(trace))
         by_text = {name: hook for text in sources.values() for hook, name in _hooks_in(text)}
         later = {each: _later(each, sources) for each in held}
-        rows = [each for each in held if _matters(each) or each.name in by_text or later[each]]
+        once = {each: None if later[each] else _read_once(each, sources) for each in held}
+        rows = [each for each in held if _matters(each) or each.name in by_text or later[each] or once[each]]
         devices, phases = sorted({each.device for each in rows}), _CellPhases(trace, results)
         found = []
         for device in devices:
             mine = [each for each in rows if each.device == device]
             kept = [_with_later(_kept(each, held, sources, by_text, phases), later[each], held) for each in mine]
+            kept = [_with_once(each, once[row], held, device) for each, row in zip(kept, mine, strict=True)]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
             found.append(memory_of(trace, results, device, kept))
         return cls(tuple(found), True)
@@ -149,13 +157,26 @@ def _variable(row: HeldTensors) -> tuple[str, str | None]:
 
 def _later(row: HeldTensors, sources: dict[str, str]) -> LaterReductions | None:
     name, function = _variable(row)
-    known = row.shape and not row.graphs and row.kind in ("global", "frame") and name.isidentifier()
+    known = row.shape and not row.graphs and row.kind in _OWN_KINDS and name.isidentifier()
     return later_reductions(list(sources.values()), name, function) if known else None
 
 
 def _with_later(kept: KeptTensors, later: LaterReductions | None, held: tuple[HeldTensors, ...]) -> KeptTensors:
     names = {(name, kept.function) for name in later.joined} if later else set()
     return replace(kept, later=later, joined_bytes=sum(each.bytes for each in held if _variable(each) in names))
+
+
+def _read_once(row: HeldTensors, sources: dict[str, str]) -> SingleRead | None:
+    name, function = _variable(row)
+    known = not row.graphs and not row.hook and row.kind in _OWN_KINDS and name.isidentifier()
+    texts = [sources.get("", ""), *(text for file, text in sources.items() if file)]
+    return single_read(texts, name, function) if known else None
+
+
+def _with_once(kept: KeptTensors, once: SingleRead | None, held: tuple[HeldTensors, ...], device: str) -> KeptTensors:
+    others = {(name, kept.function) for name in once.names if name != kept.name} if once else set()
+    beside = [each for each in held if each.device == device and _variable(each) in others]
+    return replace(kept, read_once=once, together_bytes=sum(each.bytes for each in beside))
 
 
 def _levels(trace: Trace, device: str) -> tuple[int, ...]:

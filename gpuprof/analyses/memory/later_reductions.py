@@ -80,7 +80,7 @@ class _ParsedText:
 
     def loads(self, name: str, scope: ast.AST) -> Iterator[ast.Name]:
         """Where a variable of that scope is read, in scopes inside it, too."""
-        for node in _inside(scope, name):
+        for node in inside_scope(scope, name):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                 yield node
 
@@ -116,7 +116,7 @@ class _Uses:
 
     def _rebound(self, name: str, scope: ast.AST, after: int) -> float:
         """The last line of the statement that binds it to something else that is made of it."""
-        for node in _inside(scope, name):
+        for node in inside_scope(scope, name):
             if not isinstance(node, ast.Assign) or node.lineno <= after:
                 continue
             binds = any(_is(each, name) for each in node.targets)
@@ -250,13 +250,13 @@ def _text(source: str) -> _ParsedText | None:
     return None if tree is None else _ParsedText(tree)
 
 
-def _inside(scope: ast.AST, name: str) -> Iterator[ast.AST]:
+def inside_scope(scope: ast.AST, name: str) -> Iterator[ast.AST]:
     """What is in a scope, without functions that have a variable of that name themselves."""
     for node in ast.iter_child_nodes(scope):
         if isinstance(node, _FUNCTIONS) and _binds(node, name):
             continue
         yield node
-        yield from _inside(node, name)
+        yield from inside_scope(node, name)
 
 
 def _binds(function: ast.AST, name: str) -> bool:

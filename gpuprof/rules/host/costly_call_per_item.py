@@ -27,15 +27,26 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof.analyses.accounts.host_work import HostWork
 from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.host.operations import OF_ALL, Family
-from gpuprof.rules.host.repeated_host_work import best, is_nested, judged, object_words, often, repeated_work
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.host.operations import OF_ALL, Family, arrays_read
+from gpuprof.rules.host.repeated_host_work import (
+    RepeatedHostWork,
+    best,
+    is_nested,
+    judged,
+    object_words,
+    often,
+    repeated_work,
+)
 
 _TITLES = {
     Family.TABLE: "pandas looks up single items {often}",
@@ -62,7 +73,8 @@ _CHANGES = {
     Family.LAST: "Compute it after the loop, or in the last iteration alone; to watch it, every so many iterations.",
     Family.AGAIN: "Call it before that loop and keep what it gives, in a list or a dict where an inner loop needs "
     "several results.",
-    Family.NUMBERS: "Join the arrays in NumPy and hand over one: `torch.from_numpy(np.stack(arrays))`.",
+    Family.NUMBERS: "Join the arrays in NumPy and hand over one: `torch.from_numpy(np.stack(arrays))`, with `.float()` "
+    "or `.long()` where another type is meant.",
     Family.SAME: "Ask for all of it in one call, before the inner loop, if the library has one (`single_source_…`, "
     "`all_pairs_…`, `cdist`, `query` or `predict` with all rows).",
 }
@@ -73,8 +85,10 @@ class CostlyCallPerItem(Rule):
     """See the module."""
 
     not_for = frozenset({KindOfRun.CAPTURE})
+    guard = Guard.EXACT
 
     work_share: float = threshold(0.10, "of the cell: less is not worth a change")
+    arrays_share: float = threshold(0.05, "of the cell, for lists of arrays: one call in one line mends that")
     medium_share: float = threshold(0.20, "of the cell without its imports: less matters little")
     high_share: float = threshold(0.40, "of the cell without its imports: then it is the first thing to change")
 
@@ -87,9 +101,10 @@ class CostlyCallPerItem(Rule):
                 "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
             )
         works = repeated_work(results, frozenset(Family) - OF_ALL)
-        found = best(
-            [each for each in works if each.operation.family is not Family.SAME or is_nested(each)], self.work_share
-        )
+        works = [each for each in works if each.operation.family is not Family.SAME or is_nested(each)]
+        found = best(works, self.work_share)
+        if found is None:
+            found = best([each for each in works if each.operation.family is Family.NUMBERS], self.arrays_share)
         if found is None:
             return None
         family, operation = found.operation.family, found.operation
@@ -97,4 +112,21 @@ class CostlyCallPerItem(Rule):
         title = operation.title or _TITLES[family].format(call=operation.call, kind=kind, often=often(found))
         change = operation.advice or _CHANGES[family]
         most = Severity.MEDIUM if family is Family.SAME or not operation.sure else Severity.HIGH
-        return judged(results, self.name, found, title, change, (self.medium_share, self.high_share), most)
+        finding = judged(results, self.name, found, title, change, (self.medium_share, self.high_share), most)
+        return replace(finding, diff=_diff(results, found)) if family is Family.NUMBERS else finding
+
+
+def _diff(results: Results, found: RepeatedHostWork) -> str | None:
+    """Where all of it is in the profiled cell, by what the names stood for."""
+    if not all(line.is_cell for line in found.lines):
+        return None
+
+    def edit(source: str) -> str | None:
+        from gpuprof.code_edits.data.stacked_arrays import stack_arrays
+
+        given = [
+            (line.line, text) for line in found.lines for text in arrays_read(line, expressions_at(source, line.line))
+        ]
+        return stack_arrays(source, given)
+
+    return cell_diff(results, edit)

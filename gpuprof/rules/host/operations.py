@@ -35,7 +35,14 @@ _ORDERS = ("permutation", "shuffle")
 _MEMBERS = ("isin", "in1d", "setdiff1d", "intersect1d", "union1d")
 _JOINS = ("concat", "append", "concatenate", "vstack", "hstack", "column_stack")
 _MADE = ("array", "asarray", "stack", "vstack", "hstack", "concatenate", "column_stack")
-_OF_NUMBERS = ("tensor", "as_tensor", "FloatTensor", "LongTensor", "Tensor")
+_OF_NUMBERS = (
+    "tensor",
+    "as_tensor",
+    "asarray",
+    "Tensor",
+    *(f"{each}Tensor" for each in ("Float", "Double", "Long", "Int")),
+)
+_MAKE_ARRAYS = ("zeros", "ones", "full", "empty", "asarray", "array", "stack", "concatenate", "zeros_like", "ones_like")
 _STACKS = ("stack", "cat")
 _ITEMS = ("iloc", "loc", "at", "iat", "iterrows", "itertuples")
 _COMPILES = ("re._compiler.", "re._parser.")
@@ -187,9 +194,17 @@ def _converts(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]
 
 def _numbers(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
     """`torch.tensor(rows)` of a list of arrays: torch asks for one number after another."""
+    known = seen | {each.name: each for each in line.earlier}
     for call, given in _conversions(nodes):
-        if call.startswith("torch.") and call.rpartition(".")[2] in _OF_NUMBERS and _item_kind(given, seen) == _ARRAY:
-            yield call, seen.get(dotted(given))
+        if call.startswith("torch.") and call.rpartition(".")[2] in _OF_NUMBERS and _item_kind(given, known) == _ARRAY:
+            yield call, known.get(dotted(given))
+
+
+def arrays_read(line: WorkLine, nodes: Sequence[ast.AST]) -> list[str]:
+    """The texts of what torch reads number by number on a line: `rows` of `torch.tensor(rows)`."""
+    known = {each.name: each for each in (*line.operands, *line.earlier) if not each.callable}
+    read = [given for call, given in _conversions(nodes) if call.rpartition(".")[2] in _OF_NUMBERS]
+    return [ast.unparse(given) for given in read if _item_kind(given, known) == _ARRAY]
 
 
 def _conversions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
@@ -209,11 +224,18 @@ def _item_kind(given: ast.expr, seen: dict[str, Operand]) -> str:
     if not isinstance(given, ast.ListComp):
         return ""
     element = given.elt
+    if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+        root, _, name = dotted(element.func).partition(".")
+        made = element.func.attr == "numpy" or (root in ("np", "numpy") and name in _MAKE_ARRAYS)
+        return _ARRAY if made else ""
     if isinstance(element, ast.Subscript) and not isinstance(element.slice, ast.Slice):
+        # only of the first item it is known what it is, and the parts of a row may be of several kinds
+        if isinstance(element.slice, ast.Constant) and element.slice.value != 0:
+            return ""
         over = seen.get(dotted(element.value))
         return over.items if over is not None else ""
-    made = seen.get(dotted(element))
-    return made.kind if made is not None else ""
+    item = seen.get(dotted(element))
+    return item.kind if item is not None else ""
 
 
 def _draws(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:

@@ -5,17 +5,19 @@ What it finds
     at least a tenth of it. They are small views, each of which keeps the whole tensor that it was cut from; or many
     copies of a model's parameters; or one tensor that holds the same numbers again and again, such as overlapping
     windows; or whole activations or outputs of which all that the text reads later is a mean, a maximum or one
-    position.
+    position; or the items of a list that one later loop alone reads, one after the other.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
-    activation of which a mean would do, take the memory that a larger model or batch could use.
+    activation of which a mean would do, take the memory that a larger model or batch could use. So do all outputs at
+    once, where the loop that reads them needs one at a time.
 
 What to do
     Of a part of a tensor keep `part.clone()`. Where only the mean of the copies is used, keep one running sum. Make
     windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`. Rows that
     are all alike are `row.expand(n, -1)`. Reduce what a loop or a hook keeps before it keeps it:
-    `kept.append(x.mean(1))`.
+    `kept.append(x.mean(1))`. Where a later loop reads each item once, do its work in the loop that makes the item, and
+    keep only the result.
 
 When to leave it
     When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell.
@@ -29,6 +31,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
 from gpuprof.analyses.memory.reducing_calls import Reduction
+from gpuprof.analyses.memory.single_reads import SingleRead
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
@@ -127,6 +130,8 @@ def _needless(kept: KeptTensors, copies: float) -> list[_Needless]:
     if kept.hook:
         # the rest of what a hook fills is memory_kept_by_hooks_or_graphs' to judge
         return found
+    if kept.read_once and not found:
+        found.append(_read_later(kept, kept.read_once))
     if kept.unseen_bytes:
         found.append(_behind_views(kept))
     if kept.copies >= copies:
@@ -204,6 +209,27 @@ def _reduced_later(kept: KeptTensors) -> list[_Needless]:
             lines,
         )
     ]
+
+
+def _read_later(kept: KeptTensors, once: SingleRead) -> _Needless:
+    """Where one later loop reads what the first has kept, item by item."""
+    whole, items = kept.bytes + kept.together_bytes, max(kept.tensors // once.parts, 1)
+    names = " and ".join(f"`{name}`" for name in sorted(once.names, key=lambda each: each != kept.name))
+    shape = "×".join(map(str, kept.shape or ()))
+    verb, them, need = ("holds", "it", "is") if len(once.names) == 1 else ("hold", "them", "are")
+    return _Needless(
+        kept,
+        # one item is alive at a time
+        whole - whole // items,
+        True,
+        f"{names} {verb} {units.size(whole)} that one later loop reads item by item",
+        f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}, put into it at "
+        f"{_at(once.filled)}. Nothing but the loop at line {once.read_in} reads {them}, one item at a time, and it "
+        "keeps only what it makes of each.",
+        f"Do the work of the loop at line {once.read_in} in the loop at line {once.made_in}, on each item as soon as "
+        f"it is made, and keep only the result. {names} {need} then not needed, unless a later cell reads {them}.",
+        (once.made_in, once.read_in),
+    )
 
 
 def _at(lines: tuple[int, ...]) -> str:

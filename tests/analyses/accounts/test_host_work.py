@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from gpuprof.analyses.accounts.host_work import HostWork
 from gpuprof.analyses.basics.result import Results
@@ -56,6 +57,8 @@ def test_time_in_operators_at_the_instant_of_a_look_is_torch_s() -> None:
         ("x = weights[i]", False),
         ("x = torch.randn(9, i)", False),
         ("x = torch.tensor(rows)[j]", False),
+        ("x = torch.FloatTensor(x)", True),
+        ("y = torch.FloatTensor(x)", False),
     ],
 )
 def test_a_line_that_reads_no_tensor_is_host_work_though_its_function_knows_some(text: str, known: bool) -> None:
@@ -63,11 +66,17 @@ def test_a_line_that_reads_no_tensor_is_host_work_though_its_function_knows_some
     builder = TraceBuilder().operator("aten::index", 900, 10).operator("aten::mm", 2000, 10)
     builder.stack(0, 900, (CELL_FILE, "<module>", 2)).stack(900, 1100, (CELL_FILE, "<module>", 3))
     kinds = {"weights": "torch.Tensor", "x": "torch.Tensor", "rows": "builtins.list", "i": "numpy.ndarray"}
-    kinds |= {f"torch.{name}": f"torch.Made.{name}" for name in ("tensor", "randn")}
+    kinds |= {f"torch.{name}": f"torch.Made.{name}" for name in ("tensor", "randn")} | {
+        "torch.FloatTensor": "torch.tensortype"
+    }
     seen = [
         Operand(file=CELL_FILE, first=1, last=3, name=name, kind=kind, callable=name.startswith("torch."))
         for name, kind in kinds.items()
     ]
+    # most looks saw the tensor that the list is made to
+    seen.append(Operand(file=CELL_FILE, first=1, last=3, name="x", kind="builtins.list", items="numpy.ndarray"))
+    tensors = [each for each in seen if each.kind == "torch.Tensor"]
+    seen = [structs.replace(each, looks=5) if each in tensors else each for each in seen]
     cell = Cell(source=f"import torch\n{text}\npass\n", filename=CELL_FILE)
     found = work(builder.context(cell=cell, operands=Operands(looks=1, seen=tuple(seen))).build())
     assert (2 in [each.line for each in found.lines]) is known

@@ -13,6 +13,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import SampledStacks
 from gpuprof.report import Report
 from gpuprof.report.spot_words import in_short, place
+from gpuprof.report.spot_words import what as words
 from tests.analyses.accounts.cells import cell, line
 from tests.analyses.accounts.test_sample_phases import BACKWARD, CALL, ENDS, libraries
 from tests.support.trace_builder import TraceBuilder
@@ -127,3 +128,38 @@ def test_a_line_that_runs_several_things_says_so() -> None:
     assert several.what == single.what == "torch._tensor.Tensor.backward"
     assert (several.what_share, single.what_share) == (0.6, 1.0)
     assert "mostly torch._tensor.Tensor.backward" in in_short(several) and "mostly" not in in_short(single)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("s = torch.FloatTensor(s)", "torch.FloatTensor"),
+        ("s = np.array(rows)", "numpy.array"),
+        ("s = stack(rows)", "torch.stack"),
+        ("out.append(torch.FloatTensor(s))", "torch.FloatTensor"),
+        ("out.append(s)", "out.append"),
+        ("s = rows[0].tolist()", "tolist"),
+        ("s = deepcopy(torch.FloatTensor(s))", "torch.FloatTensor"),
+        ("s = own(torch.FloatTensor(s))", "torch.FloatTensor"),
+        ("s = torch.FloatTensor(np.sin(s))", ""),
+        ("a, b = torch.tensor(a), torch.tensor(b)", ""),
+        ("s = s * 2 + s", ""),
+    ],
+)
+def test_what_no_function_was_seen_in_is_named_by_the_text(text: str, what: str) -> None:
+    """Of the line's time a tenth is in a function below it."""
+    head = "import numpy as np, torch\nfrom torch import stack\ndef own(x):\n    return x\n"
+    builder = (
+        TraceBuilder().stack(30_000, 45_000, line(5)).stack(75_000, 5_000, line(5), ("/lib/copy.py", "deepcopy", 9))
+    )
+    builder.stack(80_000, 20_000, line(5))
+    (spot,) = Results(cell(builder, ends_ms=ENDS, source=head + text)).get(HotSpots).spots
+    assert (spot.what, spot.by_text) == (what, bool(what))
+    assert spot.what_share == (pytest.approx(65 / 70) if what else None)
+    assert words(spot) == (f"its call of {what}" if what else "its own code")
+
+
+def test_a_function_that_takes_most_is_not_named_by_the_text() -> None:
+    builder = TraceBuilder().stack(30_000, 60_000, line(1), STEP).stack(90_000, 30_000, line(1))
+    (spot,) = Results(cell(builder, ends_ms=ENDS, source="torch.FloatTensor(s)")).get(HotSpots).spots
+    assert spot.what == "torch.optim.adam.Adam.step" and not spot.by_text

@@ -193,6 +193,8 @@ def test_one_object_of_a_library_in_nested_loops(line: str, kind: str, told_of: 
         ("x = torch.tensor(rows)", ARRAY, True),
         ("x = torch.tensor([rows[i] for i in picked])", ARRAY, True),
         ("x = torch.from_numpy(np.stack(rows))", ARRAY, False),
+        ("x = torch.tensor([rows[0] for i in picked])", ARRAY, True),
+        ("x = torch.tensor([rows[1] for i in picked])", ARRAY, False),
         ("x = torch.tensor(np.array(rows))", ARRAY, False),
         ("x = torch.tensor(rows)", "builtins.float", False),
         ("x = torch.stack(rows)", "torch.Tensor", False),
@@ -209,6 +211,50 @@ def test_a_list_of_arrays_is_slow_wherever_it_is_read(line: str, items: str, tol
             assert ("`rows` is a list of 256 arrays" in found.explanation) is line.endswith("(rows)")
             once = where != source and "for i in" not in line
             assert ("runs once and takes 500 ms" in found.explanation) is once
+
+
+ANEW = """def encode(rows):
+    rows = torch.FloatTensor(rows)
+
+for text in texts:
+    ids = encode(text)
+    model(torch.tensor(ids))
+import numpy as np
+"""
+
+
+def _bound_anew(items: str, for_ms: float = 500, source: str = ANEW) -> Finding | None:
+    """The name stands for a tensor most of the time, and for a tuple before its line."""
+    made = operand("rows", "torch.Tensor", None)
+    before = structs.replace(operand("rows", "builtins.tuple", 128, same=False), items=items, looks=2)
+    trace = lookups(for_ms, source=source)
+    seen = structs.replace(trace.context, operands=Operands(looks=9, seen=(made, before)))
+    return told("costly_call_per_item", replace(trace, context=seen))
+
+
+def test_arrays_that_give_their_name_to_the_tensor() -> None:
+    found = _bound_anew(ARRAY)
+    assert found is not None
+    assert found.title == "`torch.FloatTensor` reads a list of arrays number by number: 50 % of the cell"
+    assert "`rows` is a tuple of 128 arrays" in found.explanation
+    assert found.diff is not None
+    assert "-    rows = torch.FloatTensor(rows)\n+    rows = torch.FloatTensor(np.stack(rows))\n" in found.diff
+    without = _bound_anew(ARRAY, source=ANEW.replace("import numpy as np", "pass"))
+    assert without is not None and without.diff is None
+
+
+@pytest.mark.parametrize("items", ["builtins.float", "builtins.int", "numpy.float32", "torch.Tensor", ""])
+def test_numbers_and_tensors_that_give_their_name_to_the_tensor(items: str) -> None:
+    assert _bound_anew(items) is None
+
+
+@pytest.mark.parametrize(
+    ("element", "told_of"),
+    [("t.numpy()", True), ("np.array(t)", True), ("np.zeros(9)", True), ("np.mean(t)", False), ("f(t)", False)],
+)
+def test_arrays_that_a_comprehension_makes(element: str, told_of: bool) -> None:
+    source = SOURCE.replace(SOURCE.splitlines()[1], f"    return torch.tensor([{element} for t in text])")
+    assert (told("costly_call_per_item", lookups(source=source, over=None)) is not None) is told_of
 
 
 PREPARED = """import numpy as np

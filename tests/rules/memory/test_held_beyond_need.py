@@ -99,3 +99,23 @@ def test_a_hook_in_training_is_told_of_once() -> None:
 )
 def test_what_is_left_alone(source: str, facts: dict[str, Any]) -> None:
     assert check(source, **facts) is None
+
+
+def test_what_one_later_loop_reads() -> None:
+    finding = found(LOOP + "for x in outputs:\n    metric.update(x)")
+    assert plain(finding.title) == "`outputs` holds 4.00 GiB that one later loop reads item by item"
+    assert finding.severity is Severity.HIGH and finding.where.lines == (2, 3, 4)
+    assert finding.evidence["needless_bytes"] == 4 * GIB * 31 // 32
+    assert "holds 32 tensors of up to 64×128×4096, put into it at line 3." in plain(finding.explanation)
+    assert "Do the work of the loop at line 4 in the loop at line 2" in finding.change
+    assert "unless a later cell reads it" in finding.change
+
+
+def test_a_reduction_is_told_of_rather_than_the_loop() -> None:
+    assert "of which only" in found(LOOP + "for x in outputs:\n    print(x.mean(1))").title
+
+
+@pytest.mark.parametrize("facts", [{"bytes": GIB // 2}, {"tensors": 1}, {"graphs": 32, "graph_bytes": 0}])
+def test_a_later_loop_over_little(facts: dict[str, Any]) -> None:
+    """Less than a tenth of the peak, one item, or graphs that it may need."""
+    assert check(LOOP + "for x in outputs:\n    metric.update(x)", **facts) is None

@@ -3,7 +3,10 @@
 import sysconfig
 from dataclasses import replace
 
+from msgspec import structs
+
 from gpuprof.model.context import Cell
+from gpuprof.model.operands import Operand, Operands
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected
@@ -43,6 +46,14 @@ def calls(for_ms: float = 500, *below: tuple[str, str, int], source: str = SOURC
         builder.stack(at, 100 * for_ms, (CELL_FILE, "<module>", line), *(below or (DEEPCOPY,)))
         builder.stack(at + 100 * for_ms, 100_000 - 100 * for_ms, (CELL_FILE, "<module>", 5), MODEL)
     return builder.context(cell=Cell(source=source, filename=CELL_FILE)).build()
+
+
+def arrays(for_ms: float) -> Trace:
+    """Of a second, in reading a list of arrays."""
+    source = SOURCE.replace("copy.deepcopy(game)", "torch.tensor(rows)")
+    seen = Operand(file=CELL_FILE, first=1, last=5, name="rows", kind="builtins.list", looks=9, items="numpy.ndarray")
+    trace = calls(for_ms, (CELL_FILE, "<module>", 3), source=source)
+    return replace(trace, context=structs.replace(trace.context, operands=Operands(looks=9, seen=(seen,))))
 
 
 def fires() -> Trace:
