@@ -94,7 +94,8 @@ def _passes(operators: Sequence[LookedOperator], backward: Sequence[bool]) -> It
             row += 1
             continue
         end = row
-        while end < len(operators) and backward[end] and (end == row or _selected(operators[end]) is None):
+        # what begins a pass, ones for its gradient, runs before it: one row after another in it is one pass of a loop
+        while end < len(operators) and backward[end]:
             end += 1
         at = _selected(operators[row])
         if at is not None:

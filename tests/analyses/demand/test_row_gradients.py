@@ -133,3 +133,22 @@ def test_the_same_row_again_is_another_calculation() -> None:
         return total
 
     assert found(turn).place < 0
+
+
+def test_one_pass_through_a_loop_over_rows_is_no_pass_per_row() -> None:
+    weight = torch.rand(8, 8, requires_grad=True)
+
+    def turn() -> None:
+        drive = torch.rand(20, 4, 8, requires_grad=True) * 2
+        state = torch.zeros(4, 8)
+        for t in range(len(drive)):
+            state = torch.tanh(drive[t] + state @ weight)
+        state.sum().backward()
+
+    assert found(turn).place < 0
+
+    def independent() -> None:
+        drive = torch.rand(20, 4, 8, requires_grad=True) * 2
+        torch.stack([torch.tanh(drive[t]).sum() for t in range(len(drive))]).sum().backward()
+
+    assert found(independent).place < 0

@@ -15,6 +15,7 @@ EXPECTED = Expected(
     basis="the same share of the operators",
     change="`torch.autograd.grad(out.sum(), x)`",
 )
+_BEGINS_US = 0.01
 SOURCE = "for x in data:\n    out = net(x)\n    jacobian = rows(out, x)\n    losses.append(loss(out, jacobian))\n"
 
 
@@ -30,12 +31,14 @@ def looked(passes_us: float, passes: int = 10, iterations: int = 3, **facts: flo
             where = {"line": 3, "iteration": each, "backward": True, "forward_line": 2, "shape": (passes, 16)}
             start, grad = f"s{each}_{row}", f"g{each}_{row}"
             given = f"[null, [{passes}, 16], 0, {row}]"
-            look.tensor(f"v{each}_{row}", shape=(16,))
+            # each begins with a gradient that is made outside of it
+            given_to = {"makes": f"v{each}_{row}", "shape": (16,), "line": 3, "iteration": each, "random": True}
+            look.operator("aten::rand", _BEGINS_US, **given_to)
             look.operator(
                 "aten::select_backward", each_us, reads=f"v{each}_{row}", makes=start, arguments=given, **where
             )
             look.operator("aten::mul.Tensor", each_us, reads=f"{start} {out}", makes=grad, **where)
-        look.operator("aten::exp", 100 - passes_us, reads=out, makes=y, line=4, iteration=each)
+        look.operator("aten::exp", 100 - passes_us - passes * _BEGINS_US, reads=out, makes=y, line=4, iteration=each)
     return look.build(**facts)
 
 
