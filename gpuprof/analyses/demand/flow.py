@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof.analyses.demand import operator_names as names
@@ -32,19 +32,17 @@ _ALL, _NOTHING = Needed(1.0, 0, 0, -1), Needed(0.0, 0, 0, -1)
 
 class Flow:
     """What is needed of each value. `kept_needed`: what is there at the end is needed, since it may be read later.
-    `consists_of`: by operator the tensors that its result consists of, where that is less than it reads.
-    `cancelled`: the same, and what a factor of 0 makes of a backward pass."""
+    `cancelled`: by operator what its result follows from, where that is less than it reads, and what a factor of 0
+    makes of a backward pass."""
 
     def __init__(
         self,
         operators: Sequence[LookedOperator],
         values: Sequence[LookedValue],
         kept_needed: bool = True,
-        consists_of: Mapping[int, Sequence[Taken]] | None = None,
         cancelled: Cancelled | None = None,
     ) -> None:
         self._operators, self._values, self._kept_needed = operators, values, kept_needed
-        self._consists_of = consists_of or {}
         self._cancelled = cancelled or Cancelled()
         self._forms = forms_of(operators, values)
         self._opaque = _opaque(operators, values)
@@ -121,11 +119,6 @@ class Flow:
         if any(taken.geometry is None for taken in operator.reads):
             if any(need.elements for need in needs):
                 self._all_of(operator.reads)
-            return
-        if row in self._consists_of:
-            for taken in self._consists_of[row]:
-                if self._was_made(taken.value):
-                    self._add(taken.value, self._of_read(taken, needs[0]), row)
             return
         by = next((self._taken_by[taken.value] for taken in operator.results if taken.value in self._taken_by), row)
         partly = any(not need.whole for need in needs)

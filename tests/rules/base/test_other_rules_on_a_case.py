@@ -19,7 +19,6 @@ ALSO_FOUND = {
     "allocator_calls_in_step": {
         "fires": ("sync_in_step",), "stays_quiet": ("sync_in_step",), "abstains": ("cold_start_dominates",),
     },
-    "cancelled_results": {"fires": ("unread_results",)},
     "copy_round_trip": {"stays_quiet": ("pageable_h2d_copy",)},
     "cpu_preprocessing": dict.fromkeys(("fires", "stays_quiet"), ("explicit_synchronize",)),
     "debug_mode_on": dict.fromkeys(("stays_quiet", "abstains"), ("launch_bound",)),
