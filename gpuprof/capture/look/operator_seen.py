@@ -8,8 +8,8 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from gpuprof.capture.look.graph_nodes import GraphNodes
-from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, written
 from gpuprof.capture.look.masks import selecting
+from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, written
 from gpuprof.capture.look.operator_log import OperatorLog, frozen
 from gpuprof.capture.look.places import COMPILED, Places
 from gpuprof.capture.look.values import KnownStorage, Values
