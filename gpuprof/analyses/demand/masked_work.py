@@ -84,8 +84,8 @@ class MaskedWork(Result):
         return cls(tuple(each for each in found if each.wasted_ns), int(table["duration_ns"].sum()))
 
 
-_Site = tuple[int, str, int]
-"""The line, the operator, and the number of elements that it makes."""
+_Site = tuple[int, str, int, int]
+"""The line, the operator, the number of elements that it makes, and its arguments that are no tensors."""
 
 
 class _MaskedRows:
@@ -98,10 +98,14 @@ class _MaskedRows:
     ):
         self._operators, self._values, self._table, self._selected = operators, values, table, selected
         self._place, self._look = table["place"].tolist(), table["look"].tolist()
+        self._arguments = table["arguments"].tolist()
         self._lasted_ns = table["duration_ns"]
         self._ran = defaultdict[_Site, list[int]](list)
-        for row in range(len(operators)):
+        # sizes may grow from one iteration to the next
+        self._alike = defaultdict[tuple[int, str], list[int]](list)
+        for row, operator in enumerate(operators):
             self._ran[self._site(row)].append(row)
+            self._alike[self._place[row], operator.name].append(row)
         self._all = Flow(operators, values).needed
         self._done = set[int]()
 
@@ -112,7 +116,11 @@ class _MaskedRows:
             return []
         runs = self._runs(lasting)
         left = without_masked(self._operators, self._values, self._table, lasting, runs).needed
-        return self._found(lasting, left, lasting_masks=True)
+        rows, during = np.arange(len(left)), np.zeros(len(left), bool)
+        for run in runs:
+            end = len(rows) if run.end is None else run.end
+            during |= (self._table["look"] == run.look) & (rows > run.after) & (rows < end)
+        return self._found(lasting, left, during, lasting_masks=True)
 
     def branches(self) -> list[MaskedPlace]:
         """By other masks, that take nothing of the same argument each time."""
@@ -129,7 +137,8 @@ class _MaskedRows:
         if not always:
             return []
         unread = {row: each.unread for row, each in always.items()}
-        return self._found(always, Flow(self._operators, self._values, unread=unread).needed, lasting_masks=False)
+        left = Flow(self._operators, self._values, unread=unread).needed
+        return self._found(always, left, np.ones(len(left), bool), lasting_masks=False)
 
     def _runs(self, lasting: Mapping[int, Selection]) -> list[DecidedRun]:
         """From where all runs of these selections take nothing to the next one that takes something."""
@@ -139,22 +148,23 @@ class _MaskedRows:
                 by_look[self._look[row]].append(row)
         found = []
         for look, rows in by_look.items():
-            first = None
+            first, after = None, self._look.index(look) - 1
             for row in sorted(rows):
                 if row in lasting:
                     first = row if first is None else first
-                elif first is not None:
-                    found.append(DecidedRun(look, first, row))
-                    first = None
+                    continue
+                if first is not None:
+                    found.append(DecidedRun(look, after, first, row))
+                first, after = None, row
             if first is not None:
-                found.append(DecidedRun(look, first, None))
+                found.append(DecidedRun(look, after, first, None))
         return found
 
     def _found(
-        self, chosen: Mapping[int, Selection], left: Sequence[Needed], *, lasting_masks: bool
+        self, chosen: Mapping[int, Selection], left: Sequence[Needed], during: Array, *, lasting_masks: bool
     ) -> list[MaskedPlace]:
         more = [max(every.share - rest.share, 0.0) for every, rest in zip(self._all, left, strict=True)]
-        wasted_ns = self._lasted_ns * np.array(more)
+        wasted_ns = self._lasted_ns * np.array(more) * during
         by_site = defaultdict[_Site, list[int]](list)
         for row in chosen:
             by_site[self._site(row)].append(row)
@@ -162,8 +172,8 @@ class _MaskedRows:
         reached = {site: self._upstream(rows, chosen, wasted_ns) for site, rows in by_site.items()}
         found = []
         for site in sorted(reached, key=lambda each: -sum(float(wasted_ns[row]) for row in reached[each])):
-            kinds = {self._site(row) for row in reached[site]}
-            rows = {row for kind in kinds for row in self._ran[kind]} - self._done
+            kinds = {(self._place[row], self._operators[row].name) for row in reached[site]}
+            rows = {row for kind in kinds for row in self._alike[kind]} - self._done
             self._done |= rows
             wasted = {row for row in rows if wasted_ns[row]}
             if wasted:
@@ -217,7 +227,7 @@ class _MaskedRows:
 
     def _site(self, row: int) -> _Site:
         made = self._operators[row].results
-        return self._place[row], self._operators[row].name, made[0].elements if made else 0
+        return self._place[row], self._operators[row].name, made[0].elements if made else 0, self._arguments[row]
 
 
 def _is_heavy(name: str) -> bool:

@@ -21,9 +21,10 @@ _MOST_ROUNDS = 6
 
 class DecidedRun(NamedTuple):
     """Operators of one look, from `first` to before `end` (None: to the end of the look), in which masks leave out
-    everything that they select from."""
+    everything that they select from; `after`: the last one before them that did not, -1: none."""
 
     look: int
+    after: int
     first: int
     end: int | None
 

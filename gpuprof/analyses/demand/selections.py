@@ -16,7 +16,6 @@ from gpuprof.analyses.demand.looked import LookedOperator, LookedValue
 _ORS = frozenset({"bitwise_or", "logical_or"})
 _ANDS = frozenset({"bitwise_and", "logical_and"})
 _FILLS = frozenset({"masked_fill", "index_put"})
-_TAKEN_BY_INDEX = frozenset({"index", "masked_select"})
 _TESTS = frozenset({"all", "any"})
 # how far a mask is followed back to the flags that it is made of
 _MOST_STEPS = 6
@@ -83,8 +82,6 @@ def _unread(operator: LookedOperator, values: Sequence[LookedValue], masks: _Mas
         return Selection((2,), read[1]) if len(read) == 3 else None
     if plain == "index_put" and len(read) == 3 and values[read[1]].whole and zeros[1] in (0, 1):
         return _put(operator, read[1], none=zeros[1] == 1)
-    if plain in _TAKEN_BY_INDEX and len(read) == 2 and values[read[1]].whole and _is_empty(operator):
-        return Selection((0,), read[1])
     if len(read) != 2:
         return None
     decides = {"mul": 1.0, **dict.fromkeys(_ORS, 0.0), **dict.fromkeys(_ANDS, 1.0)}.get(plain)
@@ -103,10 +100,6 @@ def _put(operator: LookedOperator, mask: int, *, none: bool) -> Selection | None
     # rows of a mask that is true everywhere are all of it
     covers = whole is not None and chosen is not None and whole.shape[: len(chosen.shape)] == chosen.shape
     return Selection((0,), mask) if covers else None
-
-
-def _is_empty(operator: LookedOperator) -> bool:
-    return len(operator.results) == 1 and operator.results[0].elements == 0 and operator.reads[0].elements > 0
 
 
 class _Flags:

@@ -2,7 +2,7 @@
 
 What it finds
     In the close look, work of whose results a selection takes no element: `torch.where(done, pad, token)` where all are
-    done, a product with flags of which all are False, an index that chooses nothing. Either a loop goes on though its
+    done, a product with flags of which all are False. Either a loop goes on though its
     flags are all decided and cannot change any more (`done |= token == end`), in 10% of the iterations looked at or
     more, or one of two branches is computed and was taken in none of them. It takes 5% of the operators' time or more.
 
@@ -50,7 +50,7 @@ class MaskedResults(Rule):
     # fewer random numbers are drawn where the loop ends early
     guard = Guard.SEMANTIC
 
-    runs: int = threshold(3, "of the selection that were looked at: fewer say nothing of the others")
+    fewest_runs: int = threshold(3, "of the selection that were looked at: fewer say nothing of the others")
     empty_share: float = threshold(0.10, "of these runs take nothing: less may be the end of a loop that ends")
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
@@ -73,7 +73,7 @@ class MaskedResults(Rule):
 
     def _counts(self, place: MaskedPlace) -> bool:
         return (
-            place.ran >= self.runs
+            place.ran >= self.fewest_runs
             and place.empty >= max(self.empty_share * place.ran, 1)
             and place.heavy_share >= self.heavy_share
         )
@@ -94,8 +94,8 @@ class MaskedResults(Rule):
             explanation=_explained(results, place, part * of_time),
             evidence={
                 "masked_share": round(share, 4),
-                "runs_looked_at": place.ran,
-                "runs_that_take_nothing": place.empty,
+                "looked_at_runs": place.ran,
+                "empty_runs": place.empty,
                 "mask_elements": place.elements,
                 "operators": len(place.rows),
             },
@@ -132,7 +132,7 @@ class _Likely:
         return replace(found, saving=replace(saving, low_ns=low, high_ns=high, basis=f"{saving.basis}{_RANGE}"))
 
 
-_RANGE = "; as often in other iterations, which few were looked at for"
+_RANGE = "; one look says little of how often that is so"
 
 
 def _likely(place: MaskedPlace) -> _Likely:
@@ -169,14 +169,14 @@ def _explained(results: Results, place: MaskedPlace, share: float) -> str:
     seen = f"{place.empty} of {units.plural(place.ran, 'iteration')}"
     if place.lasting:
         return (
-            f"In {seen} that were looked at, all {units.count(place.elements)} flags of the mask at {where} were already "
-            "decided, and nothing in the loop takes that back. What it computes then is thrown away: "
-            f"{units.percent(share)} of the operators’ time in such an iteration, most at {spent}. How many of the other "
-            "iterations are like that was not seen."
+            f"In {seen} that were looked at, all {units.count(place.elements)} flags of the mask at {where} were "
+            "already decided, and nothing in the loop takes that back. What it computes then is thrown away: "
+            f"{units.percent(share)} of the operators’ time in such an iteration, most at {spent}. How many of the "
+            "other iterations are like that was not seen."
         )
     return (
-        f"In all {units.plural(place.ran, 'iteration')} that were looked at, the mask at {where} takes no element of one "
-        f"of its two branches. {units.percent(share)} of the operators’ time computes that branch, most at {spent}."
+        f"In all {units.plural(place.ran, 'iteration')} that were looked at, the mask at {where} takes no element of "
+        f"one of its two branches. {units.percent(share)} of the operators’ time computes that branch, most at {spent}."
     )
 
 

@@ -45,6 +45,7 @@ LOOKED = (
     "costly_algorithm",
     "gradients_row_by_row",
     "hardly_read",
+    "masked_results",
     "mostly_zeros",
     "pieces_one_by_one",
     "product_order",
@@ -140,8 +141,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     **dict.fromkeys(
         (
-            "cancelled_results", "costly_algorithm", "hardly_read", "mostly_zeros", "pieces_one_by_one",
-            "product_order", "repeated_work", "round_trips", "unread_gradients",
+            "cancelled_results", "costly_algorithm", "hardly_read", "masked_results", "mostly_zeros",
+            "pieces_one_by_one", "product_order", "repeated_work", "round_trips", "unread_gradients",
         ),
         (("cpu_build_or_cpu_tensors",), TYPED),
     ),
