@@ -104,9 +104,8 @@ class MaskedResults(Rule):
             diff=_diff(results, loop),
         )
         among = np.ones(results.get(UnreadWork).operators, bool)
-        return likely.ranged(
-            valued(results, finding, share, [place.rows], among, place.places, part=likely.central * part)
-        )
+        worth = valued(results, finding, share, [place.rows], among, place.places, part=likely.central * part)
+        return likely.ranged(worth, _RANGE if place.lasting else "")
 
 
 _MOST_PLACES = 3
@@ -122,14 +121,14 @@ class _Likely:
     central: float
     high: float
 
-    def ranged(self, found: Finding) -> Finding:
+    def ranged(self, found: Finding, words: str) -> Finding:
         """With a saving as uncertain as that share."""
         saving = found.saving
         if saving is None or not self.central:
             return found
         low, high = saving.low_ns * self.low / self.central, saving.high_ns * self.high / self.central
         high = max(min(high, saving.central_ns / self.central), saving.central_ns)
-        return replace(found, saving=replace(saving, low_ns=low, high_ns=high, basis=f"{saving.basis}{_RANGE}"))
+        return replace(found, saving=replace(saving, low_ns=low, high_ns=high, basis=f"{saving.basis}{words}"))
 
 
 _RANGE = "; one look says little of how often that is so"
