@@ -138,6 +138,14 @@ class _Flags:
     def _note(self, rows: Sequence[int]) -> None:
         made = {each.value for row in rows for each in self._operators[row].results}
         read = {each.value for row in rows for each in self._operators[row].reads}
+        # flags that are set at one time and cleared at another are not decided
+        turned = [
+            self._filled_with(self._operators[row])
+            for row in rows
+            if self._operators[row].reads[0].value in made
+            or read & {each.value for each in self._operators[row].results}
+        ]
+        both_ways = len(set(turned)) > 1
         for row in rows:
             operator = self._operators[row]
             results = {each.value for each in operator.results}
@@ -146,7 +154,7 @@ class _Flags:
                 # it reads what another one has made, or makes what another one reads
                 if state >= 0 and (state in made or results & read) and self._values[state].whole:
                     self._of_loop |= {state, *results}
-                    if self._stays(operator, at):
+                    if self._stays(operator, at) and not (both_ways and names.plain(operator.name) in _FILLS):
                         self._final |= {state, *results}
 
     def _stays(self, operator: LookedOperator, at: int) -> bool:
@@ -160,7 +168,9 @@ class _Flags:
         return at == 0 and self._filled_with(operator) == (zeros == 0) and zeros in (0, 1)
 
     def _filled_with(self, operator: LookedOperator) -> bool | None:
-        """Whether flags are set (else cleared) by it; None where that is not known."""
+        """Whether flags are set (else cleared) by an operator that fills; None where that is not known."""
+        if names.plain(operator.name) not in _FILLS:
+            return None
         if len(operator.reads) == 3:
             zeros = self._values[operator.reads[2].value].zeros_share
             return {0.0: True, 1.0: False}.get(zeros)
