@@ -21,7 +21,7 @@ from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 
-class Turns(NamedTuple):
+class LookedRuns(NamedTuple):
     """Of one look: how often the selection ran, and how often it took nothing."""
 
     ran: int
@@ -41,7 +41,7 @@ class MaskedPlace:
 
     masked_at: int
     places: tuple[int, ...]
-    turns: tuple[Turns, ...]
+    turns: tuple[LookedRuns, ...]
     elements: int
     lasting: bool
     tested: bool
@@ -213,7 +213,7 @@ class _MaskedRows:
             masked_at=site[0],
             places=tuple(each for each in sorted(spent, key=lambda each: -spent[each]) if each >= 0),
             turns=tuple(
-                Turns(*(sum(self._look[row] == look for row in of) for of in (self._ran[site], here))) for look in looks
+                LookedRuns(*(sum(self._look[row] == look for row in of) for of in (self._ran[site], here))) for look in looks
             ),
             elements=self._values[chosen[here[0]].mask].elements,
             lasting=lasting_masks,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.demand.masked_work import MaskedPlace, Turns
+from gpuprof.analyses.demand.masked_work import MaskedPlace, LookedRuns
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.needless.masked_results import MaskedResults, _likely
@@ -77,7 +77,7 @@ def test_branches_that_are_taken_or_hardly_seen_or_cheap(trace: Trace) -> None:
 
 
 def place(*turns: tuple[int, int], lasting: bool = True) -> MaskedPlace:
-    return MaskedPlace(0, (), tuple(Turns(*each) for each in turns), 4, lasting, False, False, np.arange(0), 1, 1, 1.0)
+    return MaskedPlace(0, (), tuple(LookedRuns(*each) for each in turns), 4, lasting, False, False, np.arange(0), 1, 1, 1.0)
 
 
 def test_a_look_is_one_observation_however_many_iterations_it_has() -> None:
