@@ -213,7 +213,8 @@ class _MaskedRows:
             masked_at=site[0],
             places=tuple(each for each in sorted(spent, key=lambda each: -spent[each]) if each >= 0),
             turns=tuple(
-                LookedRuns(*(sum(self._look[row] == look for row in of) for of in (self._ran[site], here))) for look in looks
+                LookedRuns(*(sum(self._look[row] == look for row in of) for of in (self._ran[site], here)))
+                for look in looks
             ),
             elements=self._values[chosen[here[0]].mask].elements,
             lasting=lasting_masks,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gpuprof.rules.cell.cell_lines import MAGIC
 
 _ASKED = "all", "any"
-_SETS, _CLEARS = ("logical_or", "bitwise_or"), ("logical_and", "bitwise_and")
+_SETS, _CLEARS = ("logical_or", "bitwise_or"), ("logical_and", "bitwise_and", "mul")
 
 
 @dataclass(frozen=True)

@@ -186,12 +186,13 @@ def _change(results: Results, place: MaskedPlace, loop: DecidingLoop | None) -> 
         waits = " Each test waits for the device: every eighth iteration is enough."
     if not place.lasting:
         return f"Compute the branch only where the mask at {where} asks for it: `if mask.any():` around it.{waits}"
-    flag, sets = (loop.flag, loop.sets) if loop is not None and loop.flag else ("done", True)
-    test = f"`if {flag}.all(): break`" if sets else f"`if not {flag}.any(): break`"
+    test = "for instance `if done.all(): break`"
+    if loop is not None and loop.flag:
+        test = f"`if {loop.flag}.all(): break`" if loop.sets else f"`if not {loop.flag}.any(): break`"
     drawn = " Fewer random numbers are drawn then, so that later ones are others." if place.random else ""
     return (
-        f"Leave the loop when all are decided: {test}. Where results are to keep their length, fill them with the "
-        f"padding before the loop.{waits}{drawn}"
+        f"Leave the loop when all flags are decided: {test}. Where results are to keep their length, fill them "
+        f"with the padding before the loop.{waits}{drawn}"
     )
 
 

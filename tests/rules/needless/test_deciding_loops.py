@@ -26,6 +26,7 @@ def loop(update: str, rest: str = "pass") -> DecidingLoop:
         ("alive &= token != END", "alive", False),
         ("alive = alive & (token != END)", "alive", False),
         ("alive = torch.logical_and(token != END, alive)", "alive", False),
+        ("left = left.mul((token != END).long())", "left", False),
         ("done = token == END", None, True),
         ("done = other | (token == END)", None, True),
         ("count += token == END", None, True),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.demand.masked_work import MaskedPlace, LookedRuns
+from gpuprof.analyses.demand.masked_work import LookedRuns, MaskedPlace
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.needless.masked_results import MaskedResults, _likely
@@ -25,7 +25,7 @@ def test_the_loop_is_left_by_the_name_of_its_flags() -> None:
     answer = found(looked(59.5))
     assert answer is not None and answer.diff is not None
     assert "+    if done.all():\n+        break\n" in answer.diff
-    assert answer.change.startswith("Leave the loop when all are decided: `if done.all(): break`.")
+    assert answer.change.startswith("Leave the loop when all flags are decided: `if done.all(): break`.")
     cleared = SOURCE.replace("done = done | (token == END)", "going = going & (token != END)")
     answer = found(looked(59.5, source=cleared))
     assert answer is not None and answer.diff is not None
@@ -34,7 +34,7 @@ def test_the_loop_is_left_by_the_name_of_its_flags() -> None:
 
 def test_without_the_text_of_a_loop_the_advice_stands_alone() -> None:
     answer = found(looked(59.5, source="generate(net)\n"))
-    assert answer is not None and answer.diff is None and "`if done.all(): break`" in answer.change
+    assert answer is not None and answer.diff is None and "for instance `if done.all(): break`" in answer.change
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,9 @@ def test_branches_that_are_taken_or_hardly_seen_or_cheap(trace: Trace) -> None:
 
 
 def place(*turns: tuple[int, int], lasting: bool = True) -> MaskedPlace:
-    return MaskedPlace(0, (), tuple(LookedRuns(*each) for each in turns), 4, lasting, False, False, np.arange(0), 1, 1, 1.0)
+    return MaskedPlace(
+        0, (), tuple(LookedRuns(*each) for each in turns), 4, lasting, False, False, np.arange(0), 1, 1, 1.0
+    )
 
 
 def test_a_look_is_one_observation_however_many_iterations_it_has() -> None:

@@ -13,7 +13,7 @@ EXPECTED = Expected(
     lines=(3, 4),
     saving_share=0.288,
     basis="the same share of the operators",
-    change="Leave the loop when all are decided: `if done.all(): break`",
+    change="Leave the loop when all flags are decided: `if done.all(): break`",
 )
 SOURCE = (
     "done = start()\nfor place in range(length):\n    best = net(token).argmax(-1)\n"
