@@ -118,7 +118,7 @@ LOOKED_VALUES = TableSchema(
             "share",
             "of its elements those that are zero, 0..1, of an operand of a large product; by a sample where many are"
             " not, or where it is very large; of indices of an embedding those that are padding, in the batch that was"
-            " read first; NaN: not counted",
+            " read first; of a mask by which an operator selects those that are False; NaN: not counted",
         ),
         Column(
             "zero_pattern",

@@ -27,6 +27,8 @@ _OF_FIRST = frozenset({"sum", "neg", "div", "view", "clone", "_to_copy", "expand
 # their first argument is not the gradient
 _OTHER_ORDER = ("_cudnn", "cudnn", "miopen", "mkldnn", "lstm")
 _MOST_TERMS = 16
+# of the factors that are added: what rounding leaves of them
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,8 @@ class _CombinationWalk:
             return _scaled(self._of(reads[0]), -1.0, -1)
         if name in ("mul", "div") and len(reads) == 1:
             factor = _number(given, 1)
-            if factor is None or (name == "div" and not factor):
+            if factor is None or (name == "div" and (not factor or len(given) > 2)):
+                # a rounding mode: no multiple
                 return None
             factor = 1 / factor if name == "div" else factor
             return _scaled(self._of(reads[0]), factor, row if factor in (0.0, 1.0) else -1)
@@ -172,8 +175,11 @@ def _scaled(one: Combination, factor: float, by: int) -> Combination:
 def _sum(one: Combination, other: Combination) -> Combination:
     terms = dict(one.terms)
     for base, factor in other.terms.items():
-        terms[base] = terms.get(base, 0.0) + factor
-    return Combination({base: factor for base, factor in terms.items() if factor}, one.by if one.by >= 0 else other.by)
+        before = terms.get(base, 0.0)
+        terms[base] = before + factor
+        if abs(terms[base]) <= _ROUNDING * max(abs(before), abs(factor)):
+            del terms[base]
+    return Combination(terms, one.by if one.by >= 0 else other.by)
 
 
 def _number(arguments: Sequence[object], at: int) -> float | None:

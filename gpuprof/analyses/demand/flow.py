@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuprof.analyses.demand import operator_names as names
@@ -32,20 +32,22 @@ _ALL, _NOTHING = Needed(1.0, 0, 0, -1), Needed(0.0, 0, 0, -1)
 
 class Flow:
     """What is needed of each value. `kept_needed`: what is there at the end is needed, since it may be read later.
-    `consists_of`: by operator the tensors that its result consists of, where that is less than it reads.
-    `cancelled`: the same, and what a factor of 0 makes of a backward pass."""
+    `cancelled`: by operator what its result follows from, where that is less than it reads, and what a factor of 0
+    makes of a backward pass. `unread`: by operator the reads, by position, of which it takes no element. `passed_on`:
+    storages of which nothing is needed but what operators of the look need, though they are there at the end."""
 
     def __init__(
         self,
         operators: Sequence[LookedOperator],
         values: Sequence[LookedValue],
         kept_needed: bool = True,
-        consists_of: Mapping[int, Sequence[Taken]] | None = None,
         cancelled: Cancelled | None = None,
+        unread: Mapping[int, Collection[int]] | None = None,
+        passed_on: Collection[int] = (),
     ) -> None:
         self._operators, self._values, self._kept_needed = operators, values, kept_needed
-        self._consists_of = consists_of or {}
         self._cancelled = cancelled or Cancelled()
+        self._unread, self._passed_on = unread or {}, passed_on
         self._forms = forms_of(operators, values)
         self._opaque = _opaque(operators, values)
         self._needs: dict[int, Need] = {}
@@ -59,6 +61,8 @@ class Flow:
         """What is needed of that value, in the form it was made in."""
         form, known = self._forms[value], self._values[value]
         held = known.kind in _OF_A_MODEL or self._kept_needed
+        if known.storage in self._passed_on and not known.read_outside:
+            return self._needs.get(value, nothing(form.shape))
         if known.read_outside or (known.kept and held) or known.storage in self._from_outside:
             return everything(form.shape)
         return self._needs.get(value, nothing(form.shape))
@@ -122,16 +126,12 @@ class Flow:
             if any(need.elements for need in needs):
                 self._all_of(operator.reads)
             return
-        if row in self._consists_of:
-            for taken in self._consists_of[row]:
-                if self._was_made(taken.value):
-                    self._add(taken.value, self._of_read(taken, needs[0]), row)
-            return
         by = next((self._taken_by[taken.value] for taken in operator.results if taken.value in self._taken_by), row)
         partly = any(not need.whole for need in needs)
         wanted = needs_of(Applied(operator.name, shapes, operator.arguments, needs))
-        for taken, need in zip(operator.reads, wanted, strict=True):
-            if taken.geometry is not None and self._was_made(taken.value):
+        unread = self._unread.get(row, ())
+        for position, (taken, need) in enumerate(zip(operator.reads, wanted, strict=True)):
+            if position not in unread and taken.geometry is not None and self._was_made(taken.value):
                 self._add(taken.value, self._of_read(taken, need), by if partly else row)
 
     def _keep_rest(self, operator: LookedOperator, made: Sequence[Taken]) -> None:
@@ -170,8 +170,8 @@ class Flow:
         return Needed(share, needs[most].elements, made[most].elements, by)
 
 
-# what a model or optimizer holds is written by torch alone
-_HELD = _OF_A_MODEL | {ValueKind.GRADIENT}
+HELD = _OF_A_MODEL | {ValueKind.GRADIENT}
+"""What a model or optimizer holds is written by torch alone."""
 
 
 def forms_of(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> list[Geometry]:
@@ -190,7 +190,7 @@ def forms_of(operators: Sequence[LookedOperator], values: Sequence[LookedValue])
 def _shared(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
     """Storages from outside of torch, or from before the look, that something else may read: not those of a model, and
     not gradients, into which only backward passes write."""
-    held = {value.storage for value in values if value.kind in _HELD}
+    held = {value.storage for value in values if value.kind in HELD}
     found = {value.storage for value in values if value.made_by < 0} - held
     written = {value.storage for value in values if value.made_by >= 0 and not operators[value.made_by].backward}
     return found & written

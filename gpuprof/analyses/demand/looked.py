@@ -6,12 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import nan
 from typing import Any
 
 from gpuprof.analyses.demand.geometry import Geometry, contiguous
 from gpuprof.model.kinds import ValueKind
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
+
+_WHOLE = "bool", "int", "uint"
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class Taken:
 @dataclass(frozen=True)
 class LookedValue:
     """One content of one storage; see `LOOKED_VALUES`. `kept`: it was there at the end; `complex`: of complex
-    numbers, which are viewed as real ones, too."""
+    numbers, which are viewed as real ones, too; `whole`: of whole numbers, or of flags; `zeros_share`: NaN where they
+    were not counted."""
 
     storage: int
     made_by: int
@@ -36,6 +40,8 @@ class LookedValue:
     kind: ValueKind
     read_outside: bool
     complex: bool = False
+    whole: bool = False
+    zeros_share: float = nan
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,9 @@ def values_of(trace: Trace) -> list[LookedValue]:
     table = trace.tables["looked_values"]
     operators = len(trace.tables["looked_operators"])
     shown = set(table["storage"][table["read_outside"]].tolist())
-    columns = (table[name].tolist() for name in ("storage", "made_by", "gone_at", "elements", "kind", "dtype"))
+    columns = (
+        table[name].tolist() for name in ("storage", "made_by", "gone_at", "elements", "kind", "dtype", "zeros_share")
+    )
     return [
         LookedValue(
             storage,
@@ -86,8 +94,10 @@ def values_of(trace: Trace) -> list[LookedValue]:
             ValueKind(kind),
             storage in shown,
             dtype >= 0 and "complex" in trace.names[dtype],
+            dtype >= 0 and trace.names[dtype].startswith(_WHOLE),
+            zeros_share,
         )
-        for storage, made_by, gone_at, elements, kind, dtype in zip(*columns, strict=True)
+        for storage, made_by, gone_at, elements, kind, dtype, zeros_share in zip(*columns, strict=True)
     ]
 
 

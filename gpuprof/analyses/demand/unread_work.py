@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Self
@@ -11,9 +11,8 @@ from typing import Self
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand import operator_names as names
-from gpuprof.analyses.demand.cancelled_terms import cancelled_terms, is_part_of_sums
 from gpuprof.analyses.demand.flow import Flow, Needed
-from gpuprof.analyses.demand.looked import LookedOperator, operators_of, values_of
+from gpuprof.analyses.demand.looked import operators_of, values_of
 from gpuprof.model.trace import Trace
 
 # "hardly read": from where on computing only what is read is worth thinking about
@@ -23,10 +22,9 @@ _ALIKE = 0.5
 
 
 class Unread(Enum):
-    """What is not read; `CANCELLED` is read, but cancels in a sum."""
+    """What is not read."""
 
     RESULTS = "results"
-    CANCELLED = "cancelled"
     PARTS = "parts"
     GRADIENTS = "gradients"
 
@@ -36,8 +34,7 @@ class UnreadPlace:
     """Work for nothing at one line, by its `rows` of looked_operators.
 
     `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
-    `taken_at` the line that takes a part of the results, or in which they cancel: rows of the looked places, -1 where
-    not known. `wasted_ns` of
+    `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of
     the `rows_ns` of these operators are for nothing; `surely_ns` without what rests on likeness: gradients that are
     there at the end of the look are as those of other iterations, and the gradients of a part that nobody reads are
     zeros (`backward_ns`). `operator` is the one with most of it: of its results `elements_read` of `elements_made` are
@@ -82,17 +79,12 @@ class UnreadWork(Result):
             return cls(reason="code outside of torch’s operators reads or writes tensors")
         operators, values = operators_of(trace), values_of(trace)
         sure, possible = Flow(operators, values).needed, Flow(operators, values, kept_needed=False).needed
-        terms = cancelled_terms(operators, values)
-        cancelled: list[Needed | None] = [None] * len(operators)
-        if terms:
-            cancelled = _cancelled(operators, terms, sure, Flow(operators, values, consists_of=terms).needed)
-            possible = Flow(operators, values, kept_needed=False, consists_of=terms).needed
         table = weighed_operators(trace, results)
         called_back = set(table["forward_place"][table["backward"]].tolist()) - {-1}
         columns = [table[name].tolist() for name in _COLUMNS]
         called = [place in called_back for place in table["place"].tolist()]
         names_of = [operator.name for operator in operators]
-        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, cancelled, strict=True)
+        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, strict=True)
         rows = [_Row(*row) for row in every]
         return cls(
             looked=True,
@@ -120,12 +112,9 @@ class _Row:
     needed: Needed
     possible: Needed
     called_back: bool
-    cancelled: Needed | None
 
     @property
     def kind(self) -> Unread | None:
-        if self.cancelled is not None and not (self.graph and self.called_back):
-            return Unread.CANCELLED
         share = self.needed.share
         if self.graph and self.called_back and not share:
             # a loss that is not printed: its gradients are needed all the same
@@ -136,27 +125,8 @@ class _Row:
         return None if share > _HARDLY else Unread.PARTS if share else Unread.RESULTS
 
     @property
-    def surely(self) -> float:
-        """The share of its results that is needed, 0..1."""
-        return (self.cancelled or self.needed).share
-
-    @property
     def wasted_ns(self) -> float:
-        return self.duration_ns * (1 - self.surely)
-
-
-def _cancelled(
-    operators: Sequence[LookedOperator], terms: Mapping[int, object], sure: Sequence[Needed], left: Sequence[Needed]
-) -> list[Needed | None]:
-    """By operator what is needed where terms cancel, of those of which nothing else says that they hardly matter, and
-    that no gradient goes through."""
-    at = max(terms)
-    return [
-        Needed(with_terms.share, with_terms.elements, with_terms.made, at)
-        if without.share > _HARDLY >= with_terms.share and not operator.backward and not is_part_of_sums(operator.name)
-        else None
-        for operator, without, with_terms in zip(operators, sure, left, strict=True)
-    ]
+        return self.duration_ns * (1 - self.needed.share)
 
 
 def _places(rows: Sequence[_Row]) -> tuple[UnreadPlace, ...]:
@@ -190,7 +160,7 @@ def _each_time(wasted: Sequence[_Row], there: Sequence[_Row]) -> bool:
 
 def _share(rows: Sequence[_Row], sure: bool) -> float:
     time_ns = sum(row.duration_ns for row in rows)
-    wasted = sum(row.duration_ns * (1 - (row.surely if sure else min(row.surely, row.possible.share))) for row in rows)
+    wasted = sum(row.duration_ns * (1 - (row.needed if sure else row.possible).share) for row in rows)
     return wasted / time_ns if time_ns else 0.0
 
 
@@ -206,8 +176,7 @@ def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Se
         back, share = _backward(wasted, there, rows)
         backward_ns = share * sum(row.duration_ns for row in back)
         alike, wasted_ns = [*wasted, *back], surely_ns + backward_ns
-    of_largest = largest.cancelled or largest.needed
-    taken_by = of_largest.taken_by
+    taken_by = largest.needed.taken_by
     return UnreadPlace(
         kind=kind,
         rows=tuple(row.number for row in alike),
@@ -216,8 +185,8 @@ def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Se
         taken_at=rows[taken_by].place if taken_by >= 0 else -1,
         operator=largest.name,
         operators=len(wasted),
-        elements_read=of_largest.elements,
-        elements_made=of_largest.made,
+        elements_read=largest.needed.elements,
+        elements_made=largest.needed.made,
         wasted_ns=round(wasted_ns),
         surely_ns=round(surely_ns),
         backward_ns=round(backward_ns),

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from gpuprof.capture.look.graph_nodes import GraphNodes
+from gpuprof.capture.look.masks import selecting
 from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, written
 from gpuprof.capture.look.operator_log import OperatorLog, frozen
 from gpuprof.capture.look.places import COMPILED, Places
@@ -150,6 +151,7 @@ class OperatorWatch:
         content = not (facts.view or facts.fill or random)
         trusted = facts.name.startswith(_TRUSTED)
         multiplied = () if backward else ZeroCounter.operands(facts.name)
+        masks = () if backward else selecting(facts.name)
         reads, writes, followed = list[_Read](), [], False
         for (name, _), value in zip(facts.arguments, given, strict=True):
             for tensor in self._tensors(value):
@@ -170,6 +172,8 @@ class OperatorWatch:
                 row = -1 if known is None else self._values.read(known, tensor, content=wanted)
                 if name in multiplied and known is not None:
                     self._values.count_zeros(known, tensor, (place, name))
+                if name in masks and known is not None:
+                    self._values.count_mask(known, tensor, facts.name)
                 if facts.moved and known is not None:
                     known.seen = None  # its version goes up, and nothing is written
                 reads.append((*self._log.seen(tensor, row), grad))

@@ -124,6 +124,12 @@ class Values:
         if row[MADE_BY] < 0 or self._zeros.is_due(where):
             row[ZEROS] = self._zeros.count(tensor, self._storage_of(tensor))
 
+    def count_mask(self, known: KnownStorage, tensor: Any, name: str) -> None:
+        """Of what it holds, by which the operator of that name may select; once."""
+        row = self.rows[known.value]
+        if row[ZEROS] is None and known.kind not in _TRAINED:
+            row[ZEROS] = self._zeros.masks.count(tensor, self._storage_of(tensor), name)
+
     def end(self) -> None:
         """Fill in what had to wait for a device."""
         for row in self.rows:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.capture.look.fingerprint_taker import lazily_copied
+from gpuprof.capture.look.masks import MaskCounter
 from gpuprof.capture.look.padding import is_index, padded
 from gpuprof.model.kinds import ZeroPattern
 from gpuprof.model.table import Array
@@ -74,6 +75,7 @@ class ZeroCounter:
         self._waiting: dict[str, list[tuple[Any, int, int]]] = {}
         self._read_back: dict[str, list[Zeros]] = {}
         self.failure: str | None = None
+        self.masks = MaskCounter(left_ns)
 
     @staticmethod
     def operands(name: str) -> Sequence[str]:
@@ -104,6 +106,8 @@ class ZeroCounter:
         where, number = counted
         if not isinstance(where, str):
             return where, number
+        if self.masks.waits((where, number)):
+            return self.masks.told((where, number))
         if where not in self._read_back:
             self._read_back[where] = self._numbers(where)
         known = self._read_back[where]

@@ -204,7 +204,5 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "tensor_grown_by_cat": ("python_loop_over_batch",),
     "unfused_pointwise": ("launch_bound",),
     "unread_gradients": ("gradients_unused",),
-    # which knows the factor, and what it leaves of a backward pass
-    "unread_results": ("cancelled_results",),
     "weights_bound_inference": ("launch_bound",),
 }

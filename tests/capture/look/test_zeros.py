@@ -228,10 +228,13 @@ def test_tensors_without_memory_are_left_alone() -> None:
 
     assert counter.told(counter.count(scattered(0.01), Nowhere()))[1] == 0
 
+    one, other = scattered(0.01), scattered(0.01)
+
     def code() -> None:
         with FakeTensorMode():
-            torch.rand(N, N) @ torch.rand(N, N)
-        scattered(0.01) @ scattered(0.01)
+            masked = torch.where(torch.rand(N, N) > 0.5, torch.rand(N, N), 0.0)
+            masked @ torch.rand(N, N)
+        one @ other
 
     assert len(_shares(look_at(code))) == 2
 

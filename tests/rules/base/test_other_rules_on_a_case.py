@@ -19,7 +19,6 @@ ALSO_FOUND = {
     "allocator_calls_in_step": {
         "fires": ("sync_in_step",), "stays_quiet": ("sync_in_step",), "abstains": ("cold_start_dominates",),
     },
-    "cancelled_results": {"fires": ("unread_results",)},
     "copy_round_trip": {"stays_quiet": ("pageable_h2d_copy",)},
     "cpu_preprocessing": dict.fromkeys(("fires", "stays_quiet"), ("explicit_synchronize",)),
     "debug_mode_on": dict.fromkeys(("stays_quiet", "abstains"), ("launch_bound",)),
@@ -46,6 +45,7 @@ LOOKED = (
     "costly_algorithm",
     "gradients_row_by_row",
     "hardly_read",
+    "masked_results",
     "mostly_zeros",
     "pieces_one_by_one",
     "product_order",
@@ -141,8 +141,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     **dict.fromkeys(
         (
-            "cancelled_results", "costly_algorithm", "hardly_read", "mostly_zeros", "pieces_one_by_one",
-            "product_order", "repeated_work", "round_trips", "unread_gradients",
+            "cancelled_results", "costly_algorithm", "hardly_read", "masked_results", "mostly_zeros",
+            "pieces_one_by_one", "product_order", "repeated_work", "round_trips", "unread_gradients",
         ),
         (("cpu_build_or_cpu_tensors",), TYPED),
     ),

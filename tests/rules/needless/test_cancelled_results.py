@@ -1,4 +1,4 @@
-"""What is said of terms that cancel."""
+"""What is said of terms that cancel, and of other factors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.needless.cancelled_results import CancelledResults
 from gpuprof.rules.needless.unread_results import UnreadResults
 from tests.rules.needless.unread_runs import recorded
 from tests.support.look_builder import LookBuilder
@@ -32,7 +33,7 @@ def guided(scale: float, unguided_us: float = 40, shown: bool = False) -> Trace:
 
 
 def found(trace: Trace) -> Finding | None:
-    answer = UnreadResults().check(Results(trace))
+    answer = CancelledResults().check(Results(trace))
     assert answer is None or isinstance(answer, Finding)
     return answer
 
@@ -40,12 +41,16 @@ def found(trace: Trace) -> Finding | None:
 def test_a_term_that_cancels() -> None:
     answer = found(guided(1.0))
     assert answer is not None and answer.severity == Severity.HIGH
-    assert answer.title == "A term at line 4 cancels: 38 % of the operators’ time computes it"
+    assert answer.title == "A factor of 1 at line 4 cancels what was computed for it"
     assert answer.where.lines == (2, 4) and "`if scale != 1:`" in answer.change
-    assert answer.evidence["unread_share"] == pytest.approx(40 / 104, abs=1e-4)
+    assert answer.evidence["cancelled_share"] == pytest.approx(40 / 104, abs=1e-4)
 
 
-@pytest.mark.parametrize("trace", [guided(2.0), guided(1.0, shown=True), guided(1.0, unguided_us=4)])
+def test_another_rule_does_not_say_it_too() -> None:
+    assert UnreadResults().check(Results(guided(1.0))) is None
+
+
+@pytest.mark.parametrize("trace", [guided(2.0), guided(1.0, shown=True), guided(1.0, unguided_us=2)])
 def test_terms_that_are_needed_or_hardly_cost_anything(trace: Trace) -> None:
     assert found(trace) is None
 
