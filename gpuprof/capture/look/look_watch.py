@@ -36,6 +36,9 @@ _MOST_WALL = 4
 # of a cell whose iterations are not known: what was even for as long as the cell has run is met again in that time
 _MOST_ANYWHERE_NS = 20 * NS_PER_S
 _MOST_TRIES = 20
+# a cell without steps does other things later: it is looked at again when it has run for so many times as long
+_AGAIN_AFTER = 1.5
+_MOST_LOOKS_ANYWHERE = 4
 # with less there is no use in looking between the iterations
 _LEAST_ELSEWHERE_NS = NS_PER_S // 20
 # an inference mode within a loop's body is over by then; one around the loop is not
@@ -82,7 +85,7 @@ class LookWatch:
         self._loops: set[LinePath] = set()
         self._looked_loops: set[LinePath] = set()
         self._last_loop: LinePath = ()
-        self._last_sign_ns = self._most_wall_ns = 0
+        self._last_sign_ns = self._most_wall_ns = self._looked_after_ns = 0
         self._tries = 0
         self._closed = False
         self._beginning, self._ending = MainThreadCall(self._begin_anywhere), MainThreadCall(self._end_anywhere)
@@ -121,7 +124,8 @@ class LookWatch:
         if self._closed or self._beginning.waiting or self._ending.waiting or not self._wanted:
             return
         if look is None:
-            if not self._steps() and not self._looked and self._may_begin() and self._tries < _MOST_TRIES:
+            due = not self._looked or self._due_again()
+            if not self._steps() and due and self._may_begin() and self._tries < _MOST_TRIES:
                 self._beginning.ask()
         elif look.installed:
             (self._ending if self._overdue(look) else self._waking).ask()
@@ -207,6 +211,11 @@ class LookWatch:
     @property
     def _iteration_ns(self) -> float:
         return (self._step_ns() or 0) * self._period
+
+    def _due_again(self) -> bool:
+        later = self._budget.elapsed_ns >= _AGAIN_AFTER * self._looked_after_ns
+        affordable = self._budget.left_ns >= _LEAST_ELSEWHERE_NS
+        return later and affordable and len(self._taken) < _MOST_LOOKS_ANYWHERE
 
     def _may_begin(self) -> bool:
         return self._recorded() and self._budget.old_enough
@@ -303,6 +312,7 @@ class LookWatch:
             self._looked_loops |= self._loops
         # steps that come after a look beside them are still to be looked at
         self._looked |= not self._between_steps
+        self._looked_after_ns = self._budget.elapsed_ns
         self._look, self._between_steps = None, False
 
     def _why_not(self) -> str:

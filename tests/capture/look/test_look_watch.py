@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from gpuprof.capture.look import look_budget
+from gpuprof.capture.look import look_budget, look_watch
 from gpuprof.capture.session.session import Session
 from gpuprof.ingest.load import load_captured, load_trace
 from tests.capture.cells import loader, model, train, train_from
@@ -197,6 +197,27 @@ def test_a_cell_without_steps_is_looked_at(new_session: NewSession, monkeypatch:
     assert trace.context.look.ended_by == "seconds"
     # the iterations show in the operators
     assert trace.context.look.iterations > 2 and trace.looked_operators["iteration"].max() > 2
+
+
+def test_a_cell_without_steps_is_looked_at_again_when_it_has_run_on(
+    new_session: NewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_budget, "_LEAST_CELL_NS", 0)
+    monkeypatch.setattr(look_watch, "_LEAST_ELSEWHERE_NS", 0)
+    monkeypatch.setattr(look_budget, "_MOST_SHARE", 0.02)
+    x = torch.rand(64, 64)
+
+    def cell() -> None:
+        end, looks, on = time.monotonic() + 60, 0, False
+        while time.monotonic() < end and (looks < 2 or on):
+            before, on = on, torch._C._len_torch_dispatch_stack() > 0
+            looks += on and not before
+            x.sort() if looks < 2 else x.exp()
+
+    trace = looked(new_session(max_seconds=0.1), cell)
+    assert len(trace.context.look.parts) >= 2
+    names, look = trace.names_of(trace.looked_operators), trace.looked_operators["look"]
+    assert "aten::sort" in names[look == 0] and "aten::exp" in names[look == 1]
 
 
 def test_the_tables_and_what_is_said_of_them_are_on_disk(new_session: NewSession) -> None:
