@@ -75,7 +75,8 @@ class RowSelections:
         layered: set[int] | None = None
         self.found: dict[int, DroppedRows] = {}
         for row, operator in enumerate(operators):
-            if operator.backward or not followed[row]:
+            # a metric may select without a gradient
+            if operator.backward or not (followed[row] or names.plain(operator.name) == "index"):
                 continue
             dropped = self._at(row, operator, followed[row], left_out[row])
             if dropped is None or not _LEAST_LEFT_OUT <= dropped.left_out < 1:

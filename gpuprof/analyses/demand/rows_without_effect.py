@@ -65,7 +65,7 @@ class RowsWithoutEffect(Result):
             return cls()
         spared = _spared(operators, values, columns[0], iteration)
         parts = RowFlow(operators, values, columns[2], dropped, spared).parts
-        claims = _Claims(operators, selections, dropped, parts, *columns)
+        claims = _Claims(operators, selections, dropped, parts, graph.making.tolist(), *columns)
         return cls._of_line(claims) if claims.wasted else cls()
 
     @classmethod
@@ -105,6 +105,7 @@ class _Claims:
     selections: RowSelections
     dropped: Mapping[int, DroppedRows]
     parts: Mapping[int, Part]
+    making: Sequence[bool]
     place: Sequence[int]
     forward_place: Sequence[int]
     forward: Sequence[int]
@@ -140,7 +141,8 @@ class _Claims:
     def _claimed(self) -> dict[int, float]:
         claimed, spent, whole = set[int](), defaultdict[int, int](int), defaultdict[int, int](int)
         for row, lasted in enumerate(self.lasted):
-            whole[self.line(row)] += lasted
+            # a view is no work
+            whole[self.line(row)] += lasted if self.making[row] else 0
             if row in self.parts and self._may_be_left_out(row):
                 claimed.add(row)
                 spent[self.line(row)] += lasted
@@ -159,9 +161,12 @@ class _Claims:
 
     def _is_known(self, selection: Selection) -> bool:
         """Whether a layer computes the rows, and its results are not what the mask may have been made from."""
-        first = min(self._origins[selection], key=lambda each: each.row)
+        origins, head = self._origins[selection], self._heads[selection]
+        first = min(origins, key=lambda each: each.row)
+        if head < 0 or any(head in self.selections.decided_by(each) for each in origins):
+            return False
         rows = {row for row in self._followed[selection] if 0 <= row < first.row}
-        return self._heads[selection] >= 0 and not self.selections.shown_before(first, rows)
+        return not self.selections.shown_before(first, rows)
 
     def _head(self, row: int) -> int:
         return max(self._heads[each] for each in self.parts[row].of)
