@@ -60,6 +60,7 @@ BY_STACKS = {
     "costly_algorithm": (3,),
     "mostly_zeros": (3,),
     "product_order": (3,),
+    "rows_without_effect": (3, 4),
     "pieces_one_by_one": (3,),
     "python_callback_per_item": (2, 4),
     "repeated_work": (3,),

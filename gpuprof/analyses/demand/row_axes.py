@@ -17,9 +17,8 @@ Shape = tuple[int, ...]
 # by axis of the result the axis of one argument: along these each place depends on the same place alone
 Along = Mapping[int, int]
 
-_LOSSES = frozenset(
-    "mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits soft_margin_loss".split()
-)
+_LOSSES = frozenset({"mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy"})
+_LOSSES |= {"binary_cross_entropy_with_logits"}
 _LOSS_BACKWARD = frozenset(
     f"{name}_backward" for name in (*_LOSSES, "elu", "hardtanh", "hardswish", "hardsigmoid", "mish")
 )
@@ -90,7 +89,9 @@ def _broadcast(shape: Shape, made: Shape) -> Along:
     return {axis + missing: axis for axis, length in enumerate(shape) if length == made[axis + missing]}
 
 
-def _kept_axes(name: str, reads: tuple[Shape, ...], made: Shape, numbers: tuple[int, ...] | None) -> Sequence[Along] | None:
+def _kept_axes(
+    name: str, reads: tuple[Shape, ...], made: Shape, numbers: tuple[int, ...] | None
+) -> Sequence[Along] | None:
     if not reads or not reads[0]:
         return None
     axes = len(reads[0])
@@ -108,7 +109,9 @@ def _kept_axes(name: str, reads: tuple[Shape, ...], made: Shape, numbers: tuple[
     return tuple(each if both or not at else {} for at in range(len(reads)))
 
 
-def _leading(name: str, reads: tuple[Shape, ...], made: Shape, numbers: tuple[int, ...] | None) -> Sequence[Along] | None:
+def _leading(
+    name: str, reads: tuple[Shape, ...], made: Shape, numbers: tuple[int, ...] | None
+) -> Sequence[Along] | None:
     if numbers is None or not reads or reads[0] != made or len(numbers) > len(made):
         return None
     rows = len(made) - len(numbers)

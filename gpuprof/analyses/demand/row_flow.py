@@ -19,7 +19,7 @@ _OWN_BACKWARD |= {"binary_cross_entropy_with_logits": "mul"}
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """Of an operator's rows `kept` of `rows` have an effect, those of the selections `of`."""
 
     kept: int
@@ -54,7 +54,7 @@ class RowFlow:
         self._filled: dict[int, Rows] = {}
         # None: all of it
         self._wanted: dict[int, Rows | None] = {}
-        self.parts: dict[int, Part] = {}
+        self.parts: dict[int, RowPart] = {}
         if dropped:
             for row, operator in enumerate(operators):
                 if operator.backward:
@@ -194,11 +194,11 @@ class RowFlow:
         # zeros are known without computing them
         return _less(want, self._filled.get(taken.value))
 
-    def _part(self, operator: LookedOperator, made: Sequence[Taken], found: Sequence[Rows | None]) -> Part | None:
+    def _part(self, operator: LookedOperator, made: Sequence[Taken], found: Sequence[Rows | None]) -> RowPart | None:
         for taken, rows in zip(operator.reads, found, strict=True):
             axes = rows.axes(taken.geometry) if rows is not None and taken.geometry is not None else None
             if rows is not None and axes is not None and taken.geometry is not None:
-                return Part(rows.kept, count(taken.geometry.shape, axes), rows.of)
+                return RowPart(rows.kept, count(taken.geometry.shape, axes), rows.of)
         return None
 
     def _in(self, taken: Taken, axes: Axes, of: frozenset[Selection]) -> Rows | None:

@@ -21,7 +21,8 @@ _IGNORING = {"nll_loss_forward": frozenset({0}), "nll_loss2d_forward": frozenset
 # where they read the mask
 _MASK_AT = {"masked_fill": 1, "where": 0, "binary_cross_entropy": 2, "binary_cross_entropy_with_logits": 2}
 # what of a mask says the same in another way
-_RESTATED = frozenset("eq ne gt lt ge le logical_not bitwise_not _to_copy clone detach alias".split())
+_RESTATED = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "logical_not", "bitwise_not"})
+_RESTATED |= {"_to_copy", "clone", "detach", "alias"}
 # a scale or a temperature that is learned is no layer
 _LARGEST_SCALE = 16
 
@@ -105,9 +106,7 @@ class RowSelections:
                     return True
         return False
 
-    def _at(
-        self, row: int, operator: LookedOperator, followed: Collection[int], left_out: float
-    ) -> DroppedRows | None:
+    def _at(self, row: int, operator: LookedOperator, followed: Collection[int], left_out: float) -> DroppedRows | None:
         name, reads = names.plain(operator.name), operator.reads
         if name == "index":
             return self._indexed(row, operator)
@@ -184,9 +183,7 @@ class RowSelections:
             if operator.backward:
                 continue
             own = [each for each in operator.reads if each.value >= 0]
-            if any(self._is_layer(each.value) for each in own) or any(
-                each.value in found for each in operator.results
-            ):
+            if any(self._is_layer(each.value) for each in own) or any(each.value in found for each in operator.results):
                 found |= {each.value for each in own}
         return found
 

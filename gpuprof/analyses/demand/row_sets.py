@@ -8,7 +8,7 @@ from math import inf, prod
 from gpuprof.analyses.demand.geometry import Geometry
 
 Axes = frozenset[int]
-"""Axes of a tensor that number its rows: `{0, 1}` of batch×length×features; a row is what lies at one place of these."""
+"""Axes of a tensor that number its rows: `{0, 1}` of batch×length×features. A row is all that lies at one place."""
 Spans = tuple[tuple[float, float], ...]
 """The same of a storage: from which stride to below which one a step leads to another row."""
 
@@ -53,7 +53,9 @@ class Rows:
 
 def spans_of(view: Geometry, axes: Axes) -> Spans | None:
     """Of the storage where those axes of a view number the rows; None where several elements share one place."""
-    laid = sorted((step, length, axis) for axis, (length, step) in enumerate(zip(view.shape, view.strides, strict=True)))
+    laid = sorted(
+        (step, length, axis) for axis, (length, step) in enumerate(zip(view.shape, view.strides, strict=True))
+    )
     laid = [each for each in laid if each[1] > 1]
     if any(not step for step, _, _ in laid):
         return None

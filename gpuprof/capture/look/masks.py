@@ -39,7 +39,7 @@ Left = float | tuple[str, int]
 
 
 class MaskCounter:
-    """Counts the masks and targets of operators that are about to run; `told` gives what `count` returned in numbers."""
+    """Counts masks and targets of operators that are about to run; `told` gives what `count` returned in numbers."""
 
     def __init__(self) -> None:
         self._counts = 0

@@ -30,7 +30,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.padded_positions import PaddedPositions
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.analyses.demand.rows_without_effect import RowsWithoutEffect as Found
+from gpuprof.analyses.demand.idle_rows import IdleRows
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.known import known
@@ -53,7 +53,7 @@ class RowsWithoutEffect(Rule):
 
     idle_share: float = threshold(0.4, "of the rows have no effect: with fewer, selecting them hardly wins")
     work_share: float = threshold(0.03, "of the operators’ time goes to them: less is not worth a change")
-    low_share: float = threshold(0.08, "of the operators’ time: less matters little")
+    low_share: float = threshold(0.10, "of the operators’ time: less matters little")
     high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
     seen_share: float = threshold(0.5, "of the operators of the looked-at iterations: then one of two is whole")
 
@@ -62,17 +62,18 @@ class RowsWithoutEffect(Rule):
         lacking = unread_unknown(self.name, results, self.seen_share)
         if lacking is not None:
             return lacking
-        found = results.get(Found)
-        if found.place < 0 or found.share < self.work_share:
-            return None
+        found = results.get(IdleRows)
         part = share_of(found.wasted_ns, found.rows_ns)
+        saved = part if found.forward_share >= _FORWARD else _of_backward(part)
+        share = found.share * share_of(saved, part)
         # what is padding is told of the whole model
-        if 1 - (1 - part) / (1 - _padded(results)) < self.idle_share:
+        idle = 1 - (1 - part) / (1 - _padded(results))
+        if found.place < 0 or idle < self.idle_share or share < self.work_share:
             return None
         where = at(results, found.place)
         finding = Finding(
             rule=self.name,
-            severity=graded(found.share, self.high_share, self.low_share),
+            severity=graded(share, self.high_share, self.low_share),
             title=f"{units.percent(1 - found.kept / found.rows)} of the rows computed at {where} do not enter the loss",
             explanation=_explained(results, found),
             evidence={
@@ -87,7 +88,12 @@ class RowsWithoutEffect(Rule):
             change=_change(results, found),
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, found.share, [found.taken], among, found.places, part=part)
+        return valued(results, finding, share, [found.taken], among, found.places, part=saved)
+
+
+def _of_backward(part: float) -> float:
+    """Where all rows stay in the forward pass, those that count go through it twice; it takes half as long."""
+    return max(part - (1 - part) / 2, 0.0)
 
 
 def _padded(results: Results) -> float:
@@ -100,7 +106,7 @@ def _padded(results: Results) -> float:
     return min(max([results.get(PaddedPositions).padded_share, *loaders]), 0.99)
 
 
-def _explained(results: Results, found: Found) -> str:
+def _explained(results: Results, found: IdleRows) -> str:
     where, dropped = at(results, found.place), at(results, found.dropped_at)
     how = "ignores the targets of" if found.ignored else "leaves out"
     forward = "forward and backward passes" if found.forward_share >= _FORWARD else "backward passes"
@@ -111,7 +117,7 @@ def _explained(results: Results, found: Found) -> str:
     )
 
 
-def _change(results: Results, found: Found) -> str:
+def _change(results: Results, found: IdleRows) -> str:
     where = at(results, found.place)
     mask, targets = ("labels != -100", "labels[labels != -100]") if found.ignored else ("mask", "targets[mask]")
     if found.forward_share < _FORWARD:
@@ -120,6 +126,6 @@ def _change(results: Results, found: Found) -> str:
             f"{where} is needed for under `torch.no_grad()`."
         )
     return (
-        f"Select the rows that count before {where}, `head(hidden[{mask}])`, and give the loss `{targets}`. Sums are "
-        "rounded in another order: results change slightly."
+        f"Select the rows that count before {at(results, found.from_place)}, `head(hidden[{mask}])`, and give the loss "
+        f"`{targets}`. Sums are rounded in another order: results change slightly."
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.demand.rows_without_effect import RowsWithoutEffect
+from gpuprof.analyses.demand.idle_rows import IdleRows
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.model.trace import Trace
 from tests.support.look_builder import LookBuilder
@@ -36,7 +36,7 @@ class Net(torch.nn.Module):
         return self.head(self.hidden(x))
 
 
-def found(turn: Callable[[Net, Any, Any], Any]) -> tuple[RowsWithoutEffect, Trace]:
+def found(turn: Callable[[Net, Any, Any], Any]) -> tuple[IdleRows, Trace]:
     """Of three iterations: `turn` gets the net, inputs, and a mask of one row of four."""
     torch.manual_seed(3)
     net = Net()
@@ -54,10 +54,10 @@ def found(turn: Callable[[Net, Any, Any], Any]) -> tuple[RowsWithoutEffect, Trac
         return None
 
     trace = looked_at(code, iterations=_TURNS)
-    return Results(trace).get(RowsWithoutEffect), trace
+    return Results(trace).get(IdleRows), trace
 
 
-def names(trace: Trace, result: RowsWithoutEffect, *, backward: bool) -> list[str]:
+def names(trace: Trace, result: IdleRows, *, backward: bool) -> list[str]:
     operators = trace.looked_operators
     rows = [row for row in result.taken if operators["backward"][row] == backward]
     return [str(name) for name in trace.names_of(operators)[rows]]
@@ -228,7 +228,7 @@ def test_a_mask_from_another_pass_is_known_before() -> None:
 
     def sure(net: Net, x: Any, mask: Any) -> Any:
         with torch.no_grad():
-            best, labels = net(x).softmax(-1).max(-1)
+            labels = net(x).softmax(-1).max(-1).indices
         return (F.cross_entropy(net(x + 1).view(-1, V), labels.view(-1), reduction="none").view(B, T) * mask).mean()
 
     def by_itself(net: Net, x: Any, mask: Any) -> Any:
@@ -318,4 +318,4 @@ def test_a_mask_in_some_iterations_alone() -> None:
 
 
 def test_nothing_without_a_look() -> None:
-    assert Results(LookBuilder().builder.build()).get(RowsWithoutEffect).place == -1
+    assert Results(LookBuilder().builder.build()).get(IdleRows).place == -1

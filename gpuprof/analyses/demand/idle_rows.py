@@ -13,7 +13,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.looked import LookedOperator, LookedValue, operators_of, values_of
-from gpuprof.analyses.demand.row_flow import Part, RowFlow
+from gpuprof.analyses.demand.row_flow import RowFlow, RowPart
 from gpuprof.analyses.demand.row_selections import DroppedRows, RowSelections
 from gpuprof.analyses.demand.row_sets import Selection
 from gpuprof.analyses.demand.unread_work import UnreadWork
@@ -27,17 +27,19 @@ _LAYERS = frozenset(names.PRODUCTS) | names.BATCHED | {"linear"}
 
 
 @dataclass(frozen=True, eq=False)
-class RowsWithoutEffect(Result):
+class IdleRows(Result):
     """Of the line with most time for such rows: `kept` of `rows` rows are in the loss, in one iteration.
 
-    `place` is the line of the last layer that computes all of them, `dropped_at` the line that leaves them out, `places`
-    all lines that compute them, most time first: rows of the looked places. `ignored`: targets that the loss ignores
-    (`ignore_index`); else a mask, or a selection of losses. Operators at `taken` of looked_operators take `rows_ns`, of
-    which `wasted_ns` go to rows without effect, `share` of the time of all operators, 0..1; `forward_share` of them in
-    forward passes. `place` is -1 where there are none.
+    `place` is the line of the last layer that computes all of them, `from_place` the first line from which on they are
+    of no use, `dropped_at` the line that leaves them out, `places` all lines that compute them, most time first: rows
+    of the looked places. `ignored`: targets that the loss ignores (`ignore_index`); else a mask, or a selection of
+    losses. Operators at `taken` of looked_operators take `rows_ns`, of which `wasted_ns` go to rows without effect,
+    `share` of the time of all operators, 0..1; `forward_share` of them in forward passes. `place` is -1 where there are
+    none.
     """
 
     place: int = -1
+    from_place: int = -1
     dropped_at: int = -1
     places: tuple[int, ...] = ()
     ignored: bool = False
@@ -83,6 +85,7 @@ class RowsWithoutEffect(Result):
         forward = sum(wasted for row, wasted in claims.wasted.items() if not claims.operators[row].backward)
         return cls(
             place=place,
+            from_place=claims.line(claims.earliest(rows, first)),
             dropped_at=claims.place[first.row],
             places=tuple(line for line in sorted(spent, key=lambda line: -spent[line]) if line >= 0),
             ignored=names.plain(claims.operators[first.row].name).startswith("nll_loss"),
@@ -104,7 +107,7 @@ class _Claims:
     operators: Sequence[LookedOperator]
     selections: RowSelections
     dropped: Mapping[int, DroppedRows]
-    parts: Mapping[int, Part]
+    parts: Mapping[int, RowPart]
     making: Sequence[bool]
     place: Sequence[int]
     forward_place: Sequence[int]
@@ -133,6 +136,11 @@ class _Claims:
     def head_line(self, row: int) -> int:
         """The line of the last layer before the rows are dropped."""
         return self.place[self._head(row)]
+
+    def earliest(self, rows: Sequence[int], before: DroppedRows) -> int:
+        """Of these operators the one that computes the rows first."""
+        own = [row for row in rows if before.selection in self.parts[row].of and self._own(row) >= 0]
+        return min(own, key=self._own)
 
     def origin(self, row: int) -> DroppedRows:
         """What drops the rows of that operator."""
@@ -213,8 +221,8 @@ def _in_each_iteration(
 def _spared(
     operators: Sequence[LookedOperator], values: Sequence[LookedValue], place: Sequence[int], iteration: Sequence[int]
 ) -> frozenset[int]:
-    """Values of the last iteration that are there at the end of the look, where all those that the same line made before
-    are gone: under the names that the next iteration gives away."""
+    """Values of the last iteration that are there at the end of the look, where all those that the same line made in
+    earlier ones are gone: the next iteration takes their names."""
     last = max(iteration, default=-1)
     before, kept = defaultdict[tuple[str, int], bool](bool), list[tuple[int, tuple[str, int]]]()
     for number, value in enumerate(values):
