@@ -22,7 +22,7 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 # of the time at a line that goes to such rows: else the line does more than work on them, as a whole model
-_OF_LINE = 0.5
+_OF_LINE = 0.7
 _LAYERS = frozenset(names.PRODUCTS) | names.BATCHED | {"linear"}
 
 
