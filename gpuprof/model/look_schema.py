@@ -74,6 +74,13 @@ LOOKED_OPERATORS = TableSchema(
         Column(
             "optimizer", "int32", "index of names", "class of the optimizer in whose step it ran, such as Adam; else -1"
         ),
+        Column(
+            "left_out_share",
+            "float64",
+            "share",
+            "of an operator with a node that takes a mask or a target: of the positions of that, those that leave"
+            " something out (zeros of a factor, numbers that a loss ignores), 0..1; NaN: not counted",
+        ),
     ),
 )
 

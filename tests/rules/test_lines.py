@@ -61,6 +61,7 @@ BY_STACKS = {
     "masked_results": (3, 4),
     "mostly_zeros": (3,),
     "product_order": (3,),
+    "rows_without_effect": (3, 4),
     "pieces_one_by_one": (3,),
     "python_callback_per_item": (2, 4),
     "repeated_work": (3,),

@@ -99,12 +99,13 @@ class LookBuilder:
         called_line: int = 0,
         forward_of: str = "",
         optimizer: str = "",
+        left_out_share: float = nan,
         **facts: Any,
     ) -> Self:
         """One operator; `reads`, `makes`, `writes`: names of tensors. `content` of what it makes or writes, `facts` as
         in `tensor`. What it writes it reads as well, unless its content is given. Autograd follows what it makes where
         it has a node (`graph`), whose module was called at `called_line`, its own line if 0; `forward_of`: it runs the
-        node of the operator that made that tensor."""
+        node of the operator that made that tensor. `left_out_share`: of its mask or target."""
         facts = {"grad": graph, **facts}
         number, self._operators = self._operators, self._operators + 1
         for position, each in enumerate([*reads.split(), *(() if content else writes.split())]):
@@ -127,7 +128,7 @@ class LookBuilder:
             | {"graph": graph, "random": random, "writes": bool(writes), "scalars": scalars, "node": node}
             | {"called_at": self._place(called_line or line) if graph else -1}
             | {"forward_operator": self._tensors[forward_of].made_by if forward_of else -1}
-            | {"optimizer": self.builder._name(optimizer) if optimizer else -1},
+            | {"optimizer": self.builder._name(optimizer) if optimizer else -1, "left_out_share": left_out_share},
         )
         return self
 

@@ -49,10 +49,10 @@ class Flow:
         self._cancelled = cancelled or Cancelled()
         self._unread, self._passed_on = unread or {}, passed_on
         self._forms = forms_of(operators, values)
-        self._opaque = _opaque(operators, values)
+        self._opaque = opaque(operators, values)
         self._needs: dict[int, Need] = {}
         self._taken_by: dict[int, int] = {}
-        self._from_outside = _shared(operators, values)
+        self._from_outside = written_elsewhere(operators, values)
         self.needed = [_ALL] * len(operators)
         for row in range(len(operators) - 1, -1, -1):
             self.needed[row] = self._back_through(row)
@@ -187,7 +187,7 @@ def forms_of(operators: Sequence[LookedOperator], values: Sequence[LookedValue])
     return [of_storage.get(value.storage, contiguous((value.elements,))) for value in values]
 
 
-def _shared(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
+def written_elsewhere(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
     """Storages from outside of torch, or from before the look, that something else may read: not those of a model, and
     not gradients, into which only backward passes write."""
     held = {value.storage for value in values if value.kind in HELD}
@@ -196,7 +196,7 @@ def _shared(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) 
     return found & written
 
 
-def _opaque(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
+def opaque(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
     """Storages whose views count in elements of another size: which of theirs a view takes is not followed."""
     found = {value.storage for value in values if value.complex}
     for operator in operators:

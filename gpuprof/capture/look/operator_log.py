@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.capture.look.left_out import LeftOutCounter
 from gpuprof.capture.look.values import Values
 from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_READS, LOOKED_RESULTS, LOOKED_VALUES
 from gpuprof.model.table import Table, TableSchema
@@ -35,10 +36,12 @@ class Names:
 
 
 class OperatorLog:
-    """Rows of all four tables, and what they have in common: names, views, arguments."""
+    """Rows of all four tables, and what they have in common: names, views, arguments. `left_out` counts what the last
+    column of an operator has."""
 
     def __init__(self) -> None:
         self.names = Names()
+        self.left_out = LeftOutCounter()
         self.operators: list[tuple[Any, ...]] = []
         self.reads: list[tuple[int, ...]] = []
         self.results: list[tuple[int, ...]] = []
@@ -74,8 +77,9 @@ class OperatorLog:
     def tables(self, values: Values) -> tuple[Table, ...]:
         """The four tables; reads fingerprints and counts back from devices."""
         values.end()
+        operators = [(*row, self.left_out.told(left)) for *row, left in self.operators]
         return (
-            _table(LOOKED_OPERATORS, self.operators),
+            _table(LOOKED_OPERATORS, operators),
             _table(LOOKED_VALUES, values.rows),
             _table(LOOKED_READS, self.reads),
             _table(LOOKED_RESULTS, self.results),

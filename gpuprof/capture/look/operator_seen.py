@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from math import nan
 from types import FrameType
 from typing import Any, NamedTuple
 
 from gpuprof.capture.look.graph_nodes import GraphNodes
+from gpuprof.capture.look.left_out import Left
 from gpuprof.capture.look.masks import selecting
 from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, written
 from gpuprof.capture.look.operator_log import OperatorLog, frozen
@@ -31,7 +33,7 @@ class BegunOperator(NamedTuple):
     """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry, grad)` in
     order; `derived`: what it makes follows from what it reads; `recording`: autograd makes a node where it returns
     numbers that can have gradients, and `called_at` is then where its module was called. `forward`: the operator whose
-    node runs."""
+    node runs. `left_out`: by its mask or target."""
 
     facts: OperatorFacts
     given: list[Any]
@@ -47,6 +49,7 @@ class BegunOperator(NamedTuple):
     random: bool
     writes: list[Any]
     derived: bool
+    left_out: Left
 
 
 class OperatorWatch:
@@ -184,6 +187,7 @@ class OperatorWatch:
         return BegunOperator(
             *(facts, given, kwargs, reads, arguments, self.iteration, place, called_at, forward, recording),
             *(backward, random, writes, trusted and not random and -1 not in [read[0] for read in reads]),
+            self._log.left_out.count(facts.name, given) if recording and plain else nan,
         )
 
     def _row(self, seen: BegunOperator, made: Any, started: int, ended: int, graph: bool) -> tuple[Any, ...]:
@@ -192,7 +196,7 @@ class OperatorWatch:
             *(self._unix_ns(started), ended - started, self._log.names.number(seen.facts.name), seen.iteration),
             *(seen.place, forward_place, seen.backward, graph, seen.random, bool(seen.writes)),
             *(*seen.arguments, self._flops_of(seen, made), 0),
-            *(seen.forward, seen.called_at if graph else -1, 0, self.optimizer),
+            *(seen.forward, seen.called_at if graph else -1, 0, self.optimizer, seen.left_out),
         )
 
     def _unix_ns(self, counter_ns: int) -> int:

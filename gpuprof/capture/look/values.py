@@ -186,9 +186,7 @@ class Values:
                 self.is_a(known, kind)
 
     def _storage(self, tensor: Any) -> Any:
-        if tensor.is_sparse or not _plain(tensor) or tensor.device.type not in _WITH_STORAGE:
-            return None
-        return self._storage_of(tensor)
+        return self._storage_of(tensor) if has_storage(tensor) else None
 
     def _add(self, tensor: Any, storage: Any, made_by: int) -> KnownStorage:
         key, number, freed, count = storage._cdata, self._numbered, self._freed, self._count
@@ -241,10 +239,12 @@ class Values:
             self.rows[known.value][FINGERPRINT] = now
 
 
-def _plain(tensor: Any) -> bool:
-    """Strided, with memory of its own to point to: no nested, sparse or wrapped tensor."""
+def has_storage(tensor: Any) -> bool:
+    """Strided, with memory of its own to point to on the host or a CUDA device: no nested, sparse or wrapped tensor."""
     import torch
 
+    if tensor.is_sparse or tensor.device.type not in _WITH_STORAGE:
+        return False
     return (
         tensor.layout is torch.strided
         and not tensor.is_nested

@@ -182,6 +182,11 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "python_callback_per_item": ("whole_collection_per_item",),
     "python_loop_over_batch": ("tensor_by_element",),
     "round_trips": ("copy_round_trip",),
+    # which know the selection, or the factor
+    "rows_without_effect": (
+        "cancelled_results",
+        "hardly_read",
+    ),
     # what is filled number by number, and always with the same ones
     "tensor_by_element": ("repeated_work",),
     "python_loop_over_slices": ("tensor_by_element",),
