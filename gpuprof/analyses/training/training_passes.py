@@ -25,7 +25,7 @@ _ACCUMULATE = "torch::autograd::AccumulateGrad"
 # what a model is made of: a pass without gradients (a teacher, a target network) runs them, metrics and copies do not
 _OF_A_MODEL = re.compile(
     r"aten::(linear|addmm|mm|bmm|baddbmm|matmul|conv\w*|_convolution|\w+_norm|scaled_dot_product_attention|lstm|gru"
-    r"|rnn_\w+|embedding|embedding_bag)$"
+    r"|rnn_\w+|embedding|embedding_bag|(native_|feature_|alpha_|feature_alpha_)?dropout_?)$"
 )
 
 

@@ -57,6 +57,15 @@ def test_waits_for_batches_and_collections_are_not_beside() -> None:
     assert us(found(builder).beside) == [(1000, 1100), (1500, 1600), (1700, 2000), (2500, 3000)]
 
 
+def test_dropout_of_the_inputs_is_not_beside() -> None:
+    """Their gradient is not needed, so that no node of a backward pass leads to it; a sum is beside all the same."""
+    with_dropout = training().operator("aten::dropout", 1600, 80).build()
+    with_sum = training().operator("aten::sum", 1600, 80).build()
+    beside = [Results(each).get(TrainingPasses).beside for each in (with_dropout, with_sum)]
+    inside = [intervals.contains(each, np.array([1_640_000])).any() for each in beside]
+    assert inside == [False, True]
+
+
 def test_a_pass_without_gradients_is_not_beside() -> None:
     """A teacher from 1600 to 1900, with Python between its layers."""
     builder = training().operator("aten::linear", 1600, 50).operator("aten::layer_norm", 1850, 50)
