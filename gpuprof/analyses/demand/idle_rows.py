@@ -68,7 +68,7 @@ class IdleRows(Result):
         spared = _spared(operators, values, columns[0], iteration)
         parts = RowFlow(operators, values, columns[2], dropped, spared).parts
         claims = _Claims(operators, selections, dropped, parts, graph.making.tolist(), *columns)
-        return cls._of_line(claims) if claims.wasted else cls()
+        return cls._of_line(claims) if any(claims.wasted.values()) else cls()
 
     @classmethod
     def _of_line(cls, claims: _Claims) -> Self:
