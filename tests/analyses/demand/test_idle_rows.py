@@ -133,7 +133,7 @@ def test_rows_that_are_left_out(turn: Callable[[Net, Any, Any], Any]) -> None:
     assert names(trace, result, backward=False).count("aten::addmm") == 2 * _TURNS
     assert names(trace, result, backward=True).count("aten::mm") == 3 * _TURNS  # inputs have no gradient
     assert result.kept == 32 or (turn is shifted and 20 < result.kept < 33)
-    assert 0.3 < result.share < 0.85 and 0.6 < result.wasted_ns / result.rows_ns < 0.85
+    assert 0.6 < result.wasted_ns / result.rows_ns < 0.85
     assert result.ignored == (turn in (ignored, classes_in_the_middle, shifted, smoothed))
 
 
