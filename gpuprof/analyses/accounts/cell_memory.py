@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Self
 
@@ -43,8 +44,9 @@ class CellMemory(Result):
     """Resident bytes at the start and the end of the cell and at most, without those of the recorder; None with too few
     readings. `lowest_bytes`: the least of them.
 
-    `peak`: where it was highest; `grown`: the lines with the largest net growth, of at least a fifth of what it rose;
-    both empty where it rose by less than 64 MiB. A line counts from outside of the model that it calls.
+    `peak`: where it was highest; `grown`: the lines in which it rose to that, each by at least a fifth of the rise, the
+    largest first. What fell on the way is taken from what had risen last, so that they add up to the rise at most. Both
+    are empty where it rose by less than 64 MiB. A line counts from outside of the model that it calls.
     """
 
     start_bytes: int | None = None
@@ -66,7 +68,8 @@ class CellMemory(Result):
             return cls(start, peak, end, lowest_bytes=lowest)
         places = _Places(trace, results)
         at = places.at(time)
-        grown = places.grown(at[1:], np.diff(held))
+        until = int(held.argmax())
+        grown = places.grown(at[1 : until + 1], np.diff(held[: until + 1]))
         return cls(
             start,
             peak,
@@ -116,11 +119,23 @@ class _Places:
         return MemoryAt(held, phase, file.filename, file.kind == "cell", count, line if line > 0 else None)
 
     def grown(self, at: Array, change: Array) -> list[MemoryAt]:
-        """Net growth by line, the largest first."""
-        rows, group = np.unique(self._caller[at], return_inverse=True)
-        sums = np.bincount(group.reshape(-1), weights=change, minlength=len(rows))
-        found = []
-        for each in np.argsort(-sums, kind="stable"):
-            first = int(at[np.flatnonzero(group.reshape(-1) == each)[0]])
-            found.append(self.named(first, int(sums[each])))
-        return found
+        """What rose and has not fallen again, by line, the largest first."""
+        risen = list[tuple[int, int]]()
+        for row, by in zip(at.tolist(), change.tolist(), strict=True):
+            if by >= 0:
+                risen.append((row, by))
+            while by < 0 and risen:
+                last, rose = risen.pop()
+                by += rose
+                if by > 0:
+                    risen.append((last, by))
+        sums, firsts = Counter[tuple[int, int]](), dict[tuple[int, int], int]()
+        for row, by in risen:
+            line = self._line(row)
+            sums[line] += by
+            firsts.setdefault(line, row)
+        return [self.named(firsts[line], by) for line, by in sums.most_common() if by]
+
+    def _line(self, row: int) -> tuple[int, int]:
+        node, nodes = int(self._caller[row]), self._trace.stack_nodes
+        return (-1, -1) if node < 0 else (int(nodes["sampled_file"][node]), int(nodes["line"][node]))

@@ -166,12 +166,16 @@ def _masks(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -
 
 
 def _copies(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
-    """`list(memory)`, `sorted(words)`, `table.copy()`."""
+    """`list(memory)`, `zip(*memory)`, `sorted(words)`, `table.copy()`."""
     for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         name = dotted(node.func)
-        if name in _COPIES and len(node.args) == 1:
+        if name == "zip" and len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+            over = seen.get(dotted(node.args[0].value))
+            if _is_kept(over, _LISTS, _TABLE_ROWS):
+                yield f"zip(*{over.name})", over
+        elif name in _COPIES and len(node.args) == 1:
             given = node.args[0]
             if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr in _VIEWS:
                 given = given.func.value
@@ -185,9 +189,10 @@ def _copies(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) 
 
 
 def _converts(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
-    """`np.array(self.states)[picked]`, `torch.tensor(rewards)`: of a list that stays the same object."""
+    """`np.array(self.states)[picked]`, `torch.tensor([row[1] for row in memory])`: of a list that stays the same
+    object."""
     for call, given in _conversions(nodes):
-        over = seen.get(dotted(given))
+        over = seen.get(dotted(_gone_through(given)))
         if _is_kept(over, _LISTS, _TABLE_ROWS):
             yield call, over
 
@@ -214,6 +219,16 @@ def _conversions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
             root, _, name = dotted(node.func).partition(".")
             if (root in ("np", "numpy") and name in _MADE) or (root == "torch" and name in (*_OF_NUMBERS, *_STACKS)):
                 yield f"{root}.{name}", node.args[0]
+
+
+def _gone_through(given: ast.expr) -> ast.expr:
+    """`memory` of `[row[1] for row in memory]`, where nothing is left out or called; else what is given."""
+    if isinstance(given, ast.ListComp | ast.GeneratorExp) and len(given.generators) == 1:
+        only = given.generators[0]
+        calls = any(isinstance(each, ast.Call) for each in ast.walk(given.elt))
+        if not (only.ifs or calls or isinstance(given.elt, ast.Constant)):
+            return only.iter
+    return given
 
 
 def _item_kind(given: ast.expr, seen: dict[str, Operand]) -> str:

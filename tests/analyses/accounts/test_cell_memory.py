@@ -67,6 +67,18 @@ def test_what_comes_and_goes_is_no_growth() -> None:
     assert [each.bytes for each in found.grown] == [200 * MIB]
 
 
+def test_what_several_lines_take_adds_up_to_the_rise() -> None:
+    """100 MiB stay at line 5; at line 6 400 come each time, and go at line 7."""
+    builder, held = TraceBuilder().stack(0, 590_000, line(5)), [300.0] * 4 + [400.0] * 2
+    for number in range(4):
+        at = 590_000 + 200_000 * number
+        builder.stack(at, 100_000, line(6)).stack(at + 100_000, 100_000, line(7))
+        held += [800.0, 400.0]
+    found = Results(read(builder, [*held, 350.0, 350.0])).get(CellMemory)
+    assert [(each.line, each.bytes) for each in found.grown] == [(6, 400 * MIB), (5, 100 * MIB)]
+    assert found.peak_bytes == (found.start_bytes or 0) + sum(each.bytes for each in found.grown)
+
+
 @pytest.mark.parametrize("held", [[300.0] * 4, [300.0] * 20, [300.0 + number for number in range(40)]])
 def test_little_is_not_said(held: list[float]) -> None:
     builder = TraceBuilder().stack(0, 4_000_000, line(5))

@@ -53,6 +53,16 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
             "A deque of 9,000 items is read",
         ),
         (
+            "return np.array([row[1] for row in memory])[picked]",
+            operand("memory", LIST, 9000),
+            "A list of 9,000 items is converted",
+        ),
+        (
+            "rows, marks = zip(*memory)",
+            operand("memory", LIST, 9000),
+            "A list of 9,000 items is read",
+        ),
+        (
             "return sorted(seen.items())",
             operand("seen", "builtins.dict", 9000),
             "A dict of 9,000 items is read in full",
