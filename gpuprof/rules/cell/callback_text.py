@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
@@ -33,6 +34,7 @@ _OF_GROUPS = words(
     shift size skew std sum tail to_numpy transform unique value_counts var
     """
 )
+_PACKS = frozenset({"pd.Series", "pandas.Series", "Series"})
 _MISSING = frozenset({"pd.isna", "pd.isnull", "pd.notna", "pd.notnull"})
 # each call of these is work enough
 _LONG_WORK = words(
@@ -46,8 +48,9 @@ _DEEPEST = 3
 
 @dataclass(frozen=True)
 class CallbackText:
-    """`arguments`: its names for what it is given. `is_arithmetic`: it only computes with single numbers.
-    `is_straight`: it has no loop of its own, and calls nothing that is known to be long. `is_built_in`: it only calls
+    """`arguments`: its names for what it is given. `is_arithmetic`: it only computes with single numbers, and
+    packs them for a row. `is_straight`: it has no loop of its own, and calls nothing that is known to be long.
+    `is_built_in`: it only calls
     what pandas and NumPy do for whole columns and groups as well."""
 
     arguments: tuple[str, ...]
@@ -102,6 +105,7 @@ def _is_arithmetic(callback: Callback, functions: dict[str, ast.FunctionDef], de
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
             continue  # a docstring
         called = {id(node.func) for node in ast.walk(part) if isinstance(node, ast.Call)}
+        called |= {id(each) for node in ast.walk(part) if _packs(node) for each in node.args}
         for node in ast.walk(part):
             if isinstance(node, ast.Call):
                 if not _is_elementwise(node, functions, given, depth):
@@ -114,12 +118,19 @@ def _is_arithmetic(callback: Callback, functions: dict[str, ast.FunctionDef], de
     return True
 
 
+def _packs(node: ast.AST) -> TypeGuard[ast.Call]:
+    """`pd.Series({"a": a, "b": b})`: several numbers for one row."""
+    return isinstance(node, ast.Call) and dotted(node.func) in _PACKS
+
+
 def _is_elementwise(call: ast.Call, functions: dict[str, ast.FunctionDef], given: set[str], depth: int) -> bool:
     name = dotted(call.func)
     root, _, rest = name.partition(".")
     if root in given:
         return False
     own = functions.get(name)
+    if _packs(call):
+        return True
     if own is not None:
         return depth < _DEEPEST and _is_arithmetic(own, functions, depth + 1)
     if root in _MODULES:

@@ -60,6 +60,20 @@ def test_what_is_long_in_itself() -> None:
     assert not read("<lambda>", 24).is_straight
 
 
+def test_numbers_that_are_packed_for_a_row_are_arithmetic() -> None:
+    source = """
+def features(row):
+    x, y = math.radians(row["x"]), float(row["y"] > 3)
+    return pd.Series({"x": math.sin(x), "y": y})
+table.apply(features, axis=1)
+"""
+    found = callback_text(source, "features", 3)
+    assert found is not None and found.is_arithmetic
+    for other in ("pd.Series({'x': load(x)})", "pd.Series(row.to_dict())", "{'x': x}"):
+        found = callback_text(source.replace('pd.Series({"x": math.sin(x), "y": y})', other), "features", 3)
+        assert found is not None and not found.is_arithmetic
+
+
 @pytest.mark.parametrize("body", ["v[2:9]", "v(3)", "f'{v}'", "[v]", "np.linalg.svd(v)", "load(v)", "v.lower()"])
 def test_what_is_no_arithmetic(body: str) -> None:
     found = callback_text(f"s.map(lambda v: {body})\n", "<lambda>", 1)
