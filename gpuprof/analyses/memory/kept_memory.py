@@ -17,6 +17,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
 from gpuprof.analyses.memory import holder_text
+from gpuprof.analyses.memory.chosen_items import ChosenItems, chosen_items
 from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summing_lines
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
 from gpuprof.analyses.memory.single_reads import SingleRead, single_read
@@ -41,12 +42,13 @@ class KeptTensors:
     `refilled`: it is emptied and filled again in an outer loop.
 
     `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`, `repeated_times`: as in HeldTensors. `combined`: what it
-    holds is added up as it is; `in_parts`: it is indexed, split, or given to a data set; `backward`: a backward pass
-    begins at it. `function`: of a row of kind `frame` the function whose variable it is, with `meant` where it ran in a
-    phase in which its graphs may be needed. `later`: the reductions of its tensors that are all that is read of them,
-    where that is so, and `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop
-    that reads its items in order, where that is so, and `together_bytes` what the names that it reads beside hold.
-    `shape`: of the largest tensor.
+    holds is added up as it is; `chosen`: how the text takes single items of it, where it takes nothing else;
+    `in_parts`: it is indexed, split, or given to a data set; `backward`: a backward pass begins at it. `function`: of a
+    row of kind `frame` the function whose variable it is, with `meant` where it ran in a phase in which its graphs may
+    be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
+    `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop that reads its items in
+    order, where that is so, and `together_bytes` what the names that it reads beside hold. `shape`: of the largest
+    tensor.
     """
 
     name: str
@@ -68,6 +70,7 @@ class KeptTensors:
     repeated_bytes: int = 0
     repeated_times: float = 1.0
     combined: bool = False
+    chosen: ChosenItems | None = None
     in_parts: bool = False
     backward: bool = False
     function: str | None = None
@@ -237,12 +240,18 @@ def _kept(
         repeated_bytes=row.repeated_bytes,
         repeated_times=row.repeated_times,
         combined=any(holder_text.is_combined(each, name) for each in texts),
+        chosen=_chosen([each for each in texts if name in each], name) if function is None else None,
         in_parts=any(holder_text.is_used_in_parts(each, name) for each in texts),
         backward=any(holder_text.goes_backward(each, name) for each in texts),
         function=function,
         meant=row.kind == "frame" and phases.may_go_backward(row.at_ns, texts),
         shape=row.shape,
     )
+
+
+def _chosen(texts: list[str], name: str) -> ChosenItems | None:
+    """Of several texts each may read another item."""
+    return chosen_items(texts[0], name) if len(texts) == 1 else None
 
 
 class _CellPhases:

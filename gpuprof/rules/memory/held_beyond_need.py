@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.chosen_items import ChosenItems
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
 from gpuprof.analyses.memory.reducing_calls import Reduction
 from gpuprof.analyses.memory.single_reads import SingleRead
@@ -157,6 +158,8 @@ def _behind_views(kept: KeptTensors) -> _Needless:
 
 def _copies(kept: KeptTensors) -> _Needless:
     each = kept.copied_bytes // kept.copies
+    if kept.chosen is not None:
+        return _one_of_all(kept, kept.chosen, kept.copied_bytes - each)
     otherwise = "" if kept.combined else " Where each is needed, save them to files with `torch.save`."
     return _Needless(
         kept,
@@ -167,6 +170,23 @@ def _copies(kept: KeptTensors) -> _Needless:
         f"One copy takes {units.size(each)}.",
         f"Where only the mean of what is in `{kept.name}` is used, keep one running sum (`total[k] += v`) and divide "
         f"it at the end, or use `torch.optim.swa_utils.AveragedModel`.{otherwise}",
+    )
+
+
+def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> _Needless:
+    calls = " and ".join(f"`{each}`" for each in chosen.calls[:_MOST_CALLS])
+    return _Needless(
+        kept,
+        needless,
+        True,
+        f"`{kept.name}` keeps {units.size(kept.copied_bytes)} of copies of model states, of which {calls} "
+        f"{'take' if ' and ' in calls else 'takes'} one",
+        f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')}. All that is read of them is what {calls} at "
+        f"{_at(chosen.lines)} {'take' if ' and ' in calls else 'takes'}.",
+        f"Keep only that one: at {_at(kept.lines or kept.made)} replace the copy when a better one comes "
+        "(`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of adding it "
+        f"to `{kept.name}`.",
+        chosen.lines,
     )
 
 

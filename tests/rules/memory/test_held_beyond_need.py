@@ -119,3 +119,20 @@ def test_a_reduction_is_told_of_rather_than_the_loop() -> None:
 def test_a_later_loop_over_little(facts: dict[str, Any]) -> None:
     """Less than a tenth of the peak, one item, or graphs that it may need."""
     assert check(LOOP + "for x in outputs:\n    metric.update(x)", **facts) is None
+
+
+COPIES = """kept = []
+for epoch in range(60):
+    train()
+    kept.append({"loss": loss, "model": copy.deepcopy(net.state_dict())})
+"""
+
+
+def test_of_many_copies_one_is_taken() -> None:
+    copies = {"copies": 60, "copied_bytes": 4 * GIB}
+    taken = found(COPIES + 'best = min(kept, key=score)\nnet.load_state_dict(best["model"])\n', "kept", **copies)
+    assert plain(taken.title) == "`kept` keeps 4.00 GiB of copies of model states, of which `min(kept, …)` takes one"
+    assert taken.severity is Severity.HIGH and taken.where.lines == (4, 5)
+    assert "at line 4 replace the copy when a better one comes" in taken.change
+    # all of them may be needed: a population
+    assert found(COPIES + "for each in kept:\n    vote(each)\n", "kept", **copies).severity is Severity.LOW
