@@ -98,7 +98,10 @@ def frozen(value: Any) -> Any:
         return tuple(frozen(each) for each in value)
     if kind is bool or kind is float or kind is complex:
         return (kind, repr(value))
-    return TENSOR if hasattr(value, "untyped_storage") else (kind, str(value))
+    if hasattr(value, "untyped_storage"):
+        return TENSOR
+    # a storage is a sequence, and its text is all of its bytes
+    return (kind, str(id(value)) if hasattr(value, "__len__") else str(value))
 
 
 def _jsonable(value: Any) -> Any:

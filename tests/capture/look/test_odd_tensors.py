@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 from collections.abc import Callable
 from typing import Any
@@ -121,6 +122,14 @@ def test_where_a_class_is_made_by_torchs_constructor_nothing_begins(constructor:
     del made
     gc.collect()
     assert look.start() and look.stop()
+
+
+def test_a_storage_is_an_argument_without_its_bytes() -> None:
+    """A copy by `copy.deepcopy` sets a storage, whose text has each of its bytes."""
+    tensor = torch.full((30_000,), 7, dtype=torch.uint8)
+    names = look_at(lambda: copy.deepcopy(tensor)).facts.names
+    assert "aten::set_" in " ".join(names)
+    assert max(len(name) for name in names) < 200
 
 
 def test_an_operator_of_higher_order_runs() -> None:
