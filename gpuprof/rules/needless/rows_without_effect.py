@@ -32,7 +32,6 @@ from gpuprof.analyses.dataflow.padded_positions import PaddedPositions
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.idle_rows import IdleRows
 from gpuprof.rules.base.finding import Abstention, Finding, Where
-from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import cell_lines
@@ -48,8 +47,6 @@ _FORWARD = 0.05
 @dataclass(frozen=True)
 class RowsWithoutEffect(Rule):
     """See the module."""
-
-    guard = Guard.NUMERIC
 
     idle_share: float = threshold(0.4, "of the rows have no effect: with fewer, selecting them hardly wins")
     work_share: float = threshold(0.03, "of the operators’ time goes to them: less is not worth a change")

@@ -107,12 +107,25 @@ FIRST_OF_SORT = """import torch; torch.manual_seed(0)
 scores = torch.rand(40, 100)
 y = scores.argsort(dim=1, descending=True)[:, :5]
 """
+DECIDED = """import torch; token = torch.arange(4); done, out = token < 0, token.new_zeros(4, 9)
+for place in range(9):
+    best = token + 1
+    token = torch.where(done, 0, best)
+    done = done | (token == 4)
+    out[:, place] = token
+"""
+LISTED = """import numpy as np; import torch; games = [[np.arange(3.0) * n, np.ones(3)] for n in range(4)]
+for rows in games:
+    x = torch.tensor(rows)
+    y = x.sum().item()
+"""
 EXECUTED = {
     "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
     "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
     "conv_autotune_off": ExecutedCell(IMAGES, ("grad",)),
     "conv_bias_before_norm": ExecutedCell(NORMED, ("out",), within=1e-5),
     "costly_algorithm": ExecutedCell(SOLVED, ("y",), within=1e-5, case="inverted"),
+    "costly_call_per_item": ExecutedCell(LISTED, ("x", "y"), case="lists_of_arrays"),
     "debug_mode_on": ExecutedCell(ANOMALY, SUMS, {"environment": Environment(anomaly_mode=True)}),
     "eager_attention": ExecutedCell(ATTENTION, ("out",), within=1e-5),
     "empty_cache_in_step": ExecutedCell(calling("torch.cuda.empty_cache()"), ("seen",)),
@@ -143,6 +156,7 @@ EXECUTED = {
     ),
     "nchw_convolution": ExecutedCell(IMAGES, ("grad",), within=1e-4),
     "pageable_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,)}),
+    "masked_results": ExecutedCell(DECIDED, ("out",)),
     "mostly_zeros": ExecutedCell(NEIGHBORS, ("y",), within=1e-5),
     "product_order": ExecutedCell(PRODUCTS, ("y",), within=1e-5),
     "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),

@@ -56,6 +56,11 @@ def arrays(for_ms: float) -> Trace:
     return replace(trace, context=structs.replace(trace.context, operands=Operands(looks=9, seen=(seen,))))
 
 
+def lists_of_arrays() -> Trace:
+    """For half of it torch reads a list of arrays, number by number."""
+    return arrays(500)
+
+
 def fires() -> Trace:
     return calls()
 
