@@ -27,12 +27,12 @@ _MOST_MADE, _MOST_READ = 4096, 32_768
 # rows that a model takes at once: as many are a batch
 _MOST_ROWS = 7
 _STATE = (ValueKind.PARAMETER, ValueKind.GRADIENT, ValueKind.OPTIMIZER_STATE)
-# all of a tensor that is as long is compared with one item; shorter ones in the time of a call
+# all of a tensor that is as long is compared with one item: of shorter ones a sort takes about as long
 _COMPARES = frozenset(("eq", "ge", "gt", "isin", "le", "lt", "ne"))
 _USES_OF_A_MASK = frozenset(
     ("any", "bitwise_and", "index", "logical_and", "masked_select", "nonzero", "__and__", "sum", "where")
 )
-_LEAST_SEARCHED, _MOST_FOUND = 2048, 0.2
+_LEAST_SEARCHED, _MOST_FOUND = 20_000, 0.2
 # of a loop's time
 _SEARCHING = 0.4
 # loops that are too short to matter are not followed

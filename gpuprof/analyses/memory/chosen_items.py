@@ -31,7 +31,7 @@ def chosen_items(source: str, name: str) -> ChosenItems | None:
     tree = parsed(source) if name in source else None
     if tree is None:
         return None
-    text = _Collected(tree, name)
+    text = _ContainerReads(tree, name)
     taken = [text.taken(each) for each in text.reads()]
     if any(each is None for each in taken):
         return None
@@ -42,7 +42,7 @@ def chosen_items(source: str, name: str) -> ChosenItems | None:
     return ChosenItems(tuple(dict.fromkeys(calls)), tuple(sorted(set(lines))))
 
 
-class _Collected:
+class _ContainerReads:
     """The nodes of a text with what they stand in."""
 
     def __init__(self, tree: ast.Module, name: str):

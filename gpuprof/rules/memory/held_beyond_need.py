@@ -179,11 +179,11 @@ def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> _Needl
         kept,
         needless,
         True,
-        f"`{kept.name}` keeps {units.size(kept.copied_bytes)} of copies of model states, of which {calls} "
-        f"{'take' if ' and ' in calls else 'takes'} one",
-        f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')}. All that is read of them is what {calls} at "
-        f"{_at(chosen.lines)} {'take' if ' and ' in calls else 'takes'}.",
-        f"Keep only that one: at {_at(kept.lines or kept.made)} replace the copy when a better one comes "
+        f"`{kept.name}` keeps {units.size(kept.copied_bytes)} of model states, but only {calls} "
+        f"{'are' if ' and ' in calls else 'is'} used",
+        f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')}. The cell reads nothing of them but {calls}, at "
+        f"{_at(chosen.lines)}.",
+        f"Keep only what is used: at {_at(kept.lines or kept.made)}, replace the copy when a better one comes "
         "(`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of adding it "
         f"to `{kept.name}`.",
         chosen.lines,

@@ -2,21 +2,21 @@
 
 What it finds
     In the close look, work of whose results a selection takes no element: `torch.where(done, pad, token)` where all are
-    done, a product with flags of which all are False. Either a loop goes on though its flags are all decided and cannot
-    change any more (`done |= token == end`), in 10% of the iterations looked at or more, or one of two branches is
+    done, a product with flags of which all are False. Either a loop continues after all of its flags are decided and can
+    no longer change (`done |= token == end`), in 10% of the iterations looked at or more, or one of two branches is
     computed and was taken in none of them. It takes 5% of the operators' time or more.
 
 Why it costs
-    A model that generates tokens behind the end of every sequence takes as long for each as before. The mask was known
-    before that work began.
+    Each token that a model generates after the end of every sequence takes as long as the ones before. The mask was
+    known before that work began.
 
 What to do
     Leave the loop when all are decided: `if done.all(): break`. Compute a branch only where the mask asks for it:
     `if mask.any():`.
 
 When to leave it
-    When each call is to take equally long, when the branch is taken in other parts of the cell, or when a captured or
-    compiled loop has to keep its length. On a GPU each test waits for the device: there ask every few iterations.
+    When each call must take the same time, when the branch is taken in other parts of the cell, or when a captured or
+    compiled loop must keep its length. On a GPU each test waits for the device: test only every few iterations there.
 """
 
 from __future__ import annotations
@@ -169,9 +169,9 @@ def _explained(results: Results, place: MaskedPlace, share: float) -> str:
     if place.lasting:
         return (
             f"In {seen} that were looked at, all {units.count(place.elements)} flags of the mask at {where} were "
-            "already decided, and nothing in the loop takes that back. What it computes then is thrown away: "
+            "already decided, and the loop never resets them. What it computes after that is thrown away: "
             f"{units.percent(share)} of the operators’ time in such an iteration, most at {spent}. How many of the "
-            "other iterations are like that was not seen."
+            "other iterations are like that is not known."
         )
     return (
         f"In all {units.plural(place.ran, 'iteration')} that were looked at, the mask at {where} takes no element of "
@@ -185,14 +185,14 @@ def _change(results: Results, place: MaskedPlace, loop: DecidingLoop | None) -> 
     if results.get(DeviceActivity).primary is not None:
         waits = " Each test waits for the device: every eighth iteration is enough."
     if not place.lasting:
-        return f"Compute the branch only where the mask at {where} asks for it: `if mask.any():` around it.{waits}"
+        return f"Compute the branch only if the mask at {where} needs it: put `if mask.any():` around it.{waits}"
     test = "for instance `if done.all(): break`"
     if loop is not None and loop.flag:
         test = f"`if {loop.flag}.all(): break`" if loop.sets else f"`if not {loop.flag}.any(): break`"
-    drawn = " Fewer random numbers are drawn then, so that later ones are others." if place.random else ""
+    drawn = " The loop then draws fewer random numbers, so later random numbers change." if place.random else ""
     return (
-        f"Leave the loop when all flags are decided: {test}. Where results are to keep their length, fill them "
-        f"with the padding before the loop.{waits}{drawn}"
+        f"Leave the loop when all flags are decided: {test}. To keep the length of the results, fill them "
+        f"with padding before the loop.{waits}{drawn}"
     )
 
 

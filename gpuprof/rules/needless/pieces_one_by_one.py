@@ -5,8 +5,8 @@ What it finds
     what an earlier turn made; the operators of the turns and of their backward passes take 20% of the operators' time
     or more. Adding results up (`loss = loss + x`), joining them (`torch.cat`) and writing them into a part of a tensor
     (`out[i] = x`) do not tie turns together. Loops in which Python reads a result that may come back in a later turn,
-    loops over weights, and batches of at least 8 rows are left out. Turns that compare all of one large tensor with an
-    item of their own, to take few elements, are found as well.
+    loops over weights, and batches of at least 8 rows are left out. Iterations that each compare a whole large tensor
+    with one item, and use few elements of it, are found as well.
 
 Why it costs
     An operator on a small tensor takes a few microseconds, most of it in Python and in the call. All pieces in one call
@@ -16,8 +16,8 @@ What to do
     Give the operators the whole dimension: `f(x)` instead of `[f(row) for row in x]`, broadcasting (`x[:, None]`) for
     all pairs, `torch.vmap(f)(x)` for a function of one element (`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))`
     for the gradients of each example), `index_add_` or `scatter_add_` for sums by group, one
-    forward pass for all environments or samples, padding for pieces of different lengths. Sort or group once what each
-    turn searches, and look all items up in it (`torch.searchsorted`).
+    forward pass for all environments or samples, padding for pieces of different lengths. Sort once what each
+    iteration searches, and find the items with `torch.searchsorted`.
 
 When to leave it
     When something other than tensors ties the turns together, such as a simulator in Python, or all pieces at once
@@ -46,7 +46,8 @@ from gpuprof.rules.saving.scope import Scope, graded, share_of
 _NAMED = 3
 # what all pieces at once take of the loop’s time on the CPU: the most that was measured (see python_loop_over_batch)
 _LEFT = 0.31
-# a search in what was sorted once is a hundredth of it; the rest of a turn stays
+# a sort and binary searches left 0.03 to 0.69 of such loops, the most with 64 items of 20,000
+# (benchmarks/search_per_item.py); where a cell sorts once for many loops, less is left
 _LEFT_BY_SORTING = 0.2
 
 
@@ -96,7 +97,7 @@ class PiecesOneByOne(Rule):
 
 def _title(first: SeparateLoop) -> str:
     if first.searched:
-        return f"All of a tensor of shape {first.searched} is searched in each turn of a loop"
+        return f"A whole tensor of shape {first.searched} is searched in each iteration of a loop"
     if first.gradients:
         return "Gradients are computed for one small piece at a time"
     return "A Python loop processes small pieces one by one"
@@ -117,10 +118,10 @@ def _words(results: Results, loop: SeparateLoop) -> str:
     often = f", in {units.plural(loop.runs, 'place')} of the look" if loop.runs > 1 else ""
     often += " before the look ended" if loop.turns < LEAST_TURNS else ""
     if loop.searched:
-        often = f"{often}, and each time they compare all of a tensor of shape {loop.searched} with one item"
         return (
-            f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}: {names}. The tensor "
-            f"stays the same. They take {units.percent(loop.share)} of the operators’ time in the look."
+            f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, most time in {names}. "
+            f"Each time they compare the whole tensor of shape {loop.searched} with one item. The tensor does not change. "
+            f"They take {units.percent(loop.share)} of the operators’ time in the look."
         )
     pieces = f" Each turn takes a piece of one tensor of shape {loop.indexed}." if loop.indexed else ""
     behind = f", {units.percent(loop.backward_share)} of it in backward passes" if loop.backward_share >= 0.01 else ""
@@ -142,9 +143,9 @@ def _change(results: Results, loop: SeparateLoop) -> str:
     whole = f"the whole tensor of shape {loop.indexed}" if loop.indexed else "all pieces in one tensor"
     if loop.searched:
         return (
-            f"Sort the tensor of shape {loop.searched} once, before the loop, and find all items in one call: "
-            "`order = t.argsort(); bounds = torch.searchsorted(t[order], items)`, or with `counts = torch.bincount(t)` "
-            "and `order.split(counts.tolist())` one part for each item. For sums by item there is `index_add_`."
+            f"Sort the tensor `t` of shape {loop.searched} once, before the loop: `order = t.argsort(stable=True)`. Then "
+            "find all items with `first = torch.searchsorted(t[order], items)` and the same call with `right=True` for "
+            "`end`. `order[first[i]:end[i]]` are the positions of item `i`. For sums by item use `index_add_`."
         )
     drawn = " It then draws other random numbers than the loop." if loop.random else ""
     if loop.gradients:

@@ -1,23 +1,23 @@
 """Rows that the loss leaves out are computed, and go through the backward pass.
 
 What it finds
-    In the close look, layers that compute rows of which at least 40% have no effect on the loss, as it ignores their
-    targets (`ignore_index`) or they are masked: a masked language model that projects all positions to the vocabulary
+    In the close look, layers that compute rows of which at least 40% have no effect on the loss, because it ignores
+    their targets (`ignore_index`) or a mask removes them: a masked language model that projects all positions to the vocabulary
     when 15% of them have a label, fine-tuning with labels of -100 for the prompt, `(loss * mask).sum() / mask.sum()`.
-    These rows take 3% of the operators’ time or more. Only rows that are known before count: not those that the loss
-    chooses by its own values, as a hinge, a clipped ratio, or hard examples.
+    These rows take 3% of the operators’ time or more. Only rows that are known in advance count, not
+    those that the loss chooses by its own values, such as a hinge, a clipped ratio, or hard examples.
 
 Why it costs
     Their losses are not read, and their gradients are zeros. The products of the forward and of the backward pass
-    multiply them all the same, and the logits take memory.
+    still multiply them, and the logits take memory.
 
 What to do
     Select the rows before the layer, `head(hidden[labels != -100])`, and give the loss the same rows of the targets.
     Sums are rounded in another order, so results change slightly.
 
 When to leave it
-    When the results of all rows are needed for something else, or shapes must stay the same from step to step, as for
-    a captured graph or `torch.compile`.
+    When the results of all rows are needed for something else, or shapes must stay the same from step to step, for
+    example for a captured graph or `torch.compile`.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ for epoch in range(60):
 def test_of_many_copies_one_is_taken() -> None:
     copies = {"copies": 60, "copied_bytes": 4 * GIB}
     taken = found(COPIES + 'best = min(kept, key=score)\nnet.load_state_dict(best["model"])\n', "kept", **copies)
-    assert plain(taken.title) == "`kept` keeps 4.00 GiB of copies of model states, of which `min(kept, …)` takes one"
+    assert plain(taken.title) == "`kept` keeps 4.00 GiB of model states, but only `min(kept, …)` is used"
     assert taken.severity is Severity.HIGH and taken.where.lines == (4, 5)
-    assert "at line 4 replace the copy when a better one comes" in taken.change
+    assert "at line 4, replace the copy when a better one comes" in taken.change
     # all of them may be needed: a population
     assert found(COPIES + "for each in kept:\n    vote(each)\n", "kept", **copies).severity is Severity.LOW

@@ -64,14 +64,14 @@ def test_fewer_turns_are_those_before_the_end() -> None:
 
 
 def test_a_tensor_that_is_searched_is_to_be_sorted() -> None:
-    look = LookBuilder(recorded("aten::eq", "aten::nonzero")).tensor("x", shape=(9000,))
+    look = LookBuilder(recorded("aten::eq", "aten::nonzero")).tensor("x", shape=(90_000,))
     for each in range(20):
-        look.operator("aten::eq", 10, reads="x", makes=f"m{each}", shape=(9000,), line=3)
+        look.operator("aten::eq", 10, reads="x", makes=f"m{each}", shape=(90_000,), line=3)
         look.operator("aten::nonzero", 10, reads=f"m{each}", makes=f"y{each}", shape=(9, 1), line=3)
     found = PiecesOneByOne().check(Results(look.build()))
     assert isinstance(found, Finding)
-    assert found.title.startswith("All of a tensor of shape [9000] is searched in each turn of a loop: 100 %")
-    assert "each time they compare all of a tensor of shape [9000] with one item" in found.explanation
+    assert found.title.startswith("A whole tensor of shape [90000] is searched in each iteration of a loop: 100 %")
+    assert "Each time they compare the whole tensor of shape [90000] with one item" in found.explanation
     assert "torch.searchsorted" in found.change
 
 
