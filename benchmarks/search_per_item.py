@@ -33,7 +33,7 @@ def main() -> None:
     for elements, items in _SIZES:
         loop, sort = (statistics.median(each) for each in zip(*(once(elements, items) for _ in range(5)), strict=True))
         print(
-            f"{items:,} items of {elements:,}: {1e3 * loop:.2f} ms, sorted {1e3 * sort:.2f} ms, left {sort / loop:.2f}"
+            f"{items:,} items of {elements:,}: {1e3 * loop:.2f} ms, sort {1e3 * sort:.2f}, left {sort / loop:.2f}"
         )
 
 
