@@ -2,9 +2,9 @@
 
 What it finds
     In the close look, work of whose results a selection takes no element: `torch.where(done, pad, token)` where all are
-    done, a product with flags of which all are False. Either a loop continues after all of its flags are decided and can
-    no longer change (`done |= token == end`), in 10% of the iterations looked at or more, or one of two branches is
-    computed and was taken in none of them. It takes 5% of the operators' time or more.
+    done, a product with flags of which all are False. Either a loop continues after all of its flags are decided and
+    can no longer change (`done |= token == end`), in 10% of the iterations looked at or more, or one of two branches
+    is computed and was taken in none of them. It takes 5% of the operators' time or more.
 
 Why it costs
     Each token that a model generates after the end of every sequence takes as long as the ones before. The mask was

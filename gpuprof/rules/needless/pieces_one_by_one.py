@@ -120,8 +120,8 @@ def _words(results: Results, loop: SeparateLoop) -> str:
     if loop.searched:
         return (
             f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, most time in {names}. "
-            f"Each time they compare the whole tensor of shape {loop.searched} with one item. The tensor does not change. "
-            f"They take {units.percent(loop.share)} of the operators’ time in the look."
+            f"Each time they compare the whole tensor of shape {loop.searched} with one item. The tensor does not "
+            f"change. They take {units.percent(loop.share)} of the operators’ time in the look."
         )
     pieces = f" Each turn takes a piece of one tensor of shape {loop.indexed}." if loop.indexed else ""
     behind = f", {units.percent(loop.backward_share)} of it in backward passes" if loop.backward_share >= 0.01 else ""
@@ -143,9 +143,9 @@ def _change(results: Results, loop: SeparateLoop) -> str:
     whole = f"the whole tensor of shape {loop.indexed}" if loop.indexed else "all pieces in one tensor"
     if loop.searched:
         return (
-            f"Sort the tensor `t` of shape {loop.searched} once, before the loop: `order = t.argsort(stable=True)`. Then "
-            "find all items with `first = torch.searchsorted(t[order], items)` and the same call with `right=True` for "
-            "`end`. `order[first[i]:end[i]]` are the positions of item `i`. For sums by item use `index_add_`."
+            f"Sort the tensor `t` of shape {loop.searched} once, before the loop: `order = t.argsort(stable=True)`. "
+            "Then find all items with `first = torch.searchsorted(t[order], items)` and the same call with `right=True` "
+            "for `end`. `order[first[i]:end[i]]` are the positions of item `i`. For sums by item use `index_add_`."
         )
     drawn = " It then draws other random numbers than the loop." if loop.random else ""
     if loop.gradients:

@@ -2,10 +2,11 @@
 
 What it finds
     In the close look, layers that compute rows of which at least 40% have no effect on the loss, because it ignores
-    their targets (`ignore_index`) or a mask removes them: a masked language model that projects all positions to the vocabulary
-    when 15% of them have a label, fine-tuning with labels of -100 for the prompt, `(loss * mask).sum() / mask.sum()`.
-    These rows take 3% of the operators’ time or more. Only rows that are known in advance count, not
-    those that the loss chooses by its own values, such as a hinge, a clipped ratio, or hard examples.
+    their targets (`ignore_index`) or a mask removes them: a masked language model that projects all positions to the
+    vocabulary when 15% of them have a label, fine-tuning with labels of -100 for the prompt,
+    `(loss * mask).sum() / mask.sum()`. These rows take 3% of the operators’ time or more. Only rows that are known in
+    advance count, not those that the loss chooses by its own values, such as a hinge, a clipped ratio, or hard
+    examples.
 
 Why it costs
     Their losses are not read, and their gradients are zeros. The products of the forward and of the backward pass
