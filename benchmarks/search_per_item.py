@@ -32,9 +32,7 @@ def main() -> None:
     torch.set_num_threads(1)
     for elements, items in _SIZES:
         loop, sort = (statistics.median(each) for each in zip(*(once(elements, items) for _ in range(5)), strict=True))
-        print(
-            f"{items:,} items of {elements:,}: {1e3 * loop:.2f} ms, sort {1e3 * sort:.2f}, left {sort / loop:.2f}"
-        )
+        print(f"{items:,} items of {elements:,}: {1e3 * loop:.2f} ms, sort {1e3 * sort:.2f}, left {sort / loop:.2f}")
 
 
 if __name__ == "__main__":

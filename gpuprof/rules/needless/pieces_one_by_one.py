@@ -145,7 +145,8 @@ def _change(results: Results, loop: SeparateLoop) -> str:
         return (
             f"Sort the tensor `t` of shape {loop.searched} once, before the loop: `order = t.argsort(stable=True)`. "
             "Then find all items with `first = torch.searchsorted(t[order], items)` and the same call with "
-            "`right=True` for `end`. `order[first[i]:end[i]]` are the positions of item `i`. For sums by item use `index_add_`."
+            "`right=True` for `end`. `order[first[i]:end[i]]` are the positions of item `i`. For sums by item use "
+            "`index_add_`."
         )
     drawn = " It then draws other random numbers than the loop." if loop.random else ""
     if loop.gradients:
