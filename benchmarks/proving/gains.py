@@ -75,12 +75,14 @@ class Prediction:
         saving = finding["saving"]
         if saving is None or gain is None or gain.of == "memory":
             return None
-        # of the run without the recording, where the saving is of that; shares are of the whole span
+        # of the run without the recording, where the saving is of that; shares are of the whole span, or of the cell
         whole_ms = saving["central_ms"] / saving["share"] if saving["share"] else report["source"]["span_ms"]
         span_ms = whole_ms - (_outside_steps_ms(report) if gain.of == "step" else 0.0)
         if span_ms <= 0:
             return None
         of_span = whole_ms / span_ms
+        if gain.of == "step" and saving.get("share_of_steps") and saving["share"]:
+            of_span = saving["share_of_steps"] / saving["share"]
         low, central, high = (min(saving[name] * of_span, 1.0) for name in ("low_share", "share", "high_share"))
         where = (result["pair"], result["size"], result["label"]["family"])
         return cls(*where, finding["rule"], saving["grade"], low, central, high, gain)

@@ -131,15 +131,19 @@ def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given:
 def predicted(run: Run, number: int) -> tuple[float, float, float] | None:
     """What the finding shows of its saving, as ratios of times, 1 ÷ (1 − share): low, central and high end.
 
-    Three times the central one where it shows no range; None where it shows no figure.
+    Three times the central one where it shows no range; None where it shows no figure. Of the steps where these are
+    what is timed and the saving was found from them; else of the whole that the saving is of.
     """
     from gpuprof.report.saving_words import shown
+    from gpuprof.rules.registry import rule
 
-    told = shown(run.report_data.results, run.findings[number - 1])
-    if told is None or not told.about:
+    finding = run.findings[number - 1]
+    told = shown(run.report_data.results, finding)
+    if told is None or not told.about or finding.saving is None:
         return None
+    of_timed = 1.0 if rule(finding.rule).whole_cell else finding.saving.per_step or 1.0
     shares = (told.low_share, told.share, told.high_share) if told.hidden is None else (told.share,) * 3
-    low, central, high = (1 / max(1 - share, 0.01) for share in shares)
+    low, central, high = (1 / max(1 - share * of_timed, 0.01) for share in shares)
     return low, central, high
 
 

@@ -71,6 +71,8 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     padded to its own longest sequence, over the first batches whose masks or tokens show where their sequences end;
     None where none did, or nothing was padding.
     `tokens_a_batch`: real tokens in one of those batches, on average, padded or not; None where few of them show it.
+    `samples_compared`: how many samples of its dataset were compared with what the same index gave in an earlier pass;
+    `samples_same` of them had the same content. `sample_bytes` of one.
     `iterable`: its dataset is an `IterableDataset`, of which each worker reads all samples unless it shares them out.
     """
 
@@ -95,6 +97,9 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     token_positions: int | None = None
     longest_positions: int | None = None
     tokens_a_batch: float | None = None
+    samples_compared: int = 0
+    samples_same: int = 0
+    sample_bytes: int | None = None
 
 
 class Optimizer(msgspec.Struct, frozen=True, kw_only=True):

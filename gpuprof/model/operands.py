@@ -15,7 +15,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     item, empty where it has none. `looks`: how often it was seen so. `least`, `most`: its
     lengths then (rows of a table, elements along the first axis of an array), None for what has none. `holds`: of an
     object of any other kind the length of the largest container among its attributes. `same`: the object was the same
-    one in all looks.
+    one in all looks. `fewest_elements`, `most_elements`: of a tensor or an array, along all its axes.
     """
 
     file: str
@@ -30,6 +30,8 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     holds: int | None = None
     same: bool = True
     items: str = ""
+    fewest_elements: int | None = None
+    most_elements: int | None = None
 
 
 class Operands(msgspec.Struct, frozen=True, kw_only=True):

@@ -281,6 +281,7 @@ def _saving(report: Report, number: int, finding: Finding) -> dict[str, Any] | N
         "basis": saving.basis,
         "calibrated": saving.calibrated,
         "of_cell": saving.of_cell,
+        "share_of_steps": min(saving.share * saving.per_step, 1.0) if saving.per_step else None,
         "expected_low_share": told.low_share,
         "expected_high_share": told.high_share,
         "range_shown": told.hidden is None,

@@ -14,6 +14,7 @@ from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 
 _SPOTS_NAMED = 2
+_LARGEST = "The largest shares of the time"
 # of the time: less beside the findings is for the table, not for the verdict
 _WORTH_NAMING = 0.20
 
@@ -23,7 +24,20 @@ def goes_to(results: Results) -> str:
     spots, idle = results.get(HotSpots).spots[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
     found = [(spot.share, in_short(spot)) for spot in spots] + [(each.share, _idle(each)) for each in idle]
     told = [words for _, words in sorted(found, key=lambda each: -each[0])]
-    return f"The largest shares of the time: {'; '.join(told)}." if told else ""
+    return f"{_LARGEST}: {'; '.join(told)}." if told else ""
+
+
+def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
+    """What the verdict says where all findings are minor: that none explains the largest shares, or where these are."""
+    told, largest = goes_to(results), results.get(HotSpots).spots[:1]
+    pointed = {line for each in findings for line in each.where.lines}
+    unexplained = any(
+        spot.share >= _WORTH_NAMING and {spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed) for spot in largest
+    )
+    count = units.plural(len(findings), "minor finding")
+    if not unexplained:
+        return f"Only {count}, below. {told}".strip()
+    return f"No finding explains the largest shares of the time{told.removeprefix(_LARGEST)} Below: {count}."
 
 
 def beside_findings(results: Results, findings: tuple[Finding, ...]) -> str:
@@ -40,9 +54,9 @@ def beside_findings(results: Results, findings: tuple[Finding, ...]) -> str:
     else:
         left = [
             (spot.share, in_short(spot))
-            for spot in results.get(HotSpots).spots[:1]
+            for spot in results.get(HotSpots).spots
             if not any(_speaks_of(each, spot) for each in findings)
-        ]
+        ][:1]
     return "".join(f" Beside that: {words}." for share, words in left if share >= _WORTH_NAMING)
 
 
@@ -55,4 +69,4 @@ def _idle(work: IdleWork) -> str:
 
 def _speaks_of(finding: Finding, spot: HotSpot) -> bool:
     lines = finding.where.lines
-    return not lines or spot.line is None or spot.line in lines or spot.cell_line in lines
+    return not lines or spot.line is None or not {spot.line, spot.cell_line, *spot.way}.isdisjoint(lines)

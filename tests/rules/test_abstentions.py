@@ -87,6 +87,7 @@ NEEDS = {
     "repeated_work": "a close look at the operators and their tensors",
     "round_trips": "a close look at the operators and their tensors",
     "rows_without_effect": "a close look at the operators and their tensors",
+    "samples_made_again": "the phases of the whole cell",
     "slow_transform": "how long the samples of the dataset take, and their transforms",
     "small_batch": "the peak of device memory: whether a larger batch would fit",
     "small_h2d_copies": "the copies to the device",

@@ -58,6 +58,7 @@ BY_STACKS = {
     "hardly_read": (3, 4),
     "held_beyond_need": (5,),
     "costly_algorithm": (3,),
+    "samples_made_again": (3,),
     "masked_results": (3, 4),
     "mostly_zeros": (3,),
     "product_order": (3,),

@@ -131,8 +131,10 @@ EDGES = (
     # one for each of 100 steps
     Edge("evaluation_share", "each_step_share",
          lambda c, x: c.training(x, epochs=100, steps=1), 2.49, 2.51, None, LOW),
-    Edge("evaluation_share", "half_share", lambda c, x: c.training(x), 52, 54, LOW, MEDIUM),
-    Edge("evaluation_share", "training_share", lambda c, x: c.training(x, 1), 36.1, 35.9, None, MEDIUM),
+    # 20 beside 800 ms
+    Edge("evaluation_share", "half_share", lambda c, x: c.training(x, epochs=20), 50, 54, LOW, MEDIUM),
+    Edge("evaluation_share", "many", lambda c, x: c.training(60, epochs=x), 19, 20, LOW, MEDIUM),
+    Edge("evaluation_share", "training_share", lambda c, x: c.training(x, 1), 36.1, 35.9, None, LOW),
     Edge("fp32_matmul", "unknown_share", lambda c, x: c._kernels("gemm", x), 299, 300, None, ABSTAINS),
     # of 15 GiB reserved
     Edge("fragmented_memory", "unused_share", lambda c, x: c._run(x), 10.55, 10.5, None, HIGH),
@@ -292,6 +294,12 @@ EDGES = (
     Edge("round_trips", "low_share", lambda c, x: c.looked(x), 4.9, 5, LOW, MEDIUM),
     Edge("round_trips", "high_share", lambda c, x: c.looked(x), 14.9, 15, MEDIUM, HIGH),
     Edge("round_trips", "seen_share", lambda c, x: c.looked(10, operators_share=x), 0.79, 0.8, ABSTAINS, MEDIUM),
+    # of batches of ten samples, beside 5 ms of training each; nine of ten passes, but for 10 µs a sample
+    Edge("samples_made_again", "cell_share", lambda c, x: c.epochs(x), 0.59, 0.60, None, MEDIUM),
+    Edge("samples_made_again", "high_share", lambda c, x: c.epochs(x), 1.55, 1.56, MEDIUM, HIGH),
+    Edge("samples_made_again", "sample_us", lambda c, x: c.epochs(5, c.loader(batch_size=x)), 101, 100, None, HIGH),
+    Edge("samples_made_again", "compared",
+         lambda c, x: c.epochs(5, c.loader(samples_compared=x, samples_same=x)), 15, 16, None, HIGH),
     Edge("slow_transform", "transform_share", lambda c, x: c.loop(c.timed(resize_ms=x)), 1.99, 2, None, HIGH),
     Edge("slow_transform", "processors_used", lambda c, x: c.loop(c.timed(cpu_share=x)), 0.49, 0.5, None, HIGH),
     # peaks on a device of 16 GiB

@@ -30,7 +30,8 @@ class HotSpot:
     leaf: a library's function, or an operator; `what_share` of the spot's time, 0..1, None where that is not known.
     `by_text`: nothing was seen below the line, and `what` is the one call that its text has.
     `error`: the standard error of the share, where it was sampled. `called_from`: where the line belongs to a model,
-    the line that called the model, for most of the spot's time.
+    the line that called the model, for most of the spot's time. `way`: lines of the profiled cell on the stacks of at
+    least half of that time, its own included, ascending.
     """
 
     ns: int
@@ -47,3 +48,4 @@ class HotSpot:
     what_share: float | None = None
     called_from: CalledFrom | None = None
     by_text: bool = False
+    way: tuple[int, ...] = ()

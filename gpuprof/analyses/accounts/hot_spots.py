@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Self
 
@@ -90,9 +91,28 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
                 error=float(errors[row]),
                 called_from=_called_from(trace, results, stacks, (file, line), (node[rows], lasted[rows])),
                 by_text=bool(in_text),
+                way=_way(trace, stacks, node[rows], lasted[rows]),
             )
         )
     return tuple(found)
+
+
+def _way(trace: Trace, stacks: SampledStacks, node: Array, spent: Array) -> tuple[int, ...]:
+    """The lines of the profiled cell that most of these stacks have."""
+    parent, file, line = (trace.stack_nodes[name] for name in ("parent", "sampled_file", "line"))
+    in_cell = [each.kind == "cell" for each in stacks.files]
+    distinct, group = np.unique(node, return_inverse=True)
+    by_node = np.bincount(group.reshape(-1), weights=spent, minlength=len(distinct))
+    passed = defaultdict[int, float](float)
+    for at, ns in zip(distinct.tolist(), by_node.tolist(), strict=True):
+        lines = set[int]()
+        while at >= 0:
+            if in_cell[file[at]] and line[at] > 0:
+                lines.add(int(line[at]))
+            at = int(parent[at])
+        for each in lines:
+            passed[each] += ns
+    return tuple(sorted(each for each, ns in passed.items() if ns >= spent.sum() / 2))
 
 
 def _in_text(

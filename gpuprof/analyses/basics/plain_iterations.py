@@ -47,11 +47,13 @@ class IterationTime:
 class PlainIterations(Result):
     """The iterations of the cell outside the recording and in it; each None where fewer than FEWEST are known.
 
-    Both leave out what took more than three times the median. Recorded ones also leave out the warm-up.
+    Both leave out what took more than three times the median. Recorded ones also leave out the warm-up. `in_cell`: how
+    many iterations the cell had in all, 0 where that is not known.
     """
 
     plain: IterationTime | None
     recorded: IterationTime | None
+    in_cell: int = 0
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -63,7 +65,7 @@ class PlainIterations(Result):
         skipped = window.first_step + int(trace.context.options.get("skip") or 0)
         inside = (number > skipped) & (number < window.first_step + window.steps_recorded)
         waits = _waits(trace, rows)
-        return cls(_time(rows, waits, rows["plain"]), _time(rows, waits, inside & ~rows["plain"]))
+        return cls(_time(rows, waits, rows["plain"]), _time(rows, waits, inside & ~rows["plain"]), len(rows))
 
     @property
     def known(self) -> bool:

@@ -20,6 +20,7 @@ from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Growing
 from gpuprof.analyses.loops.line_iterations import stack_path
 from gpuprof.analyses.loops.written_loops import notebook_sources
+from gpuprof.model.operands import Operand
 from gpuprof.model.trace import Trace
 
 _RECURRENT = "torch/nn/modules/rnn.py"
@@ -65,7 +66,8 @@ class RereadPrefixes(Result):
                 continue
             ns = sum(float(spent[node]) for node in recurrent if _is_called(trace, node, each))
             lengths = _lengths(trace, each)
-            if ns > 0 and (lengths is not None or _grows_in_look(trace, results, each)):
+            grows = lengths is not None or _elements_grow(trace, each) or _grows_in_look(trace, results, each)
+            if ns > 0 and grows:
                 found.append(RereadPrefix(each, int(ns), int(lasted.sum()), *(lengths or (None, None))))
         return cls(tuple(sorted(found, key=lambda each: -each.ns)))
 
@@ -93,13 +95,29 @@ def _is_called(trace: Trace, node: int, of: Accumulation) -> bool:
 
 def _lengths(trace: Trace, of: Accumulation) -> tuple[int, int] | None:
     """How long the list was at first and at last, where it is one that grew much."""
-    stacks = trace.context.stacks
-    cell = next((each.filename for each in (stacks.files if stacks else ()) if each.kind == "cell"), "")
-    for each in operands_at(trace.context.operands, of.file or cell, of.line):
-        if each.name == of.name and each.least is not None and each.most is not None:
+    for each in _operands(trace, of):
+        if each.least is not None and each.most is not None:
             grows = each.most >= _GROWS * max(each.least, 1)
             return (each.least, each.most) if grows else None
     return None
+
+
+def _elements_grow(trace: Trace, of: Accumulation) -> bool:
+    """Whether it is a tensor that grew much, along whichever axis."""
+    return any(
+        each.fewest_elements is not None
+        and each.most_elements is not None
+        and each.most_elements >= _GROWS * max(each.fewest_elements, 1)
+        for each in _operands(trace, of)
+    )
+
+
+def _operands(trace: Trace, of: Accumulation) -> list[Operand]:
+    """What its name stood for where it is collected."""
+    stacks = trace.context.stacks
+    cell = next((each.filename for each in (stacks.files if stacks else ()) if each.kind == "cell"), "")
+    found = operands_at(trace.context.operands, of.file or cell, of.line)
+    return [each for each in found if each.name == of.name]
 
 
 def _grows_in_look(trace: Trace, results: Results, of: Accumulation) -> bool:

@@ -27,6 +27,7 @@ class OperandFacts(NamedTuple):
     holds: int | None
     identity: int
     items: str = ""
+    elements: int | None = None
 
 
 def facts_of(value: Any) -> OperandFacts | None:
@@ -39,7 +40,9 @@ def facts_of(value: Any) -> OperandFacts | None:
     name = _kind_name(kind)
     length = _length(value, kind, name)
     items = _kind_name(type(value[0])) if length and id(kind) in _ORDERED else ""
-    return OperandFacts(name, False, length, None if length is not None else _holds(value), id(value), items)
+    elements = _elements(value, kind)
+    told = length is not None or elements is not None
+    return OperandFacts(name, False, length, None if told else _holds(value), id(value), items, elements)
 
 
 def attribute(value: Any, name: str) -> tuple[bool, Any]:
@@ -59,6 +62,18 @@ def _length(value: Any, kind: type, name: str) -> int | None:
     if name.startswith("pandas.") and name.endswith(_TABLES):
         return _rows(value)
     return None
+
+
+def _elements(value: Any, kind: type) -> int | None:
+    """Of an array or a tensor; not where a mode of the user's would be asked for it."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and kind is numpy.ndarray:
+        return int(value.size)
+    # half imported modules lack both
+    asked = getattr(getattr(torch, "_C", None), "_len_torch_function_stack", None)
+    if asked is None or kind is not getattr(torch, "Tensor", None) or asked():
+        return None
+    return int(value.numel())
 
 
 def _rows(value: Any) -> int | None:

@@ -94,6 +94,7 @@ class _SeenName:
         self._looks, self._same, self._identity = 1, True, first.identity
         self._callable, self._least, self._most, self._holds = first.callable, first.length, first.length, first.holds
         self._items = first.items
+        self._fewest = self._largest = first.elements
 
     def again(self, facts: OperandFacts) -> None:
         self._looks += 1
@@ -102,6 +103,9 @@ class _SeenName:
         if facts.length is not None:
             self._least = facts.length if self._least is None else min(self._least, facts.length)
             self._most = facts.length if self._most is None else max(self._most, facts.length)
+        if facts.elements is not None:
+            self._fewest = facts.elements if self._fewest is None else min(self._fewest, facts.elements)
+            self._largest = max(self._largest or 0, facts.elements)
         if facts.holds is not None:
             self._holds = max(self._holds or 0, facts.holds)
 
@@ -119,4 +123,6 @@ class _SeenName:
             holds=self._holds,
             same=self._same,
             items=self._items,
+            fewest_elements=self._fewest,
+            most_elements=self._largest,
         )

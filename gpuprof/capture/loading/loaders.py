@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import weakref
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from gpuprof.capture.base.tracebacks import leave_out
 from gpuprof.capture.loading.lengths import LENGTHS
 from gpuprof.capture.loading.loader_facts import known_lengths, loader_facts, watch_lengths
 from gpuprof.capture.loading.padding import Padding, padding_of
+from gpuprof.capture.loading.sample_repeats import DrawnIndices, SampleRepeats
 from gpuprof.model.context import Loader
 
 _MOST_WAITS = 200_000
@@ -38,6 +40,7 @@ class _WatchedLoader:
         self.wait_start_ns: list[int] = []
         self.padding = Padding()
         self.looked_at = 0
+        self.repeats = SampleRepeats()
 
     def read(self, start_ns: int, wait_ns: int) -> None:
         self.batches += 1
@@ -80,6 +83,9 @@ class _WatchedLoader:
             token_positions=seen.positions if seen else None,
             longest_positions=seen.to_longest if seen else None,
             tokens_a_batch=self._tokens_a_batch(),
+            samples_compared=self.repeats.compared,
+            samples_same=self.repeats.same,
+            sample_bytes=self.repeats.sample_bytes,
         )
 
     def _tokens_a_batch(self) -> float | None:
@@ -102,17 +108,20 @@ class LoaderWatch:
         self._watched: list[_WatchedLoader] = []
         self._loaders: weakref.WeakKeyDictionary[Any, _WatchedLoader] = weakref.WeakKeyDictionary()
         self._iterators: weakref.WeakKeyDictionary[Any, _WatchedLoader] = weakref.WeakKeyDictionary()
-        self._originals: tuple[Any, Any] | None = None
-        self._installed: tuple[Any, Any] | None = None
+        self._repeats: dict[int, tuple[weakref.ref[Any], SampleRepeats]] = {}
+        self._indices = DrawnIndices()
+        self._originals: tuple[Any, Any, Any] | None = None
+        self._installed: tuple[Any, Any, Any] | None = None
         self._latest: _WatchedLoader | None = None
         self._watching = False
         self._looking = True
 
     def install(self) -> None:
-        """Wrap `DataLoader.__iter__` and the iterators' `__next__`; torch is imported here."""
+        """Wrap `DataLoader.__iter__`, and the iterators' `__next__` and `_next_index`; torch is imported here."""
         dataloader = _dataloader()
         LENGTHS.forget()
         start, advance = dataloader.DataLoader.__iter__, dataloader._BaseDataLoaderIter.__next__
+        draw = dataloader._BaseDataLoaderIter._next_index
 
         def __iter__(loader: Any) -> Any:  # noqa: N807
             try:
@@ -143,9 +152,20 @@ class LoaderWatch:
                 leave_out(error)
                 raise
 
-        self._originals, self._installed, self._watching = (start, advance), (__iter__, __next__), True
+        def _next_index(iterator: Any) -> Any:
+            try:
+                indices = draw(iterator)
+            except BaseException as error:
+                leave_out(error)
+                raise
+            self._draws(iterator, indices)
+            return indices
+
+        self._originals, self._installed = (start, advance, draw), (__iter__, __next__, _next_index)
+        self._watching = True
         dataloader.DataLoader.__iter__ = __iter__
         dataloader._BaseDataLoaderIter.__next__ = __next__
+        dataloader._BaseDataLoaderIter._next_index = _next_index
 
     def remove(self) -> None:
         """Put torch's own methods back; what somebody else wrapped around ours meanwhile stays."""
@@ -158,6 +178,8 @@ class LoaderWatch:
             dataloader.DataLoader.__iter__ = self._originals[0]
         if dataloader._BaseDataLoaderIter.__next__ is self._installed[1]:
             dataloader._BaseDataLoaderIter.__next__ = self._originals[1]
+        if dataloader._BaseDataLoaderIter._next_index is self._installed[2]:
+            dataloader._BaseDataLoaderIter._next_index = self._originals[2]
         self._originals = None
 
     def place(self) -> tuple[int | None, int | None]:
@@ -175,6 +197,8 @@ class LoaderWatch:
         try:
             if self._watching and not exclusive_session.forked():
                 watch_lengths(loader)
+                if (kept := getattr(loader, "_iterator", None)) is not None:
+                    self._indices.starts_anew(kept)
         except Exception:  # noqa: BLE001  - as below; lengths are then unknown
             LENGTHS.end()
 
@@ -186,6 +210,7 @@ class LoaderWatch:
             if watched is None:
                 self._loaders[loader] = watched = self._new()
                 watched.facts = loader_facts(loader, iterator)
+                watched.repeats = self._repeats_of(loader.dataset)
             watched.iterations += 1
             watched.in_pass = 0
             if len(watched.iteration_start_ns) < _MOST_ITERATIONS:
@@ -210,12 +235,32 @@ class LoaderWatch:
             return None
         return watched
 
+    def _draws(self, iterator: Any, indices: Any) -> None:
+        if not self._watching or not self._looking or exclusive_session.forked():
+            return
+        try:
+            self._indices.draws(iterator, indices)
+        except Exception:  # noqa: BLE001  - the sampler is the user's own object and may do anything
+            self._looking = False
+
+    def _repeats_of(self, dataset: Any) -> SampleRepeats:
+        """One for all loaders of a dataset: some make a new one for every pass."""
+        known = self._repeats.get(id(dataset))
+        if known is not None and known[0]() is dataset:
+            return known[1]
+        found = SampleRepeats()
+        with contextlib.suppress(TypeError):  # a list cannot be held weakly
+            self._repeats[id(dataset)] = weakref.ref(dataset), found
+        return found
+
     def _read(self, watched: _WatchedLoader, batch: Any, iterator: Any) -> None:
         try:
             if watched.in_pass == 1:
                 watched.learn_lengths(iterator)
             if self._looking:
                 watched.look_at(batch)
+                if (indices := self._indices.next_of(iterator)) is not None:
+                    watched.repeats.read(indices, batch)
         except Exception:  # noqa: BLE001  - the batch is the user's own object and may do anything
             self._looking = False
 

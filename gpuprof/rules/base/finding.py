@@ -33,7 +33,8 @@ class Saving:
     the change leaves may take less or more time, of itself; it widens the shares, not the times, which are of this run.
     `ceiling_share`: what the cause takes of the same whole, 0..1, where iterations without the recording measured it.
     `within`: the union of the time that the saving is a part of, where the rule knows it. `of_cell`: the times and
-    shares are of the whole cell instead, by what was sampled of it.
+    shares are of the whole cell instead, by what was sampled of it. `per_step`: what a share has to be multiplied by to
+    be one of the steps alone, where it was found from them; else 0.
     """
 
     low_ns: float
@@ -47,6 +48,7 @@ class Saving:
     ceiling_share: float = 1.0
     within: Intervals | None = field(default=None, repr=False, compare=False)
     of_cell: bool = False
+    per_step: float = 0.0
 
     @property
     def whole(self) -> str:

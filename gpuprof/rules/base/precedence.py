@@ -52,6 +52,7 @@ TAKES_MOST = frozenset(
         "loop_on_host",
         "pieces_one_by_one",
         "python_callback_per_item",
+        "samples_made_again",
         "whole_collection_per_item",
     }
 )
@@ -78,6 +79,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "whole_collection_per_item": ("growing_iterations",),
     "cpu_preprocessing": (
+        "samples_made_again",
         "costly_call_per_item",
         "python_callback_per_item",
         "whole_collection_per_item",
@@ -111,6 +113,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "loop_on_host",
     ),
     "input_stall": (
+        "samples_made_again",
         "costly_call_per_item",
         "python_callback_per_item",
         "whole_collection_per_item",
@@ -191,6 +194,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "tensor_by_element": ("repeated_work",),
     "python_loop_over_slices": ("tensor_by_element",),
     "slow_transform": (
+        "samples_made_again",
         "costly_call_per_item",
         "python_callback_per_item",
         "whole_collection_per_item",

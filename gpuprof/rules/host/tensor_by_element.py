@@ -3,7 +3,8 @@
 What it finds
     At least a hundred accesses a step to single numbers of a tensor (`table[i, j] = value`, `x[i].item()`,
     `float(x[i][j])`, `for value in x` with a read), one after the other, outside the DataLoader. What they take counts
-    with Python between them, as long as that is short.
+    with Python between them, as long as that is short. In a cell without steps, and outside of them, the close look
+    shows such accesses: a hundred of them in a row.
 
 Why it costs
     Each access is a slice or two and an operator of their own, microseconds for a number that takes a nanosecond to
@@ -26,6 +27,8 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_numbers import LookedNumbers
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.loops.scalar_indexing import Accesses, ScalarIndexing
@@ -35,6 +38,9 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_lines import loops_over_samples
 from gpuprof.rules.host.loops import is_hidden
+from gpuprof.rules.needless.looked import cell_lines
+from gpuprof.rules.needless.unread import at
+from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.host_loops import accesses_at_once
@@ -42,6 +48,7 @@ from gpuprof.whatif.changes.host_loops import accesses_at_once
 # Of the time of the accesses, what the same takes on whole tensors: 0.4 % for 1,000 numbers `x[i] = math.sin(i)`, 6 %
 # for 100 (one thread, torch 2.13); 9 and 11 % by a list. Beyond that the code between the accesses may have to stay.
 _LEFT = 0.05
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -55,10 +62,13 @@ class TensorByElement(Rule):
     busy_share: float = threshold(0.80, "of the accesses’ time: a device that is busy that long is not held up by them")
 
     def check(self, results: Results) -> Finding | Abstention | None:
-        """Judge the accesses that are certain, then those that may be."""
+        """Judge the accesses that are certain, then those of the close look, then those that may be."""
         found = results.get(ScalarIndexing)
         if self._costs(results, found.known):
             return self._finding(results, found.known)
+        looked = results.get(LookedNumbers)
+        if looked.accesses >= self.accesses and looked.share >= self.access_share:
+            return self._looked(results, looked)
         if self._costs(results, found.possible):
             return Abstention(
                 self.name,
@@ -80,12 +90,33 @@ class TensorByElement(Rule):
             and not is_hidden(results, inside, self.busy_share)
         )
 
+    def _looked(self, results: Results, found: LookedNumbers) -> Finding:
+        places = found.places[:_NAMED]
+        where = at(results, places[0]) if places else "a library"
+        done = _done(found.writes, found.accesses)
+        finding = Finding(
+            rule=self.name,
+            severity=graded(found.share, self.high_share),
+            title=f"Tensors are {done} one number at a time at {where}",
+            explanation=(
+                f"In the close look {units.count(found.accesses)} numbers in a row are {done} by Python, each through "
+                f"slices of its own, most at {where}. These operators take {units.percent(found.share)} of the "
+                "operators’ time seen."
+            ),
+            evidence={"accesses": found.accesses, "writes": found.writes, "access_share": round(found.share, 4)},
+            where=Where(lines=cell_lines(results, places)),
+            change=_change(found.writes > 0, found.writes < found.accesses, graph=False),
+        )
+        assert found.rows is not None
+        among = np.ones(len(results.get(ValueGraph).operators), bool)
+        return valued(results, finding, found.share, [found.rows], among, places, part=1 - _LEFT)
+
     def _finding(self, results: Results, runs: Accesses) -> Finding:
         scope, (inside, behind_ns) = Scope.of(results), _inside(results, runs)
         share, repeats = scope.share(inside.total_ns), results.get(Repeats)
         rate = float(np.median(runs.per_step(repeats.count)))
         writes, number = int(runs.writes.sum()), int(runs.number.sum())
-        done = "written" if writes == number else "written and read" if writes else "read"
+        done = _done(writes, number)
         its = f", {units.duration(behind_ns)} of it in what backward does for them" if behind_ns else ""
         finding = Finding(
             rule=self.name,
@@ -120,6 +151,10 @@ class TensorByElement(Rule):
         return retimed(
             results, finding, accesses_at_once(results, inside, _LEFT), "re-timed with these accesses at once"
         )
+
+
+def _done(writes: int, number: int) -> str:
+    return "written" if writes >= number else "written and read" if writes else "read"
 
 
 def _inside(results: Results, runs: Accesses) -> tuple[Intervals, int]:

@@ -1,11 +1,16 @@
-"""How much a finding matters: by what it saves of the whole cell, not of its recorded part."""
+"""What a finding saves of the whole cell, not of its recorded part, and how much it matters by that."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.analyses.run.cell_coverage import CellCoverage
 from gpuprof.model import intervals
@@ -19,18 +24,51 @@ _HIGH_SHARE = 0.10
 _MOSTLY = 0.5
 
 
+def of_whole_cell(results: Results, found: Finding, saving: Saving) -> Saving:
+    """A saving of the steps as one of the cell: what it saves of a step, for each step that the cell took.
+
+    As it is where it lies outside the steps, where a device was recorded (re-timing answers for the recorded run), or
+    where the cell's steps without the recording are not known. A recording holds a few steps and often all of the
+    start, so that shares of it say little of the cell.
+    """
+    steps, iterations, cell_ns = results.get(StepTime), results.get(PlainIterations), results.get(Stretches).total_ns
+    plain = iterations.plain
+    on_device = results.get(DeviceActivity).recorded is not None
+    if saving.of_cell or not saving.calibrated or on_device or plain is None or not steps.count or not cell_ns:
+        return saving
+    if not plain.mean_ns or not saving.central_ns or not _in_steps(results, found, saving):
+        return saving
+    steps_ns = plain.mean_ns * steps.count
+    whole_ns = min(plain.mean_ns * iterations.in_cell, float(cell_ns))
+    of_cell = whole_ns / cell_ns
+    low, central, high = (min(ns / steps_ns, 1.0) for ns in (saving.low_ns, saving.central_ns, saving.high_ns))
+    ceiling = saving.ceiling_share * (saving.central_ns / saving.share) / steps_ns if saving.share else 1.0
+    return replace(
+        saving,
+        low_ns=low * whole_ns,
+        central_ns=central * whole_ns,
+        high_ns=high * whole_ns,
+        share=central * of_cell,
+        ceiling_share=min(ceiling, 1.0) * of_cell,
+        of_cell=True,
+        per_step=1 / of_cell,
+    )
+
+
 def severity_in_cell(results: Results, found: Finding, saving: Saving) -> Severity:
     """The finding's severity, lowered where the most that it can save is little of the cell.
 
     What lies in the steps, or in the iterations of a run without steps, holds for all iterations of the cell that are
     like the recorded ones; anything else, and everything where neither is known, for the recorded part alone. A saving
-    of the cell is weighed already.
+    that is of the cell by the samples of its lines is weighed already.
     """
-    if saving.of_cell:
-        return found.severity
     coverage = results.get(CellCoverage)
-    share = saving.most_share * (coverage.alike if _in_steps(results, found, saving) else coverage.recorded)
-    if coverage.alike >= 1.0 or not share:
+    if (saving.of_cell and not saving.per_step) or coverage.alike >= 1.0:
+        return found.severity
+    share = saving.most_share
+    if not saving.of_cell:
+        share *= coverage.alike if _in_steps(results, found, saving) else coverage.recorded
+    if not share:
         return found.severity
     if share < MINOR_SHARE:
         return Severity.LOW

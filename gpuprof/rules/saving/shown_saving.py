@@ -80,9 +80,13 @@ def narrow(low_share: float, high_share: float) -> bool:
 
 
 def expected_shares(saving: Saving, factor: float = FACTOR) -> tuple[float, float]:
-    """The range that holds what is measured in 8 of 10 changes on a CPU, as shares 0..1; never more than the cause."""
-    middle = log_odds(saving.share)
-    low, high = _share(middle - factor), _share(middle + factor)
+    """The range that holds what is measured in 8 of 10 changes on a CPU, as shares 0..1; never more than the cause.
+
+    A saving that was found from the steps has its range there, as steps were what was measured.
+    """
+    scale = saving.per_step or 1.0
+    middle = log_odds(min(saving.share * scale, 1.0))
+    low, high = _share(middle - factor) / scale, _share(middle + factor) / scale
     return min(low, saving.share), max(min(high, saving.ceiling_share), saving.share)
 
 

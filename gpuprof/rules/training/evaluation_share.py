@@ -3,6 +3,7 @@
 What it finds
     At least two evaluations between steps of training (passes over a DataLoader without an optimizer step, code
     without gradients, functions whose name says so) that take 30% of the whole cell or more, by its sampled stacks.
+    It is a minor finding where they are few or take less than half of it.
 
 Why it costs
     A pass over the validation data costs a full forward pass, whether or not anyone looks at the result. A loss that is
@@ -45,6 +46,7 @@ class EvaluationShare(Rule):
     half_share: float = threshold(
         0.50, "of the cell, less the standard error: then evaluation surely takes more time than training"
     )
+    many: float = threshold(20, "evaluations: each result of fewer is likely read")
     training_share: float = threshold(0.10, "of the cell: a cell with less training is there to evaluate")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -64,7 +66,7 @@ class EvaluationShare(Rule):
             return None
         return Finding(
             rule=self.name,
-            severity=Severity.MEDIUM if found.share - found.error >= self.half_share else Severity.LOW,
+            severity=self._severity(found),
             title=f"Evaluation takes {units.percent(found.share)} of the cell",
             explanation=(
                 f"{_evaluations(found)} {units.duration(found.ns)}; training takes "
@@ -83,6 +85,11 @@ class EvaluationShare(Rule):
             "something. In between, use part of the data, in larger batches, under `torch.inference_mode()`.",
             saving=_saving(results, found),
         )
+
+    def _severity(self, found: Evaluations) -> Severity:
+        """A few evaluations are wanted, one after each epoch: then it is something to know, not to change."""
+        surely_most = found.share - found.error >= self.half_share
+        return Severity.MEDIUM if surely_most and found.count >= self.many else Severity.LOW
 
 
 def _each_step(found: Evaluations) -> bool:

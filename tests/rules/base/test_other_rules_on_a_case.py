@@ -150,6 +150,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "gradients_row_by_row": ((), TYPED),
     "unread_results": ((), TYPED),
+    "samples_made_again": ((), ()),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),

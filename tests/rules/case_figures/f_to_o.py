@@ -261,8 +261,8 @@ FIGURES = {
     "masked_results": Figures(
         (
             "In 4 of 5 iterations that were looked at, all 16 flags of the mask at line 4 were already decided, and"
-            " nothing in the loop takes that back. What it computes then is thrown away: 60 % of the operators’ time in"
-            " such an iteration, most at line 3. How many of the other iterations are like that was not seen."
+            " the loop never resets them. What it computes after that is thrown away: 60 % of the operators’ time in"
+            " such an iteration, most at line 3. How many of the other iterations are like that is not known."
         ),
         {
             "masked_share": 0.36,

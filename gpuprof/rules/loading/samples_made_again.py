@@ -1,0 +1,116 @@
+"""A dataset makes the same samples again in every pass.
+
+What it finds
+    A DataLoader without workers reads a dataset more than once in the cell, the same index gave samples with the same
+    content each time (up to 64 are compared), and making them takes 8% of the cell or more: they are decoded, resampled
+    or converted anew in every epoch.
+
+Why it costs
+    What does not change from epoch to epoch has to be done once. Ten epochs do it ten times, before each batch.
+
+What to do
+    Make the samples once, before the loop over epochs, and let the loader read the results. Random changes
+    (augmentation) stay in the loop, after what is kept.
+
+When to leave it
+    When the finished samples of the whole dataset fit neither into memory nor onto a fast disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loading.input_pipeline import InputPipeline
+from gpuprof.analyses.loading.samples_made import SamplesMade
+from gpuprof.model import intervals
+from gpuprof.model.context import Loader
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.saving.scope import graded, worst
+
+_LINES = 3
+_ERRORS = 2
+# reading a finished sample from a list, and its part of stacking a batch, which is there before and after
+_READING_NS = 10_000
+_AT_WORST = 0.8
+# of the machine's memory
+_FITS = 0.25
+
+
+@dataclass(frozen=True)
+class SamplesMadeAgain(Rule):
+    """See the module."""
+
+    cell_share: float = threshold(0.08, "of the cell: less is not worth another copy of the data")
+    high_share: float = threshold(0.20, "of the cell: then it is the first thing to mend")
+    compared: float = threshold(16, "samples: fewer may be the same by chance")
+    sample_us: float = threshold(50, "to make one: reading a finished one takes a good part of less")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the time in the items of datasets, but for the first pass."""
+        found = results.get(SamplesMade)
+        loaders = [each for each in results.context.loaders if not each.workers and each.iterations_started > 1]
+        if not found.total_ns:
+            how = "They come from samples of its stack. `gpuprof doctor` tells why none were taken."
+            return Abstention(self.name, "the phases of the whole cell", how) if loaders else None
+        if found.repeated_share is None or sum(each.samples_compared for each in found.repeated) < self.compared:
+            return None
+        read = sum(each.batches_read * (each.batch_size or 1) for each in results.context.loaders if not each.workers)
+        each_ns = found.making_ns / max(read, 1)
+        if each_ns < 1_000 * self.sample_us:
+            return None
+        part = found.repeated_share * (1 - _READING_NS / each_ns)
+        saved = part * found.share
+        if saved < max(self.cell_share, _ERRORS * found.error):
+            return None
+        return self._finding(results, found, saved, each_ns)
+
+    def _finding(self, results: Results, found: SamplesMade, saved: float, each_ns: float) -> Finding:
+        largest = found.repeated[0]
+        dataset, compared = largest.dataset or "dataset", sum(each.samples_compared for each in found.repeated)
+        ns, waits = saved * found.total_ns, intervals.union(results.get(InputPipeline).waits)
+        basis = "estimate: samples are made once, their part of the sampled time"
+        return Finding(
+            rule=self.name,
+            severity=graded(saved, self.high_share),
+            title=f"`{dataset}` makes the same samples again in every pass",
+            explanation=(
+                f"Making samples takes {units.percent(found.share)} of the cell, {units.duration(each_ns)} each. "
+                f"{units.plural(compared, 'sample')} of later passes were compared with the first: all had the same "
+                "content."
+            ),
+            evidence={
+                "making_ms": units.milliseconds(found.making_ns),
+                "making_share": round(found.share, 4),
+                "repeated_share": round(found.repeated_share or 0.0, 4),
+                "sample_us": round(each_ns / 1_000, 1),
+                "compared_samples": compared,
+                **_needed(largest),
+            },
+            where=Where(lines=tuple(line for line, _ in found.lines[:_LINES]), ranges_ns=worst(waits)),
+            change=(
+                f"Make the samples of `{dataset}` once, before the loop over epochs: "
+                "`samples = [dataset[i] for i in range(len(dataset))]`, and give the DataLoader `samples`. "
+                f"{_memory(results, largest)}"
+            ).rstrip(),
+            during=waits if waits.total_ns else None,
+            saving=Saving(_AT_WORST * ns, ns, ns, saved, "C", basis, of_cell=True),
+        )
+
+
+def _needed(loader: Loader) -> dict[str, int]:
+    if loader.sample_bytes is None or loader.samples is None:
+        return {}
+    return {"samples_bytes": loader.sample_bytes * loader.samples}
+
+
+def _memory(results: Results, loader: Loader) -> str:
+    needed, environment = _needed(loader).get("samples_bytes"), results.context.environment
+    if needed is None:
+        return ""
+    memory = environment.host_memory_bytes if environment else None
+    if memory and needed > _FITS * memory:
+        return f"They take {units.size(needed)}, a large part of the memory: keep them in a file (`numpy.memmap`)."
+    return f"They take {units.size(needed)} of memory."
