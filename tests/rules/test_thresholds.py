@@ -132,7 +132,7 @@ EDGES = (
     Edge("evaluation_share", "each_step_share",
          lambda c, x: c.training(x, epochs=100, steps=1), 2.49, 2.51, None, LOW),
     # 20 beside 800 ms
-    Edge("evaluation_share", "half_share", lambda c, x: c.training(x, epochs=20), 50, 54, LOW, MEDIUM),
+    Edge("evaluation_share", "half_share", lambda c, x: c.training(x, epochs=20), 48, 50, LOW, MEDIUM),
     Edge("evaluation_share", "many", lambda c, x: c.training(60, epochs=x), 19, 20, LOW, MEDIUM),
     Edge("evaluation_share", "training_share", lambda c, x: c.training(x, 1), 36.1, 35.9, None, LOW),
     Edge("fp32_matmul", "unknown_share", lambda c, x: c._kernels("gemm", x), 299, 300, None, ABSTAINS),
@@ -294,9 +294,9 @@ EDGES = (
     Edge("round_trips", "low_share", lambda c, x: c.looked(x), 4.9, 5, LOW, MEDIUM),
     Edge("round_trips", "high_share", lambda c, x: c.looked(x), 14.9, 15, MEDIUM, HIGH),
     Edge("round_trips", "seen_share", lambda c, x: c.looked(10, operators_share=x), 0.79, 0.8, ABSTAINS, MEDIUM),
-    # of batches of ten samples, beside 5 ms of training each; nine of ten passes, but for 10 µs a sample
-    Edge("samples_made_again", "cell_share", lambda c, x: c.epochs(x), 0.59, 0.60, None, MEDIUM),
-    Edge("samples_made_again", "high_share", lambda c, x: c.epochs(x), 1.55, 1.56, MEDIUM, HIGH),
+    # of batches of ten samples, beside 100 ms of training each; nine of ten passes, but for 10 µs a sample
+    Edge("samples_made_again", "cell_share", lambda c, x: c.epochs(x, training_ms=100), 9.8, 9.9, None, MEDIUM),
+    Edge("samples_made_again", "high_share", lambda c, x: c.epochs(x, training_ms=100), 28.5, 29, MEDIUM, HIGH),
     Edge("samples_made_again", "sample_us", lambda c, x: c.epochs(5, c.loader(batch_size=x)), 101, 100, None, HIGH),
     Edge("samples_made_again", "compared",
          lambda c, x: c.epochs(5, c.loader(samples_compared=x, samples_same=x)), 15, 16, None, HIGH),

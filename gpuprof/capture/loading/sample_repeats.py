@@ -13,6 +13,7 @@ _EACH_BATCH = 4
 # of a tensor: of larger ones elements are compared that lie evenly over it, since a change may be local
 _MOST_ELEMENTS = 1 << 14
 _MOST_LEAVES = 16
+_MOST_PARTS = 256
 _MOST_AHEAD = 10_000
 
 
@@ -94,7 +95,7 @@ def _leaves(batch: Any, count: int) -> list[Any]:
             waiting += each[: _MOST_LEAVES + 1]
         elif isinstance(each, dict):
             waiting += each.values()
-        if len(found) + len(waiting) > _MOST_LEAVES + count:
+        if len(found) > _MOST_LEAVES or len(waiting) > _MOST_PARTS:
             return []
     return found
 

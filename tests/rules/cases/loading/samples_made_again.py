@@ -53,15 +53,15 @@ def loader(**changed: Any) -> Loader:
     return Loader(**(known | changed))
 
 
-def epochs(making_ms: float = 5, *loaders: Loader) -> Trace:
-    """Batches of `making_ms` each, and 5 ms of training."""
+def epochs(making_ms: float = 5, *loaders: Loader, training_ms: float = 5) -> Trace:
+    """Batches of `making_ms` each, and as much training."""
     builder, ends = TraceBuilder(), [0.0]
     for number in range(EPOCHS * BATCHES):
-        at = 1000 * (5 + making_ms) * number
+        at = 1000 * (training_ms + making_ms) * number
         builder.stack(at, 1000 * making_ms, line(6), FETCH, line(3, "Calls.__getitem__"))
-        builder.stack(at + 1000 * making_ms, 5000, line(7))
-        builder.operator("aten::mm", at + 1000 * making_ms, 5000)
-        ends.append((5 + making_ms) * (number + 1))
+        builder.stack(at + 1000 * making_ms, 1000 * training_ms, line(7))
+        builder.operator("aten::mm", at + 1000 * making_ms, 1000 * training_ms)
+        ends.append((training_ms + making_ms) * (number + 1))
     trace = cell(builder, ends_ms=tuple(ends), source=SOURCE)
     return replace(trace, context=structs.replace(trace.context, loaders=loaders or (loader(),)))
 
