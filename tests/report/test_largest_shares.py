@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
-from gpuprof.report.largest_shares import beside_findings
+from gpuprof.report.largest_shares import beside_findings, minor_only
 from gpuprof.rules.base.finding import Finding, Severity, Where
 from tests.analyses.accounts.cells import cell, line
 from tests.support.trace_builder import TraceBuilder
@@ -51,6 +51,43 @@ def test_without_a_device_another_line_than_the_findings_is_named() -> None:
     assert beside_findings(results, (finding(5),)).startswith(" Beside that: 80 % line 9 of images.py")
     assert beside_findings(results, (finding(5), finding(7))) == ""
     assert beside_findings(results, (finding(),)) == ""
+
+
+def test_a_line_that_leads_there_is_spoken_of() -> None:
+    """`apply` in line 7 calls the function in line 2."""
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 85_000, line(7), SCALE, line(2, "features")).stack(85_000, 15_000, line(5))
+    results = Report.of(cell(builder)).results
+
+    def finding(*lines: int) -> Finding:
+        return Finding("python_callback_per_item", Severity.HIGH, "A", "B.", {}, "C.", where=Where(lines=lines))
+
+    assert beside_findings(results, (finding(7),)) == ""
+    assert beside_findings(results, (finding(2),)) == ""
+    assert "line 2" in beside_findings(results, (finding(5),))
+
+
+def test_the_largest_of_those_that_no_finding_speaks_of() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 60_000, line(7)).stack(60_000, 40_000, line(5))
+    results = Report.of(cell(builder)).results
+    found = Finding("host_cpu_bound", Severity.HIGH, "A", "B.", {}, "C.", where=Where(lines=(7,)))
+    assert beside_findings(results, (found,)).startswith(" Beside that: 40 % line 5")
+
+
+def test_minor_findings_do_not_explain_a_large_share() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 80_000, line(7)).stack(80_000, 20_000, line(5))
+    results = Report.of(cell(builder)).results
+
+    def minor(*lines: int) -> str:
+        found = Finding("unfused_optimizer", Severity.LOW, "A", "B.", {}, "C.", where=Where(lines=lines))
+        return minor_only(results, (found,))
+
+    said = minor(5)
+    assert said.startswith("No finding explains the largest shares of the time: 80 % line 7")
+    assert said.endswith("Below: 1 minor finding.")
+    assert minor(7).startswith("Only 1 minor finding, below. The largest shares of the time: 80 % line 7")
 
 
 def test_captured_graphs_are_no_steady_state() -> None:

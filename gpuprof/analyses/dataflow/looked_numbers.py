@@ -44,9 +44,9 @@ class LookedNumbers(Result):
         takes = named(trace, operators, _TAKES)
         from_many = any_of(graph.reads["operator"], graph.reads["elements"] > 1, count)
         makes_many = any_of(graph.results["operator"], graph.results["elements"] > 1, count)
-        makes = np.bincount(graph.results["operator"], minlength=count)[:count] > 0
+        makes = np.bincount(graph.results["operator"], minlength=count)[:count]
         single = ~operators["backward"] & (~(from_many | makes_many) | graph.view | (takes & ~makes_many))
-        access = single & takes & from_many & makes & ~makes_many
+        access = np.where(single & takes & from_many & ~makes_many, makes, 0)
         writes = single & operators["writes"] & named(trace, operators, _WRITES)
         run = np.cumsum(~single)
         number = np.bincount(run[single], access[single], minlength=int(run[-1]) + 1)

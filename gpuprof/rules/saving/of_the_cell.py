@@ -62,13 +62,12 @@ def severity_in_cell(results: Results, found: Finding, saving: Saving) -> Severi
     like the recorded ones; anything else, and everything where neither is known, for the recorded part alone. A saving
     that is of the cell by the samples of its lines is weighed already.
     """
-    coverage = results.get(CellCoverage)
-    if (saving.of_cell and not saving.per_step) or coverage.alike >= 1.0:
+    coverage, share = results.get(CellCoverage), saving.most_share
+    if saving.of_cell and not saving.per_step:
         return found.severity
-    share = saving.most_share
     if not saving.of_cell:
         share *= coverage.alike if _in_steps(results, found, saving) else coverage.recorded
-    if not share:
+    if not share or (not saving.of_cell and coverage.alike >= 1.0):
         return found.severity
     if share < MINOR_SHARE:
         return Severity.LOW

@@ -73,6 +73,15 @@ def found(trace: Trace) -> Finding | None:
     return answer
 
 
+@pytest.mark.parametrize(("most", "known"), [(31, False), (32, True), (None, False)])
+def test_a_tensor_that_grew_along_another_axis(most: int | None, known: bool) -> None:
+    """Its first axis is the batch."""
+    seen = structs.replace(
+        grown(8, 8), kind="torch.Tensor", least=None, most=None, fewest_elements=8, most_elements=most
+    )
+    assert bool(Results(writing(JOINED, seen).build()).get(RereadPrefixes).found) == known
+
+
 def test_a_list_that_grew_and_is_read_in_full() -> None:
     trace = writing(WRITE, grown()).build()
     (each,) = Results(trace).get(RereadPrefixes).found

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.lines.operand_watch import OperandWatch
@@ -123,6 +124,40 @@ def test_whether_it_is_the_same_object_and_how_it_grows(watch: OperandWatch) -> 
     kept, new = seen(watch, "kept"), seen(watch, "new")
     assert (kept.same, kept.least, kept.most, kept.looks) == (True, 1, 3, 3)
     assert (new.same, new.least, new.most) == (False, 5, 5)
+
+
+def test_elements_of_tensors_and_arrays(watch: OperandWatch) -> None:
+    def looked_at() -> tuple[Any, ...]:
+        array, weight = np.zeros((3, 4)), torch.nn.Parameter(torch.zeros(2))
+        for each in (2, 5):
+            text = torch.zeros(4, each)
+            watch._look()
+        return array, weight, text
+
+    looked_at()
+    text, array = seen(watch, "text"), seen(watch, "array")
+    assert (text.fewest_elements, text.most_elements, text.least) == (8, 20, None)
+    assert (array.fewest_elements, array.most_elements, array.least) == (12, 12, 3)
+    # of a class of its own, which may do anything
+    assert seen(watch, "weight").most_elements is None
+
+
+def test_a_mode_of_the_users_is_not_asked_for_elements(watch: OperandWatch) -> None:
+    class Mode(torch.overrides.TorchFunctionMode):
+        asked = 0
+
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.asked += 1
+            return function(*args, **(kwargs or {}))
+
+    def looked_at() -> tuple[torch.Tensor, int]:
+        text = torch.zeros(4, 5)
+        with Mode() as mode:
+            watch._look()
+        return text, mode.asked
+
+    assert looked_at()[1] == 0
+    assert seen(watch, "text").most_elements is None
 
 
 def test_attributes_are_read_and_properties_are_not(watch: OperandWatch) -> None:
