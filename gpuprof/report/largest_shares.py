@@ -32,7 +32,10 @@ def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
     told, largest = goes_to(results), results.get(HotSpots).spots[:1]
     pointed = {line for each in findings for line in each.where.lines}
     unexplained = any(
-        spot.share >= _WORTH_NAMING and {spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed) for spot in largest
+        spot.share >= _WORTH_NAMING
+        and spot.line is not None
+        and {spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed)
+        for spot in largest
     )
     count = units.plural(len(findings), "minor finding")
     if not unexplained:

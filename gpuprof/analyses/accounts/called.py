@@ -38,6 +38,8 @@ def called(trace: Trace, stacks: SampledStacks, node: Array, spent: Array, own: 
         if most < 0 or (level and held[most] < _MOST_OF_IT * whole):
             break
         chosen, level, share = most, level + 1, held[most] / whole if whole else 0.0
+    if _imports(stacks, chosen):
+        return _import(stacks, paths, spent), share
     return _named(stacks, chosen), share
 
 
@@ -100,8 +102,27 @@ def _is_wrapper(function: str) -> bool:
 def _named(stacks: SampledStacks, key: int) -> str:
     if key < 0:
         return ""
-    file, function = divmod(key, _FUNCTIONS)
-    if stacks.files[file].filename.startswith("<frozen importlib"):
-        return "import"
-    package = stacks.files[file].filename.replace("\\", "/").removesuffix(".py").removesuffix("/__init__")
-    return f"{package.replace('/', '.')}.{stacks.functions[function]}"
+    function = stacks.functions[key % _FUNCTIONS]
+    # a module's own code runs when it is imported
+    return f"import of {_module(stacks, key)}" if function == "<module>" else f"{_module(stacks, key)}.{function}"
+
+
+def _module(stacks: SampledStacks, key: int) -> str:
+    name = stacks.files[key // _FUNCTIONS].filename.replace("\\", "/").removesuffix(".py").removesuffix("/__init__")
+    return name.replace("/", ".")
+
+
+def _imports(stacks: SampledStacks, key: int) -> bool:
+    return key >= 0 and stacks.files[key // _FUNCTIONS].filename.startswith("<frozen importlib")
+
+
+def _import(stacks: SampledStacks, paths: list[list[int]], spent: Array) -> str:
+    """`import of torch._dynamo`: the first module that most of that time went to; `import` where there is none."""
+    held = dict[str, float]()
+    for path, ns in zip(paths, spent.tolist(), strict=True):
+        begun = next((place for place, key in enumerate(path) if _imports(stacks, key)), len(path))
+        first = next((key for key in path[begun:] if not _imports(stacks, key)), None)
+        if first is not None:
+            held[_module(stacks, first)] = held.get(_module(stacks, first), 0.0) + ns
+    most = max(held, key=lambda each: held[each], default="")
+    return f"import of {most}" if most and held[most] >= _MOST_OF_IT * float(spent.sum()) else "import"

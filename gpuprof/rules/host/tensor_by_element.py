@@ -27,8 +27,8 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.dataflow.looked_numbers import LookedNumbers
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.demand.looked_numbers import LookedNumbers
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.loops.scalar_indexing import Accesses, ScalarIndexing

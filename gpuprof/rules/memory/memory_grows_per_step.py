@@ -58,6 +58,9 @@ class MemoryGrowsPerStep(Rule):
             # a few steps that do not grow at all need no further question
             if growth.per_step_bytes is not None and growth.per_step_bytes <= 0:
                 return None
+            if results.get(DeviceActivity).recorded is None and not growth.levels:
+                how = "A GPU’s memory is always recorded; the CPU’s only with `%%gpuprofile --memory`."
+                return Abstention(self.name, "the memory after each recorded step", how)
             on_device = results.get(DeviceActivity).recorded is not None
             return Abstention(
                 self.name,

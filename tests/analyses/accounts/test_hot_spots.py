@@ -75,6 +75,14 @@ def test_an_import_is_called_so() -> None:
     assert spots(TraceBuilder().stack(1_000, 10_000, line(1), IMPORT))[0].what == "import"
 
 
+def test_an_import_names_the_module_that_takes_the_time() -> None:
+    """Also where a library makes it, as torch does for its first optimizer."""
+    compiler = ("/lib/torch/_dynamo/__init__.py", "<module>", 3)
+    builder = TraceBuilder().stack(30_000, 50_000, line(3), WRAPPER, IMPORT, IMPORT, compiler, IMPORT)
+    builder.stack(80_000, 10_000, line(3), WRAPPER, IMPORT)
+    assert spots(builder)[0].what == "import of torch._dynamo"
+
+
 def test_code_of_libraries_alone_is_at_no_line() -> None:
     builder = TraceBuilder().stack(30_000, 90_000).stack(120_000, 10_000, line(3))
     assert [(each.line, each.share) for each in spots(builder)] == [(3, 0.1)]

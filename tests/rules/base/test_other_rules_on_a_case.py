@@ -150,7 +150,10 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "gradients_row_by_row": ((), TYPED),
     "unread_results": ((), TYPED),
-    "samples_made_again": ((), ()),
+    "samples_made_again": (
+        ("cold_start_dominates", "cpu_build_or_cpu_tensors",),
+        ("costly_call_per_item", "float64_compute", "python_callback_per_item",),
+    ),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.dataflow.looked_numbers import LookedNumbers
+from gpuprof.analyses.demand.looked_numbers import LookedNumbers
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.support.look_builder import LookBuilder
