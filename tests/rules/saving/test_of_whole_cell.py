@@ -97,7 +97,10 @@ def test_its_range_is_that_of_the_steps() -> None:
     assert shown is not None and shown.share == found.share
 
 
-@pytest.mark.parametrize(("saved_ms", "expected"), [(2, Severity.LOW), (10, Severity.MEDIUM), (30, Severity.HIGH)])
+@pytest.mark.parametrize(
+    ("saved_ms", "expected"),
+    [(2, Severity.LOW), (9, Severity.LOW), (9.1, Severity.MEDIUM), (10, Severity.MEDIUM), (30, Severity.HIGH)],
+)
 def test_it_matters_by_its_share_of_the_cell(saved_ms: float, expected: Severity) -> None:
     results = Results(cell())
     found = of_whole_cell(results, finding(saving(saved_ms)), saving(saved_ms, ceiling_share=1.0))
