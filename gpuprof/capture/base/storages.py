@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuprof.capture.base.tensor_memory import storage_of
+
 # the device (a torch.device) and the address
 Key = tuple[Any, int]
 
@@ -31,7 +33,7 @@ def storages_of(tensor: Any) -> list[tuple[Key, int]]:
         return [found for part in parts for found in storages_of(part)]
     if tensor.device.type == "meta":
         return []
-    storage = tensor.untyped_storage()
+    storage = storage_of(tensor)
     address, size = storage.data_ptr(), storage.nbytes()
     return [((tensor.device, address), size)] if address and size else []
 

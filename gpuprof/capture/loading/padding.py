@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuprof.capture.base.tensor_memory import address_of
+
 _MASK = "attention_mask"
 _NUMBERS = {"torch.int64": ctypes.c_int64, "torch.int32": ctypes.c_int32}
 _ELEMENTS = {**_NUMBERS, "torch.bool": ctypes.c_uint8}
@@ -99,7 +101,7 @@ def _rows(tensor: Any, elements: Mapping[str, Any]) -> Any:
     rows, columns = tensor.shape
     if not rows * columns:
         return None
-    memory = (element * (rows * columns)).from_address(tensor.data_ptr())
+    memory = (element * (rows * columns)).from_address(address_of(tensor))
     return np.ctypeslib.as_array(memory).reshape(rows, columns)
 
 

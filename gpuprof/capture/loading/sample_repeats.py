@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from gpuprof.capture.base.tensor_memory import array_of
+
 # enough to tell random changes from none; comparing then ends
 _MOST_SAMPLES = 64
 _EACH_BATCH = 4
@@ -90,7 +92,7 @@ def _leaves(batch: Any, count: int) -> list[Any]:
             told = type(each) is torch.Tensor and each.device.type == "cpu" and each.layout == torch.strided
             if not told or each.requires_grad or each.dtype == torch.bfloat16 or not each.dim() or len(each) != count:
                 return []
-            found.append(each.numpy())
+            found.append(array_of(each))
         elif isinstance(each, (list, tuple)):
             waiting += each[: _MOST_LEAVES + 1]
         elif isinstance(each, dict):

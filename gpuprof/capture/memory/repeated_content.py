@@ -8,6 +8,8 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any, NamedTuple
 
+from gpuprof.capture.base.tensor_memory import array_of, storage_of
+
 LEAST_BYTES = 32 << 20
 _FEWEST = 8
 _LONGEST = 4096
@@ -32,7 +34,7 @@ def repeats_in(tensor: Any) -> RepeatedNumbers | None:
     if type(tensor) is not torch.Tensor or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
         return None
     size = tensor.numel() * tensor.element_size()
-    dense = size <= tensor.untyped_storage().nbytes()
+    dense = size <= storage_of(tensor).nbytes()
     if size < LEAST_BYTES or not dense or not 2 <= tensor.dim() <= _MOST_DIMENSIONS:
         return None
     if tensor.is_complex() or tensor.is_quantized or tensor.is_neg() or tensor.element_size() < _TWO_BYTES:
@@ -40,7 +42,7 @@ def repeats_in(tensor: Any) -> RepeatedNumbers | None:
     plain = tensor.detach()
     # NumPy does not know bfloat16: its bits are as good
     try:
-        array = (plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain).numpy()
+        array = array_of(plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain)
     except (RuntimeError, TypeError):  # torch without NumPy, or a type that NumPy does not know
         return None
     found = [_times(array, *axes) for axes in permutations(range(array.ndim), 2)]
