@@ -75,6 +75,8 @@ class CloseLook:
         self._ended_by: str | None = None
         self._skipped: str | None = None
         self.set_up_ns = 0
+        # of a look between steps: the next step ended it
+        self.to_next_step = False
 
     def __enter__(self) -> CloseLook:
         if self.start():
@@ -224,7 +226,7 @@ class CloseLook:
             operators = operators.replace(node=self._watch.nodes.fates(len(operators)))
         values, iterations, share = self._values, self.iterations_seen, self._operators_share()
         if self._iterations is None:
-            operators, iterations, share = _with_rounds(operators, share)
+            operators, iterations, share = _with_rounds(operators, share, to_next_step=self.to_next_step)
         return (operators, *others), Look(
             iterations=iterations,
             start_ns=self._start_ns,
@@ -367,9 +369,12 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_leave_children)
 
 
-def _with_rounds(operators: Table, share: float | None) -> tuple[Table, int, float | None]:
-    """With the iterations that show in the operators themselves; `share` is that of the look without them."""
+def _with_rounds(operators: Table, share: float | None, *, to_next_step: bool) -> tuple[Table, int, float | None]:
+    """With the iterations that show in the operators themselves; `share` is that of the look without them. Where it
+    lasted `to_next_step` and none show, all of it is one."""
     number = rounds(operators["name"].astype(np.int64) << 32 | operators["place"] + 1, operators["duration_ns"])
+    if not len(number) and to_next_step and len(operators):
+        return operators.replace(iteration=np.zeros_like(operators["iteration"])), 1, 1.0
     if not len(number):
         return operators, 0, share
     whole = int(number.max())

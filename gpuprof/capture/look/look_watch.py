@@ -11,8 +11,9 @@ import itertools
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -41,10 +42,18 @@ _AGAIN_AFTER = 1.5
 _MOST_LOOKS_ANYWHERE = 4
 # with less there is no use in looking between the iterations
 _LEAST_ELSEWHERE_NS = NS_PER_S // 20
+_STEPS_KEPT = 512
 # an inference mode within a loop's body is over by then; one around the loop is not
 _LINES_OF_A_GUARD = 30
 # steps of the optimizer that steps most to one of another's: of more, the other one has its own pace
 _MOST_PERIOD = 8
+
+
+class _Asked(NamedTuple):
+    """A look at work elsewhere: where the main thread was found, and after how many steps."""
+
+    path: LinePath
+    steps: int
 
 
 class LookWatch:
@@ -85,6 +94,11 @@ class LookWatch:
         self._loops: set[LinePath] = set()
         self._looked_loops: set[LinePath] = set()
         self._last_loop: LinePath = ()
+        # after so many steps work comes again that a look came too late for; lines for which that was awaited once
+        self._awaited_steps: int | None = None
+        self._awaited: set[LinePath] = set()
+        self._step_ends: deque[tuple[int, int]] = deque(maxlen=_STEPS_KEPT)
+        self._asked = _Asked((), 0)
         self._last_sign_ns = self._most_wall_ns = self._looked_after_ns = 0
         self._tries = 0
         self._closed = False
@@ -110,6 +124,8 @@ class LookWatch:
             self._look.step_ended(optimizer)
         # of several optimizers one ends the iteration: a look that began at another would see half of one
         ended, self._steps_told = self._steps() > self._steps_told, self._steps()
+        if ended:
+            self._step_ends.append((time.monotonic_ns(), self._steps_told))
         if ended or self._look is not None:
             self._between(by_batches=False)
 
@@ -130,13 +146,22 @@ class LookWatch:
         elif look.installed:
             (self._ending if self._overdue(look) else self._waking).ask()
 
-    def seen_at(self, path: LinePath) -> None:
-        """From the watching thread: at which line of the user's code the main thread was just now, and how it came
-        there."""
+    def seen_at(self, path: LinePath, at_ns: int) -> None:
+        """From the watching thread: at which line of the user's code the main thread was at that time (monotonic), and
+        how it came there."""
         if self._closed or not self._wanted or self._look is not None or not self._steps():
             return
-        if self._elsewhere.note(path) and self._may_begin_elsewhere():
-            self._beginning_elsewhere.ask()
+        steps = self._steps_at(at_ns)
+        if not self._elsewhere.note(path, steps) or not self._may_begin_elsewhere() or self._awaited_steps is not None:
+            return
+        if not self._beginning_elsewhere.waiting:
+            self._asked = _Asked(path, steps)
+        self._beginning_elsewhere.ask()
+
+    def _steps_at(self, at_ns: int) -> int:
+        """How many steps had ended then, as far back as is known."""
+        ended = list(self._step_ends)  # in one go: the main thread may add to it
+        return next((steps for ns, steps in reversed(ended) if ns <= at_ns), 0)
 
     @property
     def installed(self) -> bool:
@@ -183,6 +208,9 @@ class LookWatch:
     def _between(self, *, by_batches: bool) -> None:
         look = self._look
         if look is None:
+            if self._comes_now(by_batches=by_batches):
+                self._begin(iterations=None, between_steps=True)
+                return
             if self._pausing():
                 return  # an evaluation's batch: `seen_at` has that looked at
             step_ns = self._iteration_ns
@@ -194,6 +222,7 @@ class LookWatch:
         if self._between_steps:
             # what it looks at is over
             if not by_batches or not look.active:
+                look.to_next_step = look.active
                 self._stop(look, "seconds")
             return
         if by_batches is self._by_batches and self._steps() - self._seen >= self._period:
@@ -252,14 +281,35 @@ class LookWatch:
     def _begin_elsewhere(self) -> None:
         path = self._here_now.path_of(sys._getframe())
         free = self._look is None and self._here() and self._may_begin_elsewhere()
-        if not (path and free and self._elsewhere.is_new(path)):
+        new = self._elsewhere.is_new(path)
+        if not (path and free and (new or self._elsewhere.is_new(self._asked.path))):
             return
-        if self._last_loop not in self._looked_loops and not self._pausing():
+        if new and self._last_loop not in self._looked_loops and not self._pausing():
             # another loop of steps: `_between` begins a look at its iterations
             self._looked = False
             self._stepped.clear()
-        elif self._budget.left_ns >= _LEAST_ELSEWHERE_NS:
+        elif not self._waits() and new and self._budget.left_ns >= _LEAST_ELSEWHERE_NS:
             self._begin(iterations=None, between_steps=True)
+
+    def _waits(self) -> bool:
+        """Whether the look is to begin when what was found comes again, after the step before it: by now it may be
+        over, or the one long operator in it."""
+        path, steps = self._asked
+        expected = self._elsewhere.next_after(path) if path not in self._awaited else None
+        if expected is None or expected <= self._steps():
+            # what is found after many steps comes with nearly each of them
+            return steps != self._steps() and not self._elsewhere.comes_often(path)
+        self._awaited.add(path)
+        self._awaited_steps = expected
+        return True
+
+    def _comes_now(self, *, by_batches: bool) -> bool:
+        """Whether the awaited step has ended; one that did not come is no longer awaited."""
+        expected = self._awaited_steps
+        if expected is None or by_batches or self._steps() < expected:
+            return False
+        self._awaited_steps = None
+        return self._steps() == expected and self._may_begin_elsewhere() and self._budget.left_ns >= _LEAST_ELSEWHERE_NS
 
     def _end_anywhere(self) -> None:
         look = self._look

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
 
 from gpuprof.capture.look.places import LinePath
@@ -11,6 +11,8 @@ from gpuprof.capture.look.places import LinePath
 _LEAST_TICKS = 10
 _LEAST_SHARE = 0.1
 _MOST_TIMES = 6
+_TIMES_KEPT = 8
+_OFTEN = 4
 
 
 class WorkElsewhere:
@@ -21,12 +23,28 @@ class WorkElsewhere:
         self._ticks: Counter[LinePath] = Counter()
         self._seen: set[LinePath] = set()
         self._times = 0
+        # after how many steps it was there, and how often it was found so, the last few times
+        self._after: dict[LinePath, deque[list[int]]] = {}
 
-    def note(self, path: LinePath) -> bool:
-        """The main thread is there. True where that is work that no look has seen and that takes a good part of the
-        time."""
+    def note(self, path: LinePath, steps: int) -> bool:
+        """The main thread is there, after so many steps. True where that is work that no look has seen and that takes a
+        good part of the time."""
         self._ticks[path] += 1
+        after = self._after.setdefault(path, deque(maxlen=_TIMES_KEPT))
+        if not after or after[-1][0] != steps:
+            after.append([steps, 0])
+        after[-1][1] += 1
         return self.is_new(path) and self._times < _MOST_TIMES and self._worth_it()
+
+    def next_after(self, path: LinePath) -> int | None:
+        """After how many steps the main thread comes there again, where it comes every so many; None: not known."""
+        # found once, it may have moved on before its steps were counted
+        stayed = [steps for steps, times in self._after.get(path, ()) if times > 1]
+        return stayed[-1] + (stayed[-1] - stayed[-2]) if len(stayed) > 1 else None
+
+    def comes_often(self, path: LinePath) -> bool:
+        """Whether the main thread was found there after many different numbers of steps."""
+        return len(self._after.get(path, ())) >= _OFTEN
 
     def is_new(self, path: LinePath) -> bool:
         """Whether no look has seen the line, where it was reached that way."""

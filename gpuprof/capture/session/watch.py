@@ -311,7 +311,7 @@ class Watch:
             return
         for was in self._main_line.ask(0):
             if was.path:
-                self._look.seen_at(was.path)
+                self._look.seen_at(was.path, was.at_ns)
 
     def _follow_the_work(self) -> None:
         """Record anew where what was recorded is over, and the cell does something else."""

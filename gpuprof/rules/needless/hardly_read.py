@@ -21,20 +21,23 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.demand.operator_names import DECOMPOSITIONS, plain
 from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.needless.unread import amount, at, elements, evidence, unread_unknown, weighed
+from gpuprof.rules.needless.unread import Amount, amount, at, elements, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
 
+# of operators that a part of an iteration has to show it of: what one does, the next one may not
+_OFTEN = 3
 _SORTS = frozenset({"sort", "argsort", "msort"})
 
 
@@ -53,10 +56,24 @@ class HardlyRead(Rule):
         """Judge what is hardly read."""
         lacking = unread_unknown(self.name, results, self.seen_share)
         if lacking is not None:
-            return lacking
+            return self._seen_often(results) or lacking
         found = amount(results, Unread.PARTS)
         if found is None or found.share < self.work_share:
             return None
+        return self._finding(results, found)
+
+    def _seen_often(self, results: Results) -> Finding | None:
+        """In a part of an iteration, what is surely the same each time; its share is that of its lines in the cell."""
+        found = amount(results, Unread.PARTS, least_operators=_OFTEN)
+        if found is None or not results.get(LookedTime).known:
+            return None
+        finding = self._finding(results, found)
+        share = finding.saving.share if finding.saving is not None and finding.saving.of_cell else 0.0
+        if share < self.work_share:
+            return None
+        return replace(finding, severity=min(finding.severity, graded(share, self.high_share, self.low_share)))
+
+    def _finding(self, results: Results, found: Amount) -> Finding:
         first = found.places[0]
         where = at(results, first.place)
         taken = f" {at(results, first.taken_at).capitalize()} takes them." if first.taken_at >= 0 else ""

@@ -136,6 +136,24 @@ def test_the_evaluation_between_the_steps_is_looked_at_too(new_session: NewSessi
     assert look.cost_ns > 0
 
 
+def train_and_sort() -> None:
+    """Ten short steps, then one long operator, again and again, until a look goes on at its end."""
+    table, end, looking = torch.randn(400, 40_000), time.monotonic() + 60, False
+    while time.monotonic() < end and not looking:
+        train(10)
+        table.argsort(dim=1)[:, :20].sum()
+        looking = torch._C._len_torch_dispatch_stack() > 0
+    train(10)
+
+
+def test_one_long_operator_between_the_steps_is_seen(new_session: NewSession) -> None:
+    """What is asked of the main thread comes when the operator has ended: the look waits for the next one."""
+    trace = looked(new_session(steps=5, skip=1, close_look=True), train_and_sort)
+    names = trace.names_of(trace.looked_operators)
+    assert "aten::sort" in names
+    assert all(each.iterations > 0 for each in trace.context.look.each)
+
+
 def evaluate_until_looked_at() -> None:
     table, end, looked_at = torch.randn(300, 300), time.monotonic() + 60, False
     while time.monotonic() < end and not (looked_at and not torch._C._len_torch_dispatch_stack()):
