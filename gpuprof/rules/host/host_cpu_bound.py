@@ -5,7 +5,8 @@ What it finds
     Python, or operators on the CPU. In a run without a device: such stretches beside forward, loss, backward and
     optimizer, or within them outside every operator (NumPy, SciPy, plain Python). Waits for a DataLoader, for the
     device, garbage collection, compiling and memory calls have rules of their own and do not count, nor do passes
-    without gradients on a CPU; nor does the first step.
+    without gradients on a CPU; nor does the first step. On a CPU it is a minor finding: what the work is for is not
+    known.
 
 Why it costs
     What the host does between two launches is free only while the device still has work in its queue. On a CPU nothing
@@ -32,7 +33,7 @@ from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.training.host_gaps import HostGaps
 from gpuprof.rules.base.abstentions import without_device, without_training
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
@@ -84,7 +85,8 @@ class HostCpuBound(Rule):
         mostly_python = found.python_ns >= found.operators_ns
         finding = Finding(
             rule=self.name,
-            severity=graded(share, self.high_share),
+            # on a CPU the work may as well be the step's own: how much it is, is known, and not that it can go
+            severity=graded(share, self.high_share) if on_device else Severity.LOW,
             title=(
                 f"The device waits for the host’s own work {units.percent(share)} of the steps’ time"
                 if on_device

@@ -92,13 +92,14 @@ class Family(Enum):
     NUMBERS = "numbers"
     ITEMS = "items"
     EXCESS = "excess"
+    TOTAL = "total"
 
 
 # the cost of these is that of everything in one object
 OF_ALL = frozenset(
     {
         *(Family.SEARCH, Family.MASK, Family.COPY, Family.CONVERT, Family.DRAW, Family.ORDER, Family.MEMBERS),
-        *(Family.JOIN, Family.REREAD),
+        *(Family.JOIN, Family.REREAD, Family.TOTAL),
     }
 )
 # slow at any time, also where it runs once

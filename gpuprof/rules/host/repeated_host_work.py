@@ -20,6 +20,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.rules.cell.last_results import last_results
+from gpuprof.rules.cell.running_totals import running_totals
 from gpuprof.rules.cell.unchanged_calls import unchanged_calls
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
@@ -27,6 +28,8 @@ from gpuprof.rules.host.shortcuts import shortcut_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 _NESTED = 2
+# of a shorter list it takes hardly longer than once
+_LONG = 16
 _MOSTLY = 0.5
 _CONTAINERS = ("builtins.list", "builtins.tuple")
 # of these another table may say more
@@ -74,6 +77,9 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
     """What the line does, by the first table that knows it."""
     source = source_of(results, line.file)
     nodes = expressions_at(source, line.line)
+    total = _total(line, source)
+    if total is not None:
+        return total
     found = operation_of(line, nodes)
     family = found.family if found is not None else None
     if family in (*_BROAD, Family.TABLE):
@@ -84,6 +90,16 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
         return found
     seen = results.context.operands
     return item_call(line, nodes, source, lambda at: operands_at(seen, line.file, at)) or found
+
+
+def _total(line: WorkLine, source: str) -> Operation | None:
+    """Where it adds up again, for each place, what the place before has added up."""
+    for each in running_totals(source):
+        over = next((one for one in line.operands if one.name == each.name and (one.most or 0) >= _LONG), None)
+        if each.first <= line.line <= each.last and over is not None and over.most is not None:
+            # on average half of it is gone through for each place
+            return Operation(Family.TOTAL, f"sum of {each.name}", over, turns=over.most // 2)
+    return None
 
 
 def _for_the_last(results: Results, line: WorkLine) -> Operation | None:
@@ -196,7 +212,11 @@ def judged(
     turns = work.operation.turns
     removed_ns = work.ns * (1 - 1 / turns) if turns else work.ns
     total_ns, counted = cell.total_ns, share_of(removed_ns, cell.total_ns - cell.imports_ns)
-    left = "what less work leaves of it" if work.operation.family is Family.EXCESS and turns else "none of this work"
+    left = (
+        "what less work leaves of it"
+        if work.operation.family in (Family.EXCESS, Family.TOTAL) and turns
+        else "none of this work"
+    )
     basis = f"upper bound: {left}, by sampled stacks"
     stacks = results.context.stacks
     assert stacks is not None

@@ -4,8 +4,9 @@ What it finds
     A line that takes 10% of the cell or more, runs again and again, and goes through all of one large object each time:
     `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `np.array(memory)`,
     `choice(…, p=weights)`, `shuffle`, `np.isin(…, known)`, a table that is joined to itself with one more row, a list
-    that is read from its beginning whenever it got longer. The line is known by samples of the stack over the whole
-    cell, the object by looks at the names of the function that runs.
+    that is read from its beginning whenever it got longer, a sum over the rest of a list for each of its places. The
+    line is known by samples of the stack over the whole cell, the object by looks at the names of the function that
+    runs.
 
 Why it costs
     Each item costs as much as the whole collection is long: twice the data take four times as long.
@@ -41,6 +42,7 @@ _TITLES = {
     Family.MEMBERS: "{kind} is searched in full {often}",
     Family.JOIN: "{kind} is copied each time something is added",
     Family.REREAD: "{kind} grows and is read in full {often}",
+    Family.TOTAL: "A part of {kind} is summed anew {often}",
 }
 _CHANGES = {
     Family.SEARCH: "Make the positions of `{name}` once, before the loop "
@@ -58,6 +60,9 @@ _CHANGES = {
     Family.MEMBERS: "Make a table of what is in `{name}` once, before the loop (`known = np.zeros(n, bool); "
     "known[{name}] = True`, or a set for single items), and index it.",
     Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",
+    Family.TOTAL: "Go through `{name}` once and keep the running total: add each item to the total of the items before "
+    "it (`itertools.accumulate`, `np.cumsum`), or from the end for totals of what follows, as with discounted rewards: "
+    "`total = reward + gamma * total`.",
     Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the "
     "loop.",
 }

@@ -35,6 +35,11 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
 @pytest.mark.parametrize(
     ("line", "over", "title"),
     [
+        (
+            "return [sum(rewards[t:]) for t in range(len(rewards))]",
+            operand("rewards", LIST, 500),
+            "A part of a list of 500 items is summed anew",
+        ),
         ("return each in words", operand("words", LIST, 70), "A list of 70 items is searched"),
         (
             "return table[table.user == user]",
