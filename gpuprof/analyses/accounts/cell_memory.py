@@ -22,6 +22,9 @@ _FEWEST_READINGS = 5
 # less comes and goes with every buffer
 _LEAST_BYTES = 64 * 1024**2
 _LEAST_SHARE = 0.2
+# what a recording took is given back when it is saved
+_SETTLES_NS = 500_000_000
+_MUCH_LESS = 0.8
 _WARM_NS = 200_000_000  # the first readings see gpuprof itself begin
 
 
@@ -47,6 +50,8 @@ class CellMemory(Result):
     `peak`: where it was highest; `grown`: the lines in which it rose to that, each by at least a fifth of the rise, the
     largest first. What fell on the way is taken from what had risen last, so that they add up to the rise at most. Both
     are empty where it rose by less than 64 MiB. A line counts from outside of the model that it calls.
+    `rest_bytes`: the most that it held in the rest of the cell, where it was highest during the recording and held less
+    afterwards: recording itself takes memory, and not all of that is known. Else None.
     """
 
     start_bytes: int | None = None
@@ -55,6 +60,7 @@ class CellMemory(Result):
     peak: MemoryAt | None = None
     grown: tuple[MemoryAt, ...] = ()
     lowest_bytes: int | None = None
+    rest_bytes: int | None = None
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -77,7 +83,18 @@ class CellMemory(Result):
             places.named(int(at[held.argmax()]), peak),
             tuple(each for each in grown[:MOST] if each.bytes >= max(_LEAST_SHARE * rose, _LEAST_BYTES)),
             lowest,
+            _in_the_rest(trace, time, held),
         )
+
+
+def _in_the_rest(trace: Trace, time: Array, held: Array) -> int | None:
+    window = trace.context.window
+    assert window is not None
+    outside = (time < window.start_ns) | (time > window.end_ns + _SETTLES_NS)
+    if outside[held.argmax()] or outside.sum() < _FEWEST_READINGS or not len(trace.iterations):
+        return None
+    most = int(held[outside].max())
+    return most if most < _MUCH_LESS * int(held.max()) else None
 
 
 def resident_readings(trace: Trace) -> tuple[Array, Array]:

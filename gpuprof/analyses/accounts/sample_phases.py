@@ -19,6 +19,8 @@ from gpuprof.model.trace import Trace
 _FORWARD = (Phase.FORWARD, Phase.LOSS)
 # a line's share of regular iterations over that of long ones: an evaluation has next to none of the former
 _AS_MUCH = 0.5
+# of the time, in backward passes: less is a gradient or two of an analysis
+_TRAINS = 0.05
 _ALL_OF_IT = 0.9  # of a line's time, in the loop: more of it elsewhere is no part of the iterations
 
 
@@ -32,6 +34,8 @@ class SamplePhases(Result):
     blocks that compute gradients; before that only without gradients or by a function whose name says so. In whichever
     iteration it is evaluated by a function that is named so and runs without gradients, and in a loop between
     `model.eval()` and `model.train()`.
+    Without an optimizer of torch's, code without gradients infers; in a cell with backward passes only where it calls a
+    model: the rest may be a step that is written by hand.
     A function whose name says that it generates does so wherever the model would be evaluated, or infers.
     """
 
@@ -50,7 +54,12 @@ class SamplePhases(Result):
         silent, in_model = said < 0, np.isin(said, [PHASES.index(each) for each in _FORWARD])
         if not passes.trains:
             phase = np.where(silent, PHASES.index(Phase.OTHER), said)
-            phase = np.where((silent | in_model) & without, PHASES.index(Phase.INFERENCE), phase)
+            # where gradients are computed, what else runs without them may be a step that is written by hand
+            backward = said == PHASES.index(Phase.BACKWARD)
+            infers = (
+                in_model if stretches.duration_ns[backward].sum() >= _TRAINS * stretches.total_ns else silent | in_model
+            )
+            phase = np.where(infers & without, PHASES.index(Phase.INFERENCE), phase)
             return cls(_generated(phase, (silent | in_model) & generating))
         first_ns = middle.max() + 1 if passes.first_ns is None else passes.first_ns
         around = np.where(middle < first_ns, PHASES.index(Phase.SET_UP), PHASES.index(Phase.OTHER))

@@ -35,7 +35,7 @@ from gpuprof.capture.profiler.trace_file import SavedTrace, Saver, save_trace, s
 from gpuprof.capture.session.captured import Captured, Live
 from gpuprof.capture.session.even_lines import EvenLines
 from gpuprof.capture.session.even_work import EvenWork
-from gpuprof.capture.session.limits import EventLimit
+from gpuprof.capture.session.limits import EventLimit, UnusedHeap
 from gpuprof.capture.session.main_line import MainLine
 from gpuprof.capture.session.recording_writer import RunFolder
 from gpuprof.capture.session.signals import Signals
@@ -88,7 +88,7 @@ class Watch:
         )
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)
         self._loaders = LoaderWatch(filename, self._batch_asked)
-        self._limit = EventLimit(options)
+        self._limit, self._unused = EventLimit(options), UnusedHeap()
         self._even_work, self._even_lines = EvenWork(), EvenLines()
         self._main_line, self._places = MainLine(filename), Places(filename)
         self._loops: dict[int, LinePath] = {}
@@ -273,8 +273,10 @@ class Watch:
         # without a free descriptor /proc cannot be read; an earlier limit then stays
         with contextlib.suppress(OSError, psutil.Error):
             heap = heap_bytes()
-            in_use = psutil.Process().memory_info().rss if heap is None else heap
-            self._limit.begin(in_use, psutil.virtual_memory().available, step_ns=self._steps.recent_ns())
+            resident, free = psutil.Process().memory_info().rss, psutil.virtual_memory().available
+            in_use = resident if heap is None else heap
+            self._limit.begin(in_use, free, step_ns=self._steps.recent_ns())
+            self._unused.begin(resident, in_use, free)
         self._even_work.begin()
         self._even_lines.begin()
 
@@ -289,7 +291,8 @@ class Watch:
             return
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
         self._held_bytes = self._held_bytes if held is None else held
-        over = "bytes" if held is not None and self._limit.passed(held) else None
+        spoiled = held is not None and self._unused.passed(resident_bytes, held)
+        over = "bytes" if spoiled or (held is not None and self._limit.passed(held)) else None
         self._window.check(over or ("even work" if self._shows_enough() else None))
 
     def _without_steps(self) -> bool:

@@ -83,7 +83,8 @@ class EvaluationShare(Rule):
             where=Where(lines=lines_of_cell(found.places)),
             change="Evaluate less often: every few epochs or steps, or only when the result is printed or decides "
             "something. In between, use part of the data, in larger batches, under `torch.inference_mode()`.",
-            saving=_saving(results, found),
+            # of a few, each result is likely read: what fewer would save is no advice
+            saving=_saving(results, found) if self._severity(found) > Severity.LOW else None,
         )
 
     def _severity(self, found: Evaluations) -> Severity:

@@ -60,6 +60,21 @@ def test_growth_is_given_to_the_line_that_it_happened_in() -> None:
     )
 
 
+def test_a_peak_while_it_was_recorded_is_told_from_the_rest() -> None:
+    """Recording spoils the heap of cells whose large tensors come and go."""
+    builder = TraceBuilder().stack(0, 3_000_000, line(5))
+    held = [300.0] * 4 + [600.0 + 100 * number for number in range(8)] + [700.0] * 18
+    trace = read(builder, held, ends_ms=(300, 600, 900, 1200, 2000))
+    window = Window(cell_start_ns=0, cell_end_ns=3_000 * MS, start_ns=300 * MS, end_ns=1_200 * MS)
+    found = Results(replace(trace, context=replace_context(trace, window))).get(CellMemory)
+    assert (found.peak_bytes, found.rest_bytes) == (1300 * MIB, 700 * MIB)
+    said = memory_words(found).replace("\u00a0", " ")
+    assert "at most 1.27 GiB (line 5 of the cell" in said
+    assert "while it was recorded, which takes memory itself, and 700 MiB in the rest of the cell" in said
+    later = Window(cell_start_ns=0, cell_end_ns=3_000 * MS, start_ns=1_500 * MS, end_ns=2_000 * MS)
+    assert Results(replace(trace, context=replace_context(trace, later))).get(CellMemory).rest_bytes is None
+
+
 def test_what_comes_and_goes_is_no_growth() -> None:
     builder = TraceBuilder().stack(0, 2_000_000, line(5))
     found = Results(read(builder, [300.0, 500.0] * 10)).get(CellMemory)

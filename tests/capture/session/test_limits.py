@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.capture.base.options import CaptureOptions
-from gpuprof.capture.session.limits import MOST_EVENTS, EventLimit
+from gpuprof.capture.session.limits import MOST_EVENTS, EventLimit, UnusedHeap
 
 SECOND = 1_000_000_000
 TICK = SECOND // 10
@@ -162,3 +162,20 @@ def test_a_heap_that_only_shrinks_shows_no_events() -> None:
     for step in range(5):
         made.step_ended(1200 * MIB - MIB * step, (step + 1) * SECOND)
     assert made.events_of_steps == 0
+
+
+def test_what_the_process_holds_and_nobody_uses() -> None:
+    """GIVEN 16 GiB free: two of them may be spoiled."""
+    unused = UnusedHeap()
+    unused.begin(1500 * MIB, 1000 * MIB, 16 * 1024 * MIB)
+    assert not unused.passed(4000 * MIB, 3500 * MIB)
+    assert not unused.passed(1500 * MIB + 2048 * MIB, 1000 * MIB)
+    assert unused.passed(1501 * MIB + 2048 * MIB, 1000 * MIB)
+
+
+@pytest.mark.parametrize(("free", "most"), [(0, 1), (1024, 1), (64 * 1024, 4)])
+def test_it_is_one_gib_at_least_and_four_at_most(free: int, most: int) -> None:
+    unused = UnusedHeap()
+    unused.begin(0, 0, free * MIB)
+    assert not unused.passed(most * 1024 * MIB, 0)
+    assert unused.passed(most * 1024 * MIB + 1, 0)

@@ -330,9 +330,6 @@ FIGURES = {
             "optimizer_steps": 40,
             "evaluations": 10,
         },
-        # five ninths of all but the last one, and of two standard errors less
-        saving=(84868.749, 150000, 150000),
-        grade="C",
     ),
     "explicit_synchronize": Figures(
         (
