@@ -1,6 +1,6 @@
 """From which sizes on the standard alternative of an operator is faster: the crossovers behind `costly_algorithm`.
 
-    python -m benchmarks.costly_algorithms [conv1d inverse svd sort distances] [--turns 3]
+    python -m benchmarks.costly_algorithms [conv1d inverse svd sort distances columns] [--turns 3]
 
 Each pair runs in turns in one process, on one thread, by processor time. `factor`: time of the usual way over that of
 the alternative, median of the turns. What the analyses assume of the same shapes is in the same row, where they
@@ -108,6 +108,18 @@ def distance_pairs() -> Iterator[Pair]:
             yield name, _absolute(one, other), _distances(one, other, 1.0), assumed
 
 
+def column_pairs() -> Iterator[Pair]:
+    for rows, count, chosen in ((2_000, 20_000, 256), (500, 5_000, 128), (2_000, 2_000, 256), (4_000, 400, 64)):
+        matrix, picked = torch.rand(rows, count), torch.randint(0, count, (chosen,))
+        name = f"{chosen} columns of {rows:,}×{count:,}"
+        yield name, *_gathered(matrix, picked), costs.columns(rows, 4 * matrix.numel())
+
+
+def _gathered(matrix: torch.Tensor, picked: torch.Tensor) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    kept = matrix.T.contiguous()
+    return lambda: matrix[:, picked], lambda: kept[picked].T.contiguous()
+
+
 def _broadcast(one: torch.Tensor, other: torch.Tensor) -> Callable[[], Any]:
     return lambda: ((one[:, None, :] - other[None, :, :]) ** 2).sum(-1)
 
@@ -126,6 +138,7 @@ PAIRS: dict[str, Callable[[], Iterator[Pair]]] = {
     "svd": svd_pairs,
     "sort": sort_pairs,
     "distances": distance_pairs,
+    "columns": column_pairs,
 }
 
 

@@ -29,6 +29,7 @@ class Algorithm(Enum):
     INVERSE = "inverse"
     DIFFERENCES = "differences"
     PRODUCTS = "products"
+    COLUMNS = "columns"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +90,14 @@ _CONVOLUTIONS = frozenset(("convolution", "conv1d"))
 _INVERSES = frozenset(("linalg_inv_ex", "linalg_inv", "inverse"))
 _DIFFERENCES = frozenset(("sub", "rsub"))
 _MULTIPLIED = frozenset(("mul",))
-_STARTS = _CONVOLUTIONS | _INVERSES | _DIFFERENCES | _MULTIPLIED
+_GATHERS = frozenset(("index", "index_select"))
+_STARTS = _GATHERS | _CONVOLUTIONS | _INVERSES | _DIFFERENCES | _MULTIPLIED
 _FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "matmul": 0, "addmm": 1, "baddbmm": 1, "addmv": 1}
 _SUMS = frozenset(("sum", "norm", "linalg_vector_norm", "mean"))
 _TYPES = ("float32", "float64")
+_ITEM_BYTES = {"float32": 4, "float64": 8}
+# elements: nearer ones share a cache line
+_APART = 16
 # of a norm, that the differences are not squared before it
 _NORMS = frozenset(("norm", "linalg_vector_norm"))
 _SQUARES = frozenset(("pow", "square", "mul", "abs"))
@@ -129,6 +134,8 @@ class _AlgorithmFinder:
                 found.append(self._differences(row, each))
             elif name in _MULTIPLIED:
                 found.append(self._products(row, each))
+            elif name in _GATHERS:
+                found.append(self._columns(row, each))
         return [each for each in found if each is not None]
 
     def _is_plain(self, operator: LookedOperator) -> bool:
@@ -209,6 +216,25 @@ class _AlgorithmFinder:
         if found is None:
             return None
         return _Found(Algorithm.PRODUCTS, (row, readers[0]), _times(made.shape), found.length, found.factor)
+
+    def _columns(self, row: int, operator: LookedOperator) -> _Found | None:
+        """By one list of numbers, from a matrix that was there before, along the axis of neighbors in memory."""
+        if len(operator.reads) != 2 or not operator.results or any(each.geometry is None for each in operator.reads):
+            return None
+        base, chosen, made = operator.reads[0].geometry, operator.reads[1].geometry, operator.results[0].geometry
+        if base is None or chosen is None or made is None or len(base.shape) != 2 or len(chosen.shape) != 1:
+            return None
+        if operator.reads[0].value < 0 or self._made_by[operator.reads[0].value] >= 0 or len(made.shape) != 2:
+            return None
+        for axis in range(2):
+            other = 1 - axis
+            alike = made.shape[axis] == chosen.shape[0] and made.shape[other] == base.shape[other]
+            if alike and base.strides[axis] == 1 and base.strides[other] >= _APART:
+                rows, kept = base.shape[other], base.elements * _ITEM_BYTES[self._types[operator.reads[0].value]]
+                factor = algorithm_costs.columns(rows, kept)
+                shapes = f"{chosen.shape[0]:,} columns of {_times((rows, base.shape[axis]))}"
+                return _Found(Algorithm.COLUMNS, (row,), shapes, rows, factor) if factor > 1 else None
+        return None
 
 
 def _convolution(row: int, operator: LookedOperator) -> _Found | None:

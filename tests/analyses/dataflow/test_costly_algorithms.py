@@ -227,3 +227,45 @@ def test_a_weighted_sum_in_a_training_step() -> None:
 def test_products_that_no_matrix_product_makes_sooner(code: Callable[..., Any]) -> None:
     a, b = signal(300, 40), signal(200, 40)
     assert worth(lambda: code(a, b)) == ()
+
+
+WIDE = torch.rand(400, 4_000)
+PICKED = torch.randint(0, 4_000, (64,))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        lambda: WIDE[:, PICKED],
+        lambda: WIDE.index_select(1, PICKED),
+        lambda: WIDE.T[PICKED],
+        lambda: WIDE[:, PICKED].T @ torch.rand(400, 2),
+    ],
+    ids=["columns", "index_select", "rows of a transposed view", "then multiplied"],
+)
+def test_columns_of_a_row_major_matrix(code: Callable[[], Any]) -> None:
+    (found,) = Results(looked_at(lambda look: [code() for _ in range(3)])).get(CostlyAlgorithms).uses
+    assert (found.algorithm, found.size, found.count) == (Algorithm.COLUMNS, 400, 3)
+    assert found.shapes == "64 columns of 400×4,000" and found.factor == 2.4
+
+
+SMALL, FLAT, MASK = torch.rand(400, 400), torch.rand(32, 60_000), torch.rand(400) > 0.5
+TRANSPOSED = torch.rand(4_000, 400).T
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        lambda: WIDE[torch.randint(0, 400, (64,))],
+        lambda: TRANSPOSED[:, PICKED],
+        lambda: SMALL[:, torch.randint(0, 400, (64,))],
+        lambda: FLAT[:, PICKED],
+        lambda: WIDE[torch.arange(64), PICKED],
+        lambda: (WIDE * 2)[:, PICKED],
+        lambda: WIDE[MASK],
+        lambda: WIDE[:, PICKED[:, None]],
+    ],
+    ids=["rows", "transposed", "cached", "few rows", "single numbers", "made anew", "flags", "two axes"],
+)
+def test_what_gathers_no_columns(code: Callable[[], Any]) -> None:
+    assert Results(looked_at(lambda look: [code() for _ in range(3)])).get(CostlyAlgorithms).uses == ()
