@@ -27,20 +27,22 @@ def goes_to(results: Results) -> str:
     return f"{_LARGEST}: {'; '.join(told)}." if told else ""
 
 
+def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) -> str:
+    """`No finding explains the largest shares of the time: …`, where a line has a large one and none of these findings,
+    which are minor, names it; else empty."""
+    pointed = {line for each in findings for line in each.where.lines}
+    large = [spot for spot in results.get(HotSpots).spots[:1] if spot.share >= _WORTH_NAMING and spot.line is not None]
+    if not any({spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed) for spot in large):
+        return ""
+    return f"No finding explains the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}"
+
+
 def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
     """What the verdict says where all findings are minor: that none explains the largest shares, or where these are."""
-    told, largest = goes_to(results), results.get(HotSpots).spots[:1]
-    pointed = {line for each in findings for line in each.where.lines}
-    unexplained = any(
-        spot.share >= _WORTH_NAMING
-        and spot.line is not None
-        and {spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed)
-        for spot in largest
-    )
     count = units.plural(len(findings), "minor finding")
-    if not unexplained:
-        return f"Only {count}, below. {told}".strip()
-    return f"No finding explains the largest shares of the time{told.removeprefix(_LARGEST)} Below: {count}."
+    if said := no_finding_explains(results, findings):
+        return f"{said} Below: {count}."
+    return f"Only {count}, below. {goes_to(results)}".strip()
 
 
 def beside_findings(results: Results, findings: tuple[Finding, ...]) -> str:

@@ -21,7 +21,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.report.efficiency_facts import used_well
 from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
-from gpuprof.report.largest_shares import beside_findings, goes_to, minor_only
+from gpuprof.report.largest_shares import beside_findings, goes_to, minor_only, no_finding_explains
 from gpuprof.report.saving_words import measure_words, shown
 from gpuprof.rules.base.finding import Finding, Severity
 
@@ -173,7 +173,7 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
         return f"{prefix}{earned} {goes_to(results)}".strip()
     if not findings:
         judged = " in what can be judged" if gate.doubts else ""
-        return prefix + f"No rule applies{judged}. {goes_to(results)}".strip()
+        return prefix + (no_finding_explains(results) or f"No rule applies{judged}. {goes_to(results)}".strip())
     if not worth:
         return prefix + minor_only(results, findings)
     gain = _gain(trace, results, worth[0], 1 + findings.index(worth[0]))
