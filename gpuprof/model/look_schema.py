@@ -18,7 +18,8 @@ _GEOMETRY = Column(
     "geometry",
     "int32",
     "index of names",
-    "offset and strides in elements of its type, such as 128 (784, 1); -1: it is not strided",
+    "offset and strides in elements of its type, such as 128 (784, 1); of a sparse tensor its layout, its shape and how"
+    " many entries it stores, such as sparse_coo [6000, 6000] 126000; -1: of others",
 )
 _ELEMENTS = Column(
     "elements", "int64", "elements", "of the tensor that was given or returned; perhaps not all of the storage's"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,13 +17,18 @@ _OPERATIONS_PER_CALL = 200_000
 @dataclass(frozen=True)
 class Factor:
     """A matrix of a chain, or what a part of the chain gives. `batch`: how many of them, 1 where all share one;
-    `vector`: `columns` is 1 and the tensor has no such axis."""
+    `vector`: `columns` is 1 and the tensor has no such axis. `entries`: how many a sparse one stores, None of dense
+    ones, and `entry_columns`: handling an entry takes as long as so many columns of the other matrix. `grad`: it needs
+    a gradient."""
 
     rows: int
     columns: int
     batch: int = 1
     diagonal: bool = False
     vector: bool = False
+    entries: int | None = None
+    entry_columns: int = 0
+    grad: bool = False
 
     @property
     def elements(self) -> int:
@@ -49,10 +54,14 @@ class Work:
 
 
 def product(left: Factor, right: Factor) -> tuple[Factor, Work]:
-    """What a product gives and takes; with a diagonal matrix it scales rows or columns."""
+    """What a product gives and takes; with a diagonal matrix it scales rows or columns, and of a sparse one only what
+    it stores counts."""
     batch = max(left.batch, right.batch)
     diagonal = left.diagonal and right.diagonal
-    made = Factor(left.rows, right.columns, batch, diagonal, right.vector)
+    made = Factor(left.rows, right.columns, batch, diagonal, right.vector, grad=left.grad or right.grad)
+    if left.entries is not None or right.entries is not None:
+        columns, entries = (right.columns, left.entries) if left.entries is not None else (left.rows, right.entries)
+        return made, Work(2 * (entries or 0) * columns, made.elements, 1)
     dense = not left.diagonal and not right.diagonal
     flops = 2 * batch * left.rows * left.columns * right.columns if dense else made.elements
     return made, Work(flops, left.elements + right.elements + made.elements, 1)
@@ -67,17 +76,22 @@ def work_of(factors: Sequence[Factor], order: Order) -> tuple[Factor, Work]:
     return made, before + besides + work
 
 
-def cheapest(factors: Sequence[Factor]) -> Order:
-    """The order with the fewest operations, found by those of all parts of the chain; of equal ones what
-    begins on the left."""
-    best: dict[tuple[int, int], tuple[int, Order, Factor]] = {}
+def operations(left: Factor, right: Factor) -> float:
+    """Of their product."""
+    return product(left, right)[1].flops
+
+
+def cheapest(factors: Sequence[Factor], cost: Callable[[Factor, Factor], float] = operations) -> Order:
+    """The order with the fewest operations, or of the least cost, found by that of all parts of the chain; of equal
+    ones what begins on the left."""
+    best: dict[tuple[int, int], tuple[float, Order, Factor]] = {}
     for at, factor in enumerate(factors):
         best[at, at] = (0, at, factor)
     for length in range(1, len(factors)):
         for first in range(len(factors) - length):
             last = first + length
             best[first, last] = min(
-                (_joined(best[first, split], best[split + 1, last]) for split in reversed(range(first, last))),
+                (_joined(best[first, split], best[split + 1, last], cost) for split in reversed(range(first, last))),
                 key=lambda each: each[0],
             )
     return best[0, len(factors) - 1][1]
@@ -110,9 +124,11 @@ def _scales(order: tuple[Order, Order], factors: Sequence[Factor]) -> bool:
     return any(work_of(factors, part)[0].diagonal for part in order)
 
 
-def _joined(left: tuple[int, Order, Factor], right: tuple[int, Order, Factor]) -> tuple[int, Order, Factor]:
-    made, work = product(left[2], right[2])
-    return left[0] + right[0] + work.flops, (left[1], right[1]), made
+def _joined(
+    left: tuple[float, Order, Factor], right: tuple[float, Order, Factor], cost: Callable[[Factor, Factor], float]
+) -> tuple[float, Order, Factor]:
+    made, _ = product(left[2], right[2])
+    return left[0] + right[0] + cost(left[2], right[2]), (left[1], right[1]), made
 
 
 def _mirrored(order: Order, last: int) -> Order:

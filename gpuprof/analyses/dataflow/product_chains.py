@@ -12,9 +12,12 @@ from gpuprof.analyses.demand.geometry import Geometry
 from gpuprof.analyses.demand.looked import LookedOperator, Taken
 from gpuprof.model.trace import Trace
 
-PRODUCTS = frozenset(("mm", "bmm", "mv", "addmm", "baddbmm", "addmv"))
+_SPARSE_SUM = "_sparse_addmm"
+PRODUCTS = frozenset(("mm", "bmm", "mv", "addmm", "baddbmm", "addmv", _SPARSE_SUM))
 # what these give is the product alone
 _PURE = frozenset(("mm", "bmm", "mv"))
+# handling an entry of a sparse matrix, as coordinates and by rows, takes as long as so many columns (measured on a CPU)
+_COLUMNS_OF_COORDINATES, _COLUMNS_BY_ROWS = 64, 8
 _DIAGONALS = {"diag_embed": [0, -2, -1], "diag": [0]}
 # longer ones are recurrences, and take long to judge
 _MOST_FACTORS = 24
@@ -29,6 +32,11 @@ class ProductChain:
     factors: tuple[Factor, ...]
     order: Order
     kept: bool
+
+    @property
+    def sparse(self) -> bool:
+        """Whether one of the factors is."""
+        return any(each.entries is not None for each in self.factors)
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ class _Chains:
         """The one product that reads this one's result, in a forward pass and the same iteration."""
         each = self._operators[row]
         value = each.results[0].value if each.results else -1
-        if own_name(each.name) not in _PURE or value < 0 or self._made_by[value] != row:
+        if not _is_pure(each) or value < 0 or self._made_by[value] != row:
             return None
         if self._storage[value] in self._shown:
             return None
@@ -127,7 +135,8 @@ class _Chains:
             else:
                 matrix = read.transposed if turned else read
                 part = len(factors)
-                factors.append(replace(matrix.factor, diagonal=self._is_diagonal(operand, read)))
+                diagonal = matrix.factor.entries is None and self._is_diagonal(operand, read)
+                factors.append(replace(matrix.factor, diagonal=diagonal, grad=operand.grad))
                 values.append(operand.value)
             if part is None or len(factors) > _MOST_FACTORS:
                 return None
@@ -164,15 +173,25 @@ class _Chains:
         return 0 <= row < len(self._operators) and own_name(self._operators[row].name) == "eye"
 
 
+def _is_pure(operator: LookedOperator) -> bool:
+    """`torch.sparse.mm` adds a product to zeros, times 0."""
+    name = own_name(operator.name)
+    plain = operator.arguments is not None and list(operator.arguments[3:]) == [0, 1]
+    return name in _PURE or (name == _SPARSE_SUM and plain)
+
+
 def _operands(operator: LookedOperator) -> tuple[tuple[Taken, _Matrix], ...] | None:
-    """Both factors; None where one is not strided, or it runs in a backward pass or writes to an argument."""
+    """Both factors; None where one is neither strided nor sparse, or both are sparse, or it runs in a backward pass or
+    writes to an argument."""
     if operator.backward or operator.writes:
         return None
     found = []
     for each in operator.reads[-2:]:
-        matrix = _matrix(each.geometry)
+        matrix = _matrix(each.geometry) or _sparse(each)
         if matrix is not None:
             found.append((each, matrix))
+    if sum(matrix.factor.entries is not None for _, matrix in found) > 1:
+        return None
     fit = len(found) == 2 and found[0][1].factor.columns == found[1][1].factor.rows
     return tuple(found) if fit and operator.results else None
 
@@ -187,6 +206,15 @@ def _matrix(tensor: Geometry | None) -> _Matrix | None:
     batch, by_batch = (tensor.shape[0], tensor.strides[0]) if len(tensor.shape) == 3 else (1, 0)
     factor = Factor(rows, columns, batch if by_batch else 1)
     return _Matrix(factor, (tensor.strides[-2], tensor.strides[-1], by_batch if factor.batch > 1 else 0), tensor.offset)
+
+
+def _sparse(tensor: Taken) -> _Matrix | None:
+    """None of dense tensors, and where the entries are followed by autograd: their gradient is another product."""
+    stored = tensor.stored
+    if stored is None or tensor.grad or len(stored.shape) != 2:
+        return None
+    beside = _COLUMNS_OF_COORDINATES if stored.coordinates else _COLUMNS_BY_ROWS
+    return _Matrix(Factor(*stored.shape, entries=stored.entries, entry_columns=beside), (0, 0, 0), 0)
 
 
 def _is_transposed(made: _Matrix, read: _Matrix) -> bool | None:

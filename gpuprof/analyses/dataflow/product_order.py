@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from gpuprof.analyses.dataflow.operator_traits import named
 from gpuprof.analyses.dataflow.product_chains import PRODUCTS, ProductChain, product_chains
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.looked import operators_of
+from gpuprof.analyses.demand.sparse_orders import SparseOrder
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -43,6 +44,11 @@ class CostlyOrder:
     saved_ns: int
     share: float
 
+    @property
+    def sparse(self) -> bool:
+        """Whether one of the matrices is."""
+        return any(each.entries is not None for each in self.factors)
+
 
 @dataclass(frozen=True, eq=False)
 class ProductOrder(Result):
@@ -57,7 +63,7 @@ class ProductOrder(Result):
         products = named(trace, graph.operators, PRODUCTS)
         if not products.any():
             return cls(())
-        judged = [_judged(each) for each in product_chains(trace, graph, operators_of(trace))]
+        judged = [_judged(graph, each) for each in product_chains(trace, graph, operators_of(trace))]
         lines = defaultdict[tuple[int, Order, tuple[bool, ...]], list[_Judged]](list)
         for each in judged:
             place = int(graph.operators["place"][each.chain.products[-1]])
@@ -76,17 +82,28 @@ class _Judged:
     order: Order
     ran: Work
     best: Work
-
-    @property
-    def saved_share(self) -> float:
-        """Of the time of its products."""
-        return max(1 - self.best.effort / self.ran.effort, 0.0) if self.ran.flops > self.best.flops else 0.0
+    saved_share: float
 
 
-def _judged(chain: ProductChain) -> _Judged:
+def _judged(graph: ValueGraph, chain: ProductChain) -> _Judged:
+    """With which share of the time of its products that saves."""
+    if chain.sparse:
+        return _judged_by_time(graph, chain)
     order = cheapest(chain.factors)
     dense = [Factor(each.rows, each.columns, each.batch) for each in chain.factors]
-    return _Judged(chain, order, work_of(dense, chain.order)[1], work_of(chain.factors, order)[1])
+    ran, best = work_of(dense, chain.order)[1], work_of(chain.factors, order)[1]
+    saved = max(1 - best.effort / ran.effort, 0.0) if ran.flops > best.flops else 0.0
+    return _Judged(chain, order, ran, best, saved)
+
+
+def _judged_by_time(graph: ValueGraph, chain: ProductChain) -> _Judged:
+    """An operation of a sparse product takes much longer than one of a dense product, and other orders have other
+    gradients."""
+    recorded = bool(graph.operators["graph"][chain.products[-1]])
+    factors = [replace(each, diagonal=False, grad=each.grad and recorded) for each in chain.factors]
+    found = SparseOrder.of(factors, chain.order, graph.operators["duration_ns"][list(chain.products)].tolist())
+    ran, best = (work_of(factors, each)[1] for each in (chain.order, found.order))
+    return _Judged(chain, found.order, ran, best, found.saved_share)
 
 
 def _whole(trace: Trace) -> tuple[frozenset[int], ...]:

@@ -15,16 +15,29 @@ from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 
 _WHOLE = "bool", "int", "uint"
+_LAYOUTS = {"sparse_coo": True, "sparse_csr": False}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A sparse tensor: its shape, how many entries it stores, and whether as coordinates (COO) or by rows (CSR)."""
+
+    shape: tuple[int, ...]
+    entries: int
+    coordinates: bool
 
 
 @dataclass(frozen=True)
 class Taken:
     """One tensor that an operator was given or made. `value`: row of looked_values, -1 where it has no storage to
-    follow; `geometry`: None where it is not strided, or not known."""
+    follow; `geometry`: None where it is not strided, or not known. `stored`: of a sparse tensor; `grad`: autograd
+    follows what was given."""
 
     value: int
     elements: int
     geometry: Geometry | None
+    stored: Stored | None = None
+    grad: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,14 +117,29 @@ def values_of(trace: Trace) -> list[LookedValue]:
 def _by_operator(trace: Trace, table: Table, operators: int) -> list[list[Taken]]:
     found = [list[Taken]() for _ in range(operators)]
     values = len(trace.tables["looked_values"])
-    columns = (table[name].tolist() for name in ("operator", "value", "position", "elements", "shape", "geometry"))
-    rows = sorted(zip(*columns, strict=True), key=lambda row: (row[0], row[2]))
-    for operator, value, _, elements, shape, geometry in rows:
+    columns = [table[name].tolist() for name in ("operator", "value", "position", "elements", "shape", "geometry")]
+    followed = (
+        table["grad"].tolist() if any(each.name == "grad" for each in table.schema.columns) else [False] * len(table)
+    )
+    rows = sorted(zip(*columns, followed, strict=True), key=lambda row: (row[0], row[2]))
+    for operator, value, _, elements, shape, geometry, grad in rows:
         known = shape >= 0 and geometry >= 0
         where = _geometry(trace.names[shape], trace.names[geometry]) if known else None
+        stored = _stored(trace.names[geometry]) if value < 0 <= geometry else None
         if 0 <= operator < operators:
-            found[operator].append(Taken(value if value < values else -1, elements, where))
+            found[operator].append(Taken(value if value < values else -1, elements, where, stored, grad))
     return found
+
+
+@lru_cache(maxsize=1024)
+def _stored(text: str) -> Stored | None:
+    """Of `sparse_coo [6000, 6000] 126000`."""
+    layout, _, rest = text.partition(" ")
+    shape, _, entries = rest.rpartition(" ")
+    sizes = _numbers(shape)
+    if layout not in _LAYOUTS or sizes is None or not entries.isdigit():
+        return None
+    return Stored(sizes, int(entries), _LAYOUTS[layout])
 
 
 @lru_cache(maxsize=8192)

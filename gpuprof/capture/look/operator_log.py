@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.capture.look.left_out import LeftOutCounter
-from gpuprof.capture.look.values import Values
+from gpuprof.capture.look.values import Values, stored_as
 from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_READS, LOOKED_RESULTS, LOOKED_VALUES
 from gpuprof.model.table import Table, TableSchema
 
@@ -55,7 +55,8 @@ class OperatorLog:
     def seen(self, tensor: Any, value: int) -> tuple[int, int, int, int, int]:
         """`(value, elements, view, shape, geometry)` of a tensor that an operator reads or returns."""
         if value < 0:
-            return (-1, -1, 0, -1, -1)
+            stored = stored_as(tensor)
+            return (-1, -1, 0, -1, -1 if stored is None else self.names.number(stored))
         shape, strides = tuple(tensor.shape), tensor.stride()
         key = (tensor.storage_offset(), shape, strides, tensor.dtype, tensor.is_conj(), tensor.is_neg())
         view = self._views.get(key)

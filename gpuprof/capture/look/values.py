@@ -15,6 +15,7 @@ from gpuprof.model.kinds import ValueKind
 STORAGE, MADE_BY, GONE_AT, BYTES, ELEMENTS, DTYPE, SHAPE, DEVICE, FINGERPRINT, KIND, READ_OUTSIDE = range(11)
 ZEROS, PATTERN = 11, 12  # until the end the first holds what was counted
 _WITH_STORAGE = "cpu", "cuda"
+_SPARSE = "sparse_coo", "sparse_csr"
 # an optimizer changes them, and nothing else has their content: no fingerprint
 _KEPT = ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE
 # whose zeros are of the moment
@@ -237,6 +238,17 @@ class Values:
             known.derived = False
             known.value = self._row(known, tensor, self._storage_of(tensor), -1)
             self.rows[known.value][FINGERPRINT] = now
+
+
+def stored_as(tensor: Any) -> str | None:
+    """`sparse_coo [6000, 6000] 126000` of a sparse tensor: layout, shape, and how many entries it stores; else None."""
+    import torch
+
+    layout = str(tensor.layout).removeprefix("torch.")
+    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    if layout not in _SPARSE or not plain or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return None
+    return f"{layout} {list(tensor.shape)} {tensor._nnz()}"
 
 
 def has_storage(tensor: Any) -> bool:

@@ -4,11 +4,12 @@ What it finds
     In the close look, matrix products whose result is read by nothing but another product, in an order that takes 1.5
     times the operations of the cheapest order or more: `(A @ B) @ x` instead of `A @ (B @ x)`. A diagonal matrix
     (`torch.diag(u)`, `torch.eye(n) * u`) as an operand counts, too: it only scales rows or columns. The operators that
-    this saves take 5% of the operators’ time or more, in each looked-at iteration.
+    this saves take 5% of the operators’ time or more, in each looked-at iteration. With a sparse matrix, as in
+    `torch.sparse.mm(A, X) @ W`, the order takes 1.5 times the time of the fastest one, by the times of the products.
 
 Why it costs
     The order decides how large the results between are. A product of two n×n matrices takes 2n³ operations, one with a
-    vector 2n², and scaling its rows n².
+    vector 2n², and scaling its rows n². The time of a sparse product goes with the columns of the dense matrix.
 
 What to do
     Set parentheses so that the results between stay small. Scale with `u[:, None] * K` and `K * v` instead of products
@@ -28,10 +29,11 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.dataflow.chain_orders import mirrored, text_of
+from gpuprof.analyses.dataflow.chain_orders import Factor, mirrored, text_of
 from gpuprof.analyses.dataflow.looked_lines import LookedLines, UserLine
 from gpuprof.analyses.dataflow.product_order import CostlyOrder, ProductOrder
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.demand.sparse_orders import sparse_columns
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
@@ -67,9 +69,7 @@ class ExpensiveOrder(Rule):
         lacking = unread_unknown(self.name, results, self.seen_share)
         if lacking is not None:
             return lacking
-        costly = tuple(
-            each for each in results.get(ProductOrder).orders if each.flops >= self.cost_factor * each.cheapest_flops
-        )
+        costly = tuple(each for each in results.get(ProductOrder).orders if _costly(each, self.cost_factor))
         share = sum(each.share for each in costly)
         if not costly or share < self.work_share:
             return None
@@ -99,6 +99,13 @@ class ExpensiveOrder(Rule):
         return valued(results, finding, share, [each.rows for each in costly], among, places, part=part)
 
 
+def _costly(order: CostlyOrder, factor: float) -> bool:
+    """By operations; with a sparse matrix by time."""
+    if order.sparse:
+        return order.rows_ns >= factor * (order.rows_ns - order.saved_ns)
+    return order.flops >= factor * order.cheapest_flops
+
+
 @dataclass(frozen=True)
 class _Written:
     """An order as the line has it where that can be told, else with letters. `named`: whether it can."""
@@ -120,7 +127,7 @@ class _Written:
     @property
     def shapes(self) -> str:
         """`700×700, 700×700, 700×1`."""
-        return ", ".join(f"{factor.rows}×{factor.columns}" for factor in self.order.factors)
+        return ", ".join(map(_shape, self.order.factors))
 
     @property
     def ran(self) -> str:
@@ -131,6 +138,11 @@ class _Written:
     @property
     def cheapest(self) -> str:
         return text_of(self.order.cheapest, self.order.factors, self.names)
+
+
+def _shape(factor: Factor) -> str:
+    stored = "" if factor.entries is None else f" (sparse, {units.plural(factor.entries, 'entry', 'entries')})"
+    return f"{factor.rows}×{factor.columns}{stored}"
 
 
 def _written(results: Results, order: CostlyOrder) -> _Written:
@@ -161,8 +173,14 @@ def _words(each: _Written) -> str:
     return (
         f"{where[0].upper()}{where[1:]} multiplies matrices of {each.shapes}{scaled} as `{each.ran}`: "
         f"{units.operations(order.flops)} ({units.plural(order.count, 'time')} in the looked-at iterations). "
-        f"`{each.cheapest}` takes {units.operations(order.cheapest_flops)}."
+        f"`{each.cheapest}` takes {units.operations(order.cheapest_flops)}.{_columns(order)}"
     )
+
+
+def _columns(order: CostlyOrder) -> str:
+    """An operation of a sparse product takes longer than others: what counts is how wide it is."""
+    ran, cheapest = (sparse_columns(order.factors, each) for each in (order.ran, order.cheapest))
+    return f" The sparse product then has {units.plural(cheapest, 'column')} instead of {ran}." if ran else ""
 
 
 def _change(first: _Written) -> str:

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.demand.geometry import Geometry, contiguous
-from gpuprof.analyses.demand.looked import LookedOperator, Taken, _arguments, _geometry, operators_of, values_of
+from gpuprof.analyses.demand.looked import (
+    LookedOperator,
+    Stored,
+    Taken,
+    _arguments,
+    _geometry,
+    _stored,
+    operators_of,
+    values_of,
+)
 from gpuprof.model.kinds import ValueKind
 from gpuprof.model.trace import Trace
 from tests.support.look_builder import LookBuilder
@@ -81,3 +90,19 @@ def test_places_as_they_are_written(shape: str, text: str, expected: Geometry | 
 @pytest.mark.parametrize(("text", "expected"), [("[1, null]", [1, None]), ("{}", None), ("3", None), ("[1", None)])
 def test_arguments_as_they_are_written(text: str, expected: object) -> None:
     assert _arguments(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("sparse_coo [6000, 500] 126000", Stored((6000, 500), 126_000, True)),
+        ("sparse_csr [4, 4] 0", Stored((4, 4), 0, False)),
+        ("sparse_bsr [4, 4] 1", None),
+        ("sparse_coo [4, x] 1", None),
+        ("sparse_coo [4, 4] many", None),
+        ("0 (4, 1)", None),
+        ("", None),
+    ],
+)
+def test_what_is_known_of_a_sparse_tensor(text: str, stored: Stored | None) -> None:
+    assert _stored(text) == stored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 from collections.abc import Callable
 from typing import Any
@@ -140,3 +141,17 @@ def test_an_operator_of_higher_order_runs() -> None:
     made: list[torch.Tensor] = []
     look_at(lambda: made.append(flex_attention(query, query, query)))
     assert torch.allclose(made[0], expected)
+
+
+def test_of_sparse_tensors_how_many_entries_they_store() -> None:
+    rows = torch.tensor([[1.0, 0.0, 0.0, 2.0], [0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 0.0]])
+    for text, sparse in {
+        "sparse_coo [3, 4] 3": rows.to_sparse(),
+        "sparse_csr [3, 4] 3": rows.to_sparse_csr(),
+    }.items():
+        found = look_at(functools.partial(torch.matmul, sparse, torch.ones(4, 2)))
+        own = found.reads["value"] < 0
+        laid = [found.name(each) for each in found.reads["geometry"][own].tolist()]
+        assert laid == [text] and (found.reads["shape"][own] == -1).all() and (found.reads["elements"][own] == -1).all()
+    found = look_at(lambda: rows.to_sparse_csc() @ torch.ones(4, 2))
+    assert (found.reads["geometry"][found.reads["value"] < 0] == -1).all()

@@ -82,6 +82,26 @@ def test_what_the_line_is_told(line: str, order: str, cheapest: str, after: str 
     assert added == ([after] if after else [])
 
 
+GRAPH = """import torch
+torch.manual_seed(0)
+dense = (torch.rand(1500, 1500) < 0.02).float()
+a, x, w = dense.to_sparse(), torch.rand(1500, 600), torch.rand(600, 4)
+"""
+
+
+def test_a_sparse_product_of_wide_features() -> None:
+    source = f"{GRAPH}def step():\n    return a @ x @ w\n"
+    found = said(looked_cell(source, "step()"))
+    assert found is not None and found.where.lines == (6,)
+    assert (found.evidence["order"], found.evidence["cheapest_order"]) == ("(a @ x) @ w", "a @ (x @ w)")
+    assert str(found.evidence["matrices"]).startswith("1500×1500 (sparse, 4") and "entries)" in found.explanation
+    assert "The sparse product then has 4 columns instead of 600." in found.explanation
+    assert found.diff is not None and "+    return a @ (x @ w)" in found.diff
+    lettered = said(looked_cell(source.replace("a @ x @ w", "torch.sparse.mm(a, x) @ w"), "step()"))
+    assert lettered is not None and lettered.diff is None and "`A @ (B @ C)`" in lettered.change
+    assert said(looked_cell(source.replace("a @ x @ w", "torch.sparse.mm(a, x @ w)"), "step()")) is None
+
+
 def test_two_lines_are_named_with_letters_and_left_as_they_are() -> None:
     source = f"{SET_UP}def step():\n    product = a @ b\n    return product @ x\n"
     found = said(looked_cell(source, "step()"))
