@@ -32,6 +32,7 @@ NEEDS = {
     "data_parallel_module": "on how many devices it ran",
     "debug_mode_on": "torch’s flags during the run",
     "dense_embedding_gradients": "the sizes of embedding tables, to tell how few of their rows a step uses",
+    "derivative_in_full": "samples of the cell’s stack",
     "device_errors": "the device’s error counters",
     "device_shared": "the driver’s list of processes on the device",
     "eager_attention": "the device’s kernels",

@@ -42,7 +42,7 @@ WITHOUT_LINES = {
 NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow_transform", "workers_oversubscribed")
 # these read in the text whether it is so, and name the loop's line there
 BY_TEXT = (
-    *("costly_call_per_item", "evaluation_share", "growing_iterations", "held_beyond_need"),
+    *("costly_call_per_item", "derivative_in_full", "evaluation_share", "growing_iterations", "held_beyond_need"),
     *("memory_kept_by_hooks_or_graphs", "python_callback_per_item", "python_loop_over_slices"),
     "whole_collection_per_item",
 )
@@ -53,6 +53,7 @@ BY_STACKS = {
     "broadcast_then_reduced": (2, 3),
     "cancelled_results": (3, 4),
     "costly_call_per_item": (3,),
+    "derivative_in_full": (3, 6),
     "evaluation_share": (8,),
     "gradients_row_by_row": (3,),
     "hardly_read": (3, 4),

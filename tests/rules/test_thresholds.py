@@ -115,6 +115,12 @@ EDGES = (
     Edge("costly_call_per_item", "arrays_share", lambda c, x: c.arrays(x), 49, 50, None, LOW),
     Edge("costly_call_per_item", "medium_share", lambda c, x: c.calls(x), 199, 200, LOW, MEDIUM),
     Edge("costly_call_per_item", "high_share", lambda c, x: c.calls(x), 399, 400, MEDIUM, HIGH),
+    # in ms of a second
+    Edge("derivative_in_full", "work_share", lambda c, x: c.computed(x), 99, 100.1, None, LOW),
+    # 7.5% of its time is left: that of one call
+    Edge("derivative_in_full", "medium_share", lambda c, x: c.computed(x), 216, 216.3, LOW, MEDIUM),
+    Edge("derivative_in_full", "high_share", lambda c, x: c.computed(x), 432, 432.5, MEDIUM, HIGH),
+    Edge("derivative_in_full", "passes_factor", lambda c, x: c.of_outputs(int(x)), 39, 40, None, MEDIUM),
     Edge("python_callback_per_item", "work_share", lambda c, x: c.called_back(x), 99, 100.1, None, LOW),
     Edge("python_callback_per_item", "medium_share", lambda c, x: c.called_back(x), 199, 200.1, LOW, MEDIUM),
     Edge("python_callback_per_item", "high_share", lambda c, x: c.called_back(x), 399, 400.1, MEDIUM, HIGH),

@@ -69,6 +69,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "clocks_held_down": ("thermal_throttle",),
     "cold_start_dominates": ("recompiles_in_steady_state",),
+    # which knows that each row needs its own derivatives alone
+    "derivative_in_full": ("gradients_row_by_row",),
     "eager_attention": ("launch_bound",),
     "copy_round_trip": ("loop_on_host",),
     # what is kept once is made but once

@@ -255,6 +255,25 @@ FIGURES = {
         ranges=5,
         first=(1001, 5001),
     ),
+    "derivative_in_full": Figures(
+        (
+            "In line 3, `residuals` has 2,000 outputs and 10 inputs, and its Jacobian takes 500 ms. It runs in reverse"
+            " mode, with one pass for each output."
+        ),
+        {
+            "work_ms": 500.0,
+            "work_share": 0.5,
+            "inputs": 10,
+            "outputs": 2000,
+            "passes": 2000,
+            "passes_needed": 10,
+        },
+        # 300,000 of 2000 × 2000 numbers take as long as the calls; at best 10 of 2000 passes remain
+        saving=(0.6 * 462_500, 462_500, 497_500),
+        grade="C",
+        ranges=5,
+        first=(1, 50001),
+    ),
     "device_errors": Figures(
         (
             "The driver counted 2 new uncorrected memory errors on Test GPU between the beginning and the end"
