@@ -33,15 +33,19 @@ class DerivativeKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class FullDerivative:
-    """A line of the user's code (`file`, `line`) that calls it. `transform`: of torch.func, else of torch.autograd.
-    `vectorized`: all passes run as one, by `vmap`. `operands`: what the names around the line stood for. `ns` and
+    """A line of the user's code (`file`, `line`; `is_cell`, `execution_count` as of a WorkLine) that calls it.
+
+    `transform`: of torch.func, else of torch.autograd. `vectorized`: all passes run as one, by `vmap`. `operands`: what the names around the line stood for. `ns` and
     `share` (0..1) of the whole cell. `cell_lines` of the profiled cell that led there, the innermost first.
-    `starts_ns`, `ends_ns`: on the trace's clock."""
+    `starts_ns`, `ends_ns`: on the trace's clock.
+    """
 
     kind: DerivativeKind
     transform: bool
     vectorized: bool
     file: str
+    is_cell: bool
+    execution_count: int | None
     line: int
     operands: tuple[Operand, ...]
     ns: int
@@ -114,6 +118,8 @@ class _DerivativeReader:
                     transform=transform,
                     vectorized=transform or any("vmap" in name for each in of_leaf.values() for name in each.library),
                     file=described.filename,
+                    is_cell=described.kind == "cell",
+                    execution_count=described.execution_count,
                     line=line,
                     operands=operands_at(self._trace.context.operands, described.filename, line),
                     ns=ns,

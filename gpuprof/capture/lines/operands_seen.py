@@ -11,8 +11,9 @@ from gpuprof.model.operands import Operand
 
 _LOOKS = 300
 _MOST_PLACES = 4000
-# numbers, functions and what has no value yet are not looked at again after that
-_TRIES = 3
+# numbers and functions are not looked at again after three looks, and what has no value yet after thirty: the first
+# call of a library takes long, and what it gives has no value so long
+_TRIES, _OF_A_VALUE, _OF_NO_VALUE = 30, 10, 1
 _Value = Callable[[Chain], tuple[bool, Any]]
 
 
@@ -77,8 +78,8 @@ class NameScope:
                 else:
                     self._seen[key] = _SeenName(facts)
             if facts is None or facts.callable:
-                self._left[chain] = tries - 1
-                if tries <= 1:
+                self._left[chain] = tries - (_OF_A_VALUE if known else _OF_NO_VALUE)
+                if self._left[chain] <= 0:
                     del self._left[chain]
 
     def operands(self, file: str) -> list[Operand]:

@@ -12,6 +12,7 @@ from gpuprof.analyses.accounts.host_work import HostWork, WorkLine, when
 from gpuprof.analyses.accounts.library_callbacks import LibraryCallback
 from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.demand.full_derivatives import FullDerivative
 from gpuprof.analyses.lines.sample_error import share_error
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
@@ -160,7 +161,7 @@ def often(work: RepeatedHostWork) -> str:
     return "for each item" if is_nested(work) else "repeatedly"
 
 
-def line_of(line: WorkLine | LibraryCallback) -> str:
+def line_of(line: WorkLine | LibraryCallback | FullDerivative) -> str:
     """`line 16`, `line 3 of In [2]`, `line 40 of model.py`."""
     if line.is_cell:
         return f"line {line.line}"

@@ -31,10 +31,9 @@ from gpuprof.analyses.demand.full_derivatives import DerivativeKind, FullDerivat
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
-from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.derivative_text import DerivativeText, derivative_text
-from gpuprof.rules.host.repeated_host_work import source_of
+from gpuprof.rules.host.repeated_host_work import line_of, source_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 # the gradient, and its derivative along the vector
@@ -76,7 +75,6 @@ class DerivativeInFull(Rule):
     """See the module."""
 
     not_for = frozenset({KindOfRun.CAPTURE})
-    guard = Guard.NUMERIC
 
     work_share: float = threshold(0.10, "of the cell: less is not worth a change")
     medium_share: float = threshold(0.20, "of the cell, saved: less matters little")
@@ -178,9 +176,6 @@ def _product_change(text: DerivativeText) -> str:
 
 def _explanation(found: _Excess) -> str:
     call, text = found.call, found.text
-    line = (
-        f"line {call.line}" if call.cell_lines and call.cell_lines[0] == call.line else f"line {call.line} of a module"
-    )
     sizes = units.plural(found.inputs, "input")
     if call.kind is not DerivativeKind.HESSIAN:
         sizes = f"{units.plural(found.outputs, 'output')} and {sizes}"
@@ -190,7 +185,8 @@ def _explanation(found: _Excess) -> str:
         if found.for_product
         else f"It runs in {call.kind} mode, with one pass for each {each}."
     )
-    return f"In {line}, `{text.function}` has {sizes}, and its {found.name} takes {units.duration(call.ns)}. {why}"
+    lasted = units.duration(call.ns)
+    return f"In {line_of(call)}, `{text.function}` has {sizes}, and its {found.name} takes {lasted}. {why}"
 
 
 def _elements(call: FullDerivative, name: str) -> int | None:
