@@ -35,9 +35,9 @@ class DerivativeKind(StrEnum):
 class FullDerivative:
     """A line of the user's code (`file`, `line`; `is_cell`, `execution_count` as of a WorkLine) that calls it.
 
-    `transform`: of torch.func, else of torch.autograd. `vectorized`: all passes run as one, by `vmap`. `operands`: what the names around the line stood for. `ns` and
-    `share` (0..1) of the whole cell. `cell_lines` of the profiled cell that led there, the innermost first.
-    `starts_ns`, `ends_ns`: on the trace's clock.
+    `transform`: of torch.func, else of torch.autograd. `vectorized`: all passes run as one, by `vmap`. `operands`: what
+    the names around the line stood for. `ns` and `share` (0..1) of the whole cell. `cell_lines` of the profiled cell
+    that led there, the innermost first. `starts_ns`, `ends_ns`: on the trace's clock.
     """
 
     kind: DerivativeKind
