@@ -244,9 +244,11 @@ def stored_as(tensor: Any) -> str | None:
     """`sparse_coo [6000, 6000] 126000` of a sparse tensor: layout, shape, and how many entries it stores; else None."""
     import torch
 
+    # the layout of a subclass may be computed by code of its own
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        return None
     layout = str(tensor.layout).removeprefix("torch.")
-    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
-    if layout not in _SPARSE or not plain or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if layout not in _SPARSE or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return None
     return f"{layout} {list(tensor.shape)} {tensor._nnz()}"
 
