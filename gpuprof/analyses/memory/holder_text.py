@@ -18,6 +18,7 @@ _PLAIN = {
     "values", "zip",
 }  # fmt: skip
 _IN_PARTS = {"split", "chunk", "narrow", "index_select", "TensorDataset", "DataLoader", "Subset"}
+_PRODUCTS = {"mm", "matmul", "mv"}
 _KEEPING = {"retain_graph", "create_graph"}
 _GRADIENTS = {"backward", "grad"}
 
@@ -81,6 +82,18 @@ def is_used_in_parts(source: str, name: str) -> bool:
             return True
         if isinstance(node, ast.Call) and _called(node) in _IN_PARTS and _mentions(node, name):
             return True
+    return False
+
+
+def is_multiplied(source: str, name: str) -> bool:
+    """Whether it is the first factor of a matrix product, which may be sparse."""
+    for node in _all(source):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and _is(node.left, name):
+            return True
+        if isinstance(node, ast.Call) and _called(node) in _PRODUCTS:
+            method = isinstance(node.func, ast.Attribute) and _is(node.func.value, name)
+            if method or (node.args and _is(node.args[0], name)):
+                return True
     return False
 
 

@@ -26,6 +26,7 @@ from gpuprof.capture.memory.referenced_names import ReferencedNames
 from gpuprof.capture.memory.repeated_content import RepeatedNumbers, repeats_in
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
 from gpuprof.capture.memory.storage_use import ParameterCopies, Shapes, StorageUse, shape_of
+from gpuprof.capture.memory.zero_content import ZeroNumbers, zeros_in
 from gpuprof.model.context import HeldTensors
 from gpuprof.units import NS_PER_MS
 
@@ -133,7 +134,7 @@ def held_tensors(
     own = {name: value for name, value in own.items() if name not in ("In", "Out")}
     mentions = ReferencedNames(own, source)
     now, others = hooked_names(namespace)
-    walk = _Walk({**(hooked or {}), **now}, ParameterCopies(modules_in(own)))
+    walk = _Walk({**(hooked or {}), **now}, ParameterCopies(modules_in(own)), "frame" if frames else "global")
     shared = _shared(own, namespace)
     # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well
     for used in (True, False):
@@ -168,10 +169,12 @@ class _HeldPart:
         self.tensors = self.graphs = 0
         self.shapes: Shapes = Counter()
         self.repeats = RepeatedNumbers(0, 1.0)
+        self.zeros = ZeroNumbers(0, 0.0, False)
         self.largest: tuple[int, tuple[int, ...]] = (0, ())
 
     def add(self, tensor: Any, fresh: list[tuple[Key, int]], *, look_inside: bool) -> None:
-        """A tensor and those of its storages that no name had yet; `look_inside` for numbers that come again."""
+        """A tensor and those of its storages that no name had yet; `look_inside` for zeros, and numbers that come
+        again."""
         import torch
 
         self.storages += fresh
@@ -182,12 +185,15 @@ class _HeldPart:
             self.shapes[shape_of(tensor)] += 1
         if look_inside:
             self.repeats = max(self.repeats, repeats_in(tensor) or self.repeats)
+            self.zeros = max(self.zeros, zeros_in(tensor) or self.zeros)
 
 
 class _Walk:
-    """Counts storages once, under the first name that reaches them."""
+    """Counts storages once, under the first name that reaches them. Of the names of the kind `looked_into` the content
+    of large tensors is looked at, too."""
 
-    def __init__(self, hooked: _Hooked, copies: ParameterCopies) -> None:
+    def __init__(self, hooked: _Hooked, copies: ParameterCopies, looked_into: str) -> None:
+        self._looked_into = looked_into
         self._hooked = hooked
         self._copies = copies
         self._use = StorageUse()
@@ -220,7 +226,10 @@ class _Walk:
         self, name: str, kind: str, value: Any, *, used: bool = False, hook: tuple[str, str] | None = None
     ) -> None:
         parts: dict[str, _HeldPart] = {}
+        before: Any = None
         for tensor in self._tensors(value, _DEPTH):
+            # what is in a gradient, the name did not make
+            gradient, before = before is not None and before.is_leaf and before.grad is tensor, tensor
             try:
                 storages = storages_of(tensor)
                 device = str(tensor.device)
@@ -231,7 +240,9 @@ class _Walk:
             fresh = [(key, size) for key, size in storages if key not in self._claimed]
             self._claimed.update(key for key, _ in fresh)
             if fresh:
-                parts.setdefault(device, _HeldPart()).add(tensor, fresh, look_inside=kind == "global")
+                look_inside = not gradient and kind == self._looked_into
+                look_inside = look_inside and time.thread_time_ns() < self._until_ns
+                parts.setdefault(device, _HeldPart()).add(tensor, fresh, look_inside=look_inside)
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(tensor)
         known = hook or (self._hooked.get(name) if kind == "global" else None)
@@ -255,6 +266,9 @@ class _Walk:
                     copied_bytes=copied,
                     repeated_bytes=part.repeats.bytes,
                     repeated_times=round(part.repeats.times, 1),
+                    zeros_bytes=part.zeros.bytes,
+                    zeros_share=round(part.zeros.share, 5),
+                    one_hot=part.zeros.one_hot,
                     shape=part.largest[1],
                 )
             )
