@@ -42,6 +42,7 @@ from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHAR
 
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_CALLS = 3
+_LONGEST_TEXT = 60
 
 
 @dataclass(frozen=True)
@@ -272,19 +273,41 @@ def _read_later(kept: KeptTensors, once: SingleRead) -> _Needless:
     whole, items = kept.bytes + kept.together_bytes, max(kept.tensors // once.parts, 1)
     names = " and ".join(f"`{name}`" for name in sorted(once.names, key=lambda each: each != kept.name))
     shape = "×".join(map(str, kept.shape or ()))
-    verb, them, need = ("holds", "it", "is") if len(once.names) == 1 else ("hold", "them", "are")
+    verb, them = ("holds", "it") if len(once.names) == 1 else ("hold", "them")
+    reader = f"one loop in `{once.given_to}`" if once.given_to else "one later loop"
     return _Needless(
         kept,
         # one item is alive at a time
         whole - whole // items,
         True,
-        f"{names} {verb} {units.size(whole)} that one later loop reads item by item",
+        f"{names} {verb} {units.size(whole)} that {reader} reads item by item",
         f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}, put into it at "
         f"{_at(once.filled)}. Nothing but the loop at line {once.read_in} reads {them}, one item at a time, and it "
         "keeps only what it makes of each.",
+        _as_it_is_made(once, names, them),
+        tuple(sorted({once.made_in, once.read_in})),
+    )
+
+
+def _as_it_is_made(once: SingleRead, names: str, them: str) -> str:
+    """The change: each item is read as soon as it is made."""
+    need = "is" if them == "it" else "are"
+    unless = f"{names} {need} then not needed, unless a later cell reads {them}."
+    text = once.source.text if len(once.names) == 1 else ""
+    if text and len(text) <= _LONGEST_TEXT:
+        to = f"to `{once.given_to}`" if once.given_to else f"to the loop at line {once.read_in}"
+        itself = f"Give `{text}` itself {to}, without a list of it"
+        if once.source.comprehension:
+            itself = f"Give the comprehension at line {once.made_in} {to} as a generator, `({text[1:-1]})`"
+        return f"{itself}: each item is then made when the loop asks for it, and one is held at a time. {unless}"
+    if once.given_to:
+        return (
+            f"Make the loop at line {once.made_in} a function that yields each item in place of putting it into "
+            f"{names}, and give that generator to `{once.given_to}`. {unless}"
+        )
+    return (
         f"Do the work of the loop at line {once.read_in} in the loop at line {once.made_in}, on each item as soon as "
-        f"it is made, and keep only the result. {names} {need} then not needed, unless a later cell reads {them}.",
-        (once.made_in, once.read_in),
+        f"it is made, and keep only the result. {unless}"
     )
 
 
