@@ -26,9 +26,19 @@ _GRADIENTS = {"backward", "grad"}
 def made_lines(source: str, name: str, function: str | None = None) -> tuple[int, ...]:
     """The lines of `name = …` in that function, or outside of any, but for those that give it a number or something
     empty."""
+    return tuple(sorted(getattr(node, "lineno", 0) for node in _makings(source, name, function)))
+
+
+def last_made(source: str, name: str, function: str | None = None) -> range:
+    """All lines of the last of these statements."""
+    found = sorted(_makings(source, name, function), key=lambda node: node.lineno)
+    return range(found[-1].lineno, (found[-1].end_lineno or found[-1].lineno) + 1) if found else range(0)
+
+
+def _makings(source: str, name: str, function: str | None) -> list[ast.stmt | ast.expr]:
     nodes = _own(source) if function is None else _of_function(source, function)
     found = (node for node in nodes if _binds(node, name) and not _is_plain(node))
-    return tuple(sorted(getattr(node, "lineno", 0) for node in found))
+    return [node for node in found if isinstance(node, ast.stmt | ast.expr)]
 
 
 def lines_of_methods(source: str, name: str) -> tuple[int, ...]:

@@ -144,7 +144,7 @@ class KeptMemory(Result):
             kept = [_with_later(_kept(each, held, sources, by_text, phases), later[each], held) for each in mine]
             kept = [_with_once(each, once[row], held, device) for each, row in zip(kept, mine, strict=True)]
             if device == "cpu":
-                kept = [_with_making(each, trace, results) for each in kept]
+                kept = [_with_making(each, trace, results, sources.get("", "")) for each in kept]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
             found.append(memory_of(trace, results, device, kept))
         return cls(tuple(found), True)
@@ -192,10 +192,11 @@ def _with_once(kept: KeptTensors, once: SingleRead | None, held: tuple[HeldTenso
     return replace(kept, read_once=once, together_bytes=sum(each.bytes for each in beside))
 
 
-def _with_making(kept: KeptTensors, trace: Trace, results: Results) -> KeptTensors:
+def _with_making(kept: KeptTensors, trace: Trace, results: Results, source: str) -> KeptTensors:
     if not kept.zeros_bytes or not kept.made:
         return kept
-    return replace(kept, making_bytes=made_bytes(trace, results, kept.made[-1], kept.zeros_bytes))
+    lines = holder_text.last_made(source, kept.name, kept.function)
+    return replace(kept, making_bytes=made_bytes(trace, results, lines, kept.zeros_bytes))
 
 
 def _levels(trace: Trace, device: str) -> tuple[int, ...]:

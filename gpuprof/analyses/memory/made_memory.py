@@ -12,12 +12,12 @@ from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model.trace import Trace
 
 
-def made_bytes(trace: Trace, results: Results, line: int, held_bytes: int) -> int | None:
-    """By how much the peak falls, bytes, where that line (1-based) of the cell does not run and its `held_bytes` are
-    not held from then on; None where there are too few readings, or no sample shows the line."""
+def made_bytes(trace: Trace, results: Results, lines: range, held_bytes: int) -> int | None:
+    """By how much the peak falls, bytes, where those lines (1-based) of the cell do not run and their `held_bytes` are
+    not held from then on; None where there are too few readings, or no sample shows the lines."""
     time, level = resident_readings(trace)
     stretches = results.get(Stretches)
-    making = np.append(results.get(StackLines).cell_line, -1)[stretches.node] == line
+    making = np.isin(np.append(results.get(StackLines).cell_line, -1)[stretches.node], list(lines))
     if not len(level) or not making.any():
         return None
     order = np.argsort(stretches.start_ns, kind="stable")
