@@ -37,6 +37,8 @@ _MOST_OBJECTS = 50_000
 # of processor time: beside other work the same is found
 _MOST_NS = 40 * NS_PER_MS
 _MOST_GRAPHS_NS = 60 * NS_PER_MS
+# for the numbers of large tensors
+_MOST_CONTENT_NS = 40 * NS_PER_MS
 # while the cell runs
 _MOST_RUNNING_NS = 10 * NS_PER_MS
 _HOOKS_AT_STEP = 2
@@ -205,12 +207,13 @@ class _Walk:
         # tensors with a graph, by the name and kind that hold them
         self._graphs: dict[tuple[str, str], list[Any]] = {}
         self._until_ns = time.thread_time_ns() + _MOST_NS
+        self._content_ns = _MOST_CONTENT_NS
         self._most_graphs_ns = _MOST_GRAPHS_NS
 
     def hurry(self, most_ns: int) -> None:
-        """Take that long at most for what is left to claim, and as long for graphs."""
+        """Take that long at most for what is left to claim, and as long for graphs and for content."""
         self._until_ns = time.thread_time_ns() + most_ns
-        self._most_graphs_ns = most_ns
+        self._most_graphs_ns = self._content_ns = most_ns
 
     def found(self) -> tuple[HeldTensors, ...]:
         """The large rows; asked once: graphs are weighed last, when all that has a name is claimed."""
@@ -240,9 +243,11 @@ class _Walk:
             fresh = [(key, size) for key, size in storages if key not in self._claimed]
             self._claimed.update(key for key, _ in fresh)
             if fresh:
-                look_inside = not gradient and kind == self._looked_into
-                look_inside = look_inside and time.thread_time_ns() < self._until_ns
+                look_inside = not gradient and kind == self._looked_into and self._content_ns > 0
+                began = time.thread_time_ns()
                 parts.setdefault(device, _HeldPart()).add(tensor, fresh, look_inside=look_inside)
+                if look_inside:
+                    self._paid_for_content(time.thread_time_ns() - began)
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(tensor)
         known = hook or (self._hooked.get(name) if kind == "global" else None)
@@ -272,6 +277,11 @@ class _Walk:
                     shape=part.largest[1],
                 )
             )
+
+    def _paid_for_content(self, spent_ns: int) -> None:
+        """It has a time of its own: what names hold is listed in full all the same."""
+        self._content_ns -= spent_ns
+        self._until_ns += spent_ns
 
     def _weigh_graphs(self) -> None:
         graphs = GraphBytes(self._claimed, time.thread_time_ns() + self._most_graphs_ns)

@@ -118,3 +118,11 @@ def test_the_gradient_of_a_table_is_not_made_by_the_name() -> None:
     table.grad = sparse(9000, 1000)
     (row,) = held_tensors({"table": table}, "train()")
     assert row.tensors == 2 and row.zeros_bytes == 0
+
+
+def test_when_the_time_for_content_is_spent_names_are_listed_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuprof.capture.memory.tensor_references._MOST_CONTENT_NS", 1)
+    names = {"first": classes(9000, number=1000).float(), "second": classes(9000, number=1000).float()}
+    rows = {each.name: each for each in held_tensors(names, "train()")}
+    assert rows["first"].one_hot and rows["second"].zeros_bytes == 0
+    assert rows["second"].bytes == 36_000_000
