@@ -110,6 +110,18 @@ class ItemUses:
             found.append(self._above[found[-1]])
         return found
 
+    def contexts(self, node: ast.AST) -> set[ast.AST]:
+        """The `with` and `try` around a node, in the scope and in the function of the text that it is in, with the
+        decorators of that."""
+        found, above = set[ast.AST](), self._above.get(node)
+        while above is not None and above is not self._scope:
+            if isinstance(above, ast.With | ast.AsyncWith | ast.Try):
+                found.add(above)
+            if isinstance(above, ast.FunctionDef):
+                found |= set(above.decorator_list)
+            above = self._above.get(above)
+        return found
+
     def between(self, first: ast.stmt, reader: ast.expr | ast.stmt) -> Iterator[ast.stmt]:
         """The whole statements behind one and before another, in order."""
         begin, end = first.end_lineno or first.lineno, reader.lineno

@@ -74,7 +74,7 @@ class _TwoLoops:
         source = source_of(uses.bound, self._functions, self._tree) if maker is uses.bound else UNKNOWN
         if source is None:
             return None
-        if self._comes_later(maker, uses.read_at):
+        if self._comes_later(maker, uses.read_at) or self._in_other_contexts(maker, uses):
             if uses.read_at is not reader:
                 return None
             source = UNKNOWN
@@ -147,6 +147,13 @@ class _TwoLoops:
         middle = [effects_of([each], self._functions) for each in self._uses.between(maker, reader)]
         free = self._libraries | set(self._functions)
         return any((each.reads & first.writes or each.writes & first.reads) - free for each in middle)
+
+    def _in_other_contexts(self, maker: ast.stmt, uses: Uses) -> bool:
+        """Whether a file that the first reads would be closed by then, or gradients be on or off."""
+        making = self._uses.contexts(maker)
+        reading = self._uses.contexts(uses.read_at) | self._uses.contexts(uses.reader)
+        trains = effects_of(_made(maker), self._functions).trains
+        return bool(making - reading or (trains and reading - making))
 
     def _kept_in_making(self, maker: ast.stmt, together: dict[str, Uses]) -> bool:
         """Whether the first loop puts the same tensor into something else, too."""

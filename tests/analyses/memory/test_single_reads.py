@@ -178,6 +178,7 @@ def test_a_list_of_a_generator_given_to_a_function() -> None:
         "def best(ys):\n    return max(f(x) for x in ys)\n" + HELD + "print(best(xs))",
         "def main():\n    xs = list(sample([]))\n    return mean(xs)\n" + MADE + MEAN + "main()",
         MADE + LISTED + "for x, k in xs:\n    metric.update(x)",
+        MADE + MEAN + "seen = []\nwith torch.no_grad():\n    xs = list(sample(seen))\n    m = mean(xs)",
     ],
 )
 def test_one_loop_of_a_function_reads_it(text: str) -> None:
@@ -216,6 +217,13 @@ def test_one_loop_of_a_function_reads_it(text: str) -> None:
         MADE + "def mean(pairs):\n    for x, k in pairs:\n        yield f(x)\n" + LISTED + "mean(xs)",
         MADE + MEAN.replace("def", "@lru_cache\ndef", 1) + LISTED + "m = mean(xs)",
         "def best(ys):\n    return max(f(x) for x in ys.values())\nxs = {b: net(b) for b in data}\nprint(best(xs))",
+        # a generator would run in another context
+        MADE + MEAN + "seen = []\nwith torch.no_grad():\n    xs = list(sample(seen))\nm = mean(xs)",
+        MADE + MEAN + "with open(path) as file:\n    xs = list(sample(file))\nm = mean(xs)",
+        MADE.replace("yield", "x.sum().backward()\n        yield")
+        + MEAN.replace("def", "@torch.no_grad()\ndef", 1)
+        + LISTED
+        + "m = mean(xs)",
         # the items are there anyway
         MADE.replace("seen.append(x.mean().item())", "seen.append(x)") + MEAN + LISTED + "m = mean(xs)",
         "def sample(seen):\n    return [net(b) for b in data]\n" + MEAN + LISTED + "m = mean(xs)",
@@ -235,3 +243,7 @@ def test_the_function_or_the_text_needs_the_list(text: str) -> None:
 def test_what_stands_between_keeps_its_place() -> None:
     found = single_read([MADE + LISTED + "print(seen[-1])\nfor x, k in xs:\n    metric.update(x)"], "xs")
     assert found is not None and not found.source.text
+    closed = single_read(
+        [MADE + "with open(p) as f:\n    xs = list(sample(f))\nfor x, k in xs:\n    metric.update(x)"], "xs"
+    )
+    assert closed is not None and not closed.source.text
