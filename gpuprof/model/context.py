@@ -228,8 +228,9 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
 
     Of `bytes`: `unseen_bytes` are of storages of which all tensors together show half or less, less what they show;
     `copied_bytes` are `copies` whole sets of tensors shaped as the parameters of a model; `repeated_bytes` are the same
-    numbers again, each about `repeated_times` times, in the tensor in which that is most (only looked for on the host).
-    `shape`: of the largest tensor; None in older recordings.
+    numbers again, each about `repeated_times` times, in the tensor in which that is most (only looked for on the host);
+    `zeros_bytes` are the zeros of one tensor on the host, about `zeros_share` of it, in all of its parts; `one_hot`:
+    each of its lines has a single 1. `shape`: of the largest tensor; None in older recordings.
     """
 
     name: str
@@ -247,6 +248,9 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     copied_bytes: int = 0
     repeated_bytes: int = 0
     repeated_times: float = 1.0
+    zeros_bytes: int = 0
+    zeros_share: float = 0.0
+    one_hot: bool = False
     at_ns: int | None = None
     shape: tuple[int, ...] | None = None
 

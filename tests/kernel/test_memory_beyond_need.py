@@ -56,6 +56,33 @@ with torch.no_grad():
         time.sleep(0.02)
 pooled = torch.cat([each.mean(1) for each in outputs])
 """
+TARGETS = """%%gpuprofile --display none
+labels = torch.randint(0, 4000, (24_000,))
+time.sleep(0.5)
+targets = nn.functional.one_hot(labels, 4000).float()
+for step in range(40):
+    batch = targets[torch.randint(len(labels), (64,))]
+    time.sleep(0.05)
+"""
+GENERATED = """%%gpuprofile --display none
+def chain(energies):
+    for step in range(120):
+        energies.append(net(torch.randn(64, 512)).sum().item())
+        time.sleep(0.02)
+        yield {k: v.detach().clone() for k, v in net.named_parameters()}, step
+
+
+def spread(draws):
+    total = torch.zeros(())
+    for weights, step in draws:
+        total += weights["0.weight"].square().sum() * step
+    return total
+
+
+energies = []
+draws = list(chain(energies))
+print(spread(draws))
+"""
 SAMPLED = """%%gpuprofile --display none
 def sample(x):
     for step in range(120):
@@ -119,6 +146,7 @@ for step in range(6):
 """
 FREED = """
 first = snapshots = windows = images = outputs = pooled = difference = distance = signal = mean = tokens = batch = None
+targets = draws = None
 import ctypes, gc
 gc.collect()
 ctypes.CDLL(None).malloc_trim(0)
@@ -128,6 +156,8 @@ FAULTY = (
     (COPIES, "held_beyond_need", "`snapshots`", 5),
     (WINDOWS, "held_beyond_need", "`windows`", 4),
     (MEANS, "held_beyond_need", "`outputs`", 5),
+    (TARGETS, "held_beyond_need", "`targets`", 4),
+    (GENERATED, "held_beyond_need", "`draws`", 17),
     (SAMPLED, "memory_kept_by_hooks_or_graphs", "`images`", 9),
     (EVALUATION, "memory_kept_by_hooks_or_graphs", "`total`", 13),
     (PAIRS, "broadcast_then_reduced", "broadcast", 4),
@@ -135,6 +165,8 @@ FAULTY = (
 CURED = (
     VIEWS.replace("tokens[:, 0])", "tokens[:, 0].clone())"),
     WINDOWS.replace("torch.stack([signal[i : i + 400] for i in range(0, 199_600)])", "signal.unfold(0, 400, 1)"),
+    TARGETS.replace("nn.functional.one_hot(labels, 4000).float()", "labels"),
+    GENERATED.replace("list(chain(energies))", "chain(energies)"),
     MEANS.replace("512)))", "512)).mean(1))").replace("each.mean(1)", "each"),
     RECURRENT,
     EVALUATION.replace("enable_grad()", "no_grad()"),

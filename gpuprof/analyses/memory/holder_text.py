@@ -18,6 +18,7 @@ _PLAIN = {
     "values", "zip",
 }  # fmt: skip
 _IN_PARTS = {"split", "chunk", "narrow", "index_select", "TensorDataset", "DataLoader", "Subset"}
+_PRODUCTS = {"mm", "matmul", "mv"}
 _KEEPING = {"retain_graph", "create_graph"}
 _GRADIENTS = {"backward", "grad"}
 
@@ -25,9 +26,19 @@ _GRADIENTS = {"backward", "grad"}
 def made_lines(source: str, name: str, function: str | None = None) -> tuple[int, ...]:
     """The lines of `name = …` in that function, or outside of any, but for those that give it a number or something
     empty."""
+    return tuple(sorted(getattr(node, "lineno", 0) for node in _makings(source, name, function)))
+
+
+def last_made(source: str, name: str, function: str | None = None) -> range:
+    """All lines of the last of these statements."""
+    found = sorted(_makings(source, name, function), key=lambda node: node.lineno)
+    return range(found[-1].lineno, (found[-1].end_lineno or found[-1].lineno) + 1) if found else range(0)
+
+
+def _makings(source: str, name: str, function: str | None) -> list[ast.stmt | ast.expr]:
     nodes = _own(source) if function is None else _of_function(source, function)
     found = (node for node in nodes if _binds(node, name) and not _is_plain(node))
-    return tuple(sorted(getattr(node, "lineno", 0) for node in found))
+    return [node for node in found if isinstance(node, ast.stmt | ast.expr)]
 
 
 def lines_of_methods(source: str, name: str) -> tuple[int, ...]:
@@ -81,6 +92,18 @@ def is_used_in_parts(source: str, name: str) -> bool:
             return True
         if isinstance(node, ast.Call) and _called(node) in _IN_PARTS and _mentions(node, name):
             return True
+    return False
+
+
+def is_multiplied(source: str, name: str) -> bool:
+    """Whether it is the first factor of a matrix product, which may be sparse."""
+    for node in _all(source):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and _is(node.left, name):
+            return True
+        if isinstance(node, ast.Call) and _called(node) in _PRODUCTS:
+            method = isinstance(node.func, ast.Attribute) and _is(node.func.value, name)
+            if method or (node.args and _is(node.args[0], name)):
+                return True
     return False
 
 

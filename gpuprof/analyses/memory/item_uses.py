@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpuprof.analyses.memory.later_reductions import inside_scope
+from gpuprof.analyses.memory.loop_effects import given_to
 
 _EMPTY = {"list", "dict", "OrderedDict", "deque"}
 _COPYING = {"list", "tuple"}
 _ADDING = {"append", "extend"}
 _PASSING = {"enumerate", "zip", "tqdm", "track", "iter"}
 _PARTS = {"items", "values", "keys"}
+# a function that runs at once, as it is written
+_PLAIN_DECORATORS = {"no_grad", "inference_mode", "enable_grad"}
+_SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 Reader = ast.For | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -20,20 +25,32 @@ Reader = ast.For | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 @dataclass(frozen=True)
 class Uses:
     """Of one name: the statement that binds it, what fills it (that statement, of a comprehension), and the one loop or
-    comprehension that reads it; `by_place`: with `name[i]`."""
+    comprehension that reads it; `by_place`: with `name[i]`. `read_at`: that loop, or the call of the function of the
+    text that has the loop, in which the container is called `name_there`."""
 
     name: str
     bound: ast.stmt
     fills: tuple[ast.AST, ...]
     reader: Reader
     by_place: bool
+    read_at: ast.expr | ast.stmt
+    name_there: str
+
+
+class Handed(NamedTuple):
+    """The one loop of a function that goes over its parameter, once, and the call that gives it the container."""
+
+    call: ast.Call
+    reader: Reader
+    parameter: str
 
 
 class ItemUses:
     """Of the names of a scope in a text."""
 
-    def __init__(self, tree: ast.Module, scope: ast.AST):
-        self._scope = scope
+    def __init__(self, tree: ast.Module, scope: ast.AST, functions: dict[str, ast.FunctionDef] | None = None):
+        """`functions`: of the text, by name, to which it may be given."""
+        self._tree, self._scope, self._functions = tree, scope, functions or {}
         self._above = {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
         self._nodes = [node for node in ast.walk(scope) if node is not scope]
 
@@ -43,24 +60,48 @@ class ItemUses:
         if bound is None or value is None:
             return None
         fills: list[ast.AST] = [] if _is_empty(value) else [bound]
-        readers, by_place = dict[int, Reader | None](), False
+        readers, by_place, measured = dict[int, tuple[Reader | None, ast.AST, str]](), False, False
         for node in self._named(name):
             if isinstance(node.ctx, ast.Del) or self._within(node, bound):
                 continue
             above = self._above[node]
             fill = self._filling(node)
+            handed = self._handed(node)
             if fill is not None:
                 fills.append(fill)
             elif isinstance(node.ctx, ast.Store):
                 return None
-            elif not (isinstance(above, ast.Call) and getattr(above.func, "id", "") == "len"):
+            elif handed is not None:
+                readers[id(handed.call)] = handed.reader, handed.call, handed.parameter
+            elif self._is_measured(node):
+                measured |= not self._is_progress(node)
+            else:
                 reader = self._reader(node)
-                readers[id(reader)] = reader
+                readers[id(reader)] = reader, reader or node, name
                 by_place |= isinstance(above, ast.Subscript)
-        found = next(iter(readers.values())) if len(readers) == 1 else None
+        found, at, there = next(iter(readers.values())) if len(readers) == 1 else (None, bound, name)
         if found is None or not fills or (bound in fills and len(fills) > 1):
             return None
-        return Uses(name, bound, tuple(fills), found, by_place)
+        # a generator has no length, and a mapping is none
+        if at is not found and (measured or _is_mapping(value)):
+            return None
+        assert isinstance(at, ast.expr | ast.stmt)
+        return Uses(name, bound, tuple(fills), found, by_place, at, there)
+
+    def of_parameter(self, name: str) -> Reader | None:
+        """The one loop of this scope, a function, that goes over its parameter, once for each call."""
+        nodes = [node for node in self._nodes if isinstance(node, ast.Name) and node.id == name]
+        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in self._nodes):
+            return None
+        nodes = [node for node in nodes if not (self._is_measured(node) and self._is_progress(node))]
+        if len(nodes) != 1 or not isinstance(nodes[0].ctx, ast.Load):
+            return None
+        reader = None if isinstance(self._above[nodes[0]], ast.Subscript) else self._reader(nodes[0])
+        if reader is None or any(isinstance(each, ast.Attribute) for each in self._until(nodes[0], reader)):
+            return None
+        around = self.path(reader)[1:-1]
+        again = any(isinstance(each, ast.For | ast.While | _Comprehension | _SCOPES) for each in around)
+        return None if again else reader
 
     def path(self, node: ast.AST) -> list[ast.AST]:
         """The node and those above it, up to the scope."""
@@ -69,7 +110,19 @@ class ItemUses:
             found.append(self._above[found[-1]])
         return found
 
-    def between(self, first: ast.stmt, reader: Reader) -> Iterator[ast.stmt]:
+    def contexts(self, node: ast.AST) -> set[ast.AST]:
+        """The `with` and `try` around a node, in the scope and in the function of the text that it is in, with the
+        decorators of that."""
+        found, above = set[ast.AST](), self._above.get(node)
+        while above is not None and above is not self._scope:
+            if isinstance(above, ast.With | ast.AsyncWith | ast.Try):
+                found.add(above)
+            if isinstance(above, ast.FunctionDef):
+                found |= set(above.decorator_list)
+            above = self._above.get(above)
+        return found
+
+    def between(self, first: ast.stmt, reader: ast.expr | ast.stmt) -> Iterator[ast.stmt]:
         """The whole statements behind one and before another, in order."""
         begin, end = first.end_lineno or first.lineno, reader.lineno
         last = begin
@@ -89,7 +142,7 @@ class ItemUses:
                     found += [(node, value) for value in _value_for(target, node.value, name)]
             elif isinstance(node, ast.AnnAssign) and node.value is not None and _is(node.target, name):
                 found.append((node, node.value))
-        if len(found) != 1 or not (_is_empty(found[0][1]) or _is_made(found[0][1])):
+        if len(found) != 1 or not (_is_empty(found[0][1]) or is_made(found[0][1])):
             return None, None
         return found[0]
 
@@ -111,6 +164,32 @@ class ItemUses:
             statement = self._above[above]
             return statement if isinstance(statement, ast.Assign) else None
         return None
+
+    def _handed(self, node: ast.Name) -> Handed | None:
+        """Where it is given to a function of the text, which then reads it in a loop."""
+        call = self._above[node]
+        call = self._above[call] if isinstance(call, ast.keyword) else call
+        function = self._functions.get(getattr(call.func, "id", "")) if isinstance(call, ast.Call) else None
+        if function is None or not isinstance(call, ast.Call) or not runs_at_once(function):
+            return None
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+            return None
+        names = [parameter for parameter, value in given_to(call, function).items() if value is node]
+        reader = ItemUses(self._tree, function).of_parameter(names[0]) if len(names) == 1 else None
+        return Handed(call, reader, names[0]) if reader else None
+
+    def _is_measured(self, node: ast.Name) -> bool:
+        above = self._above[node]
+        return isinstance(above, ast.Call) and getattr(above.func, "id", "") == "len"
+
+    def _is_progress(self, node: ast.Name) -> bool:
+        """Of `total=len(name)`."""
+        above = self._above[self._above[node]]
+        return isinstance(above, ast.keyword) and above.arg == "total"
+
+    def _until(self, node: ast.AST, reader: Reader) -> list[ast.AST]:
+        path = self.path(node)
+        return path[: path.index(reader)]
 
     def _reader(self, node: ast.AST) -> Reader | None:
         """The loop that goes over it, or over the places of it that it reads."""
@@ -148,6 +227,19 @@ class ItemUses:
         return statement in self.path(node)
 
 
+def runs_at_once(function: ast.FunctionDef) -> bool:
+    """Whether a call of it runs its body, once, before it returns."""
+    named = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    return all(getattr(each, "attr", getattr(each, "id", "")) in _PLAIN_DECORATORS for each in named)
+
+
+def is_made(value: ast.expr) -> bool:
+    """A comprehension, or a list of what an iterator gives."""
+    if isinstance(value, ast.Call):
+        return getattr(value.func, "id", "") in _COPYING and len(value.args) == 1
+    return isinstance(value, ast.ListComp | ast.DictComp)
+
+
 def same_order(uses: Uses, maker: ast.stmt) -> bool:
     """Whether a loop that reads `name[i]` takes the places in the order in which they were filled."""
     if not uses.by_place:
@@ -183,11 +275,10 @@ def _is_empty(value: ast.expr) -> bool:
     return getattr(value.func, "id", "") in _EMPTY
 
 
-def _is_made(value: ast.expr) -> bool:
-    """A comprehension, or a list of what an iterator gives."""
+def _is_mapping(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
-        return getattr(value.func, "id", "") in _COPYING and len(value.args) == 1
-    return isinstance(value, ast.ListComp | ast.DictComp)
+        return getattr(value.func, "id", "") in ("dict", "OrderedDict")
+    return isinstance(value, ast.Dict | ast.DictComp)
 
 
 def _is(node: ast.AST, name: str) -> bool:

@@ -20,6 +20,7 @@ from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.chosen_items import ChosenItems, chosen_items
 from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summing_lines
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
+from gpuprof.analyses.memory.made_memory import made_bytes
 from gpuprof.analyses.memory.single_reads import SingleRead, single_read
 from gpuprof.model.context import HeldTensors
 from gpuprof.model.trace import Trace
@@ -41,9 +42,11 @@ class KeptTensors:
     fill it; else it may have been full before. `made`: the lines of the profiled cell that bind it to something.
     `refilled`: it is emptied and filled again in an outer loop.
 
-    `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`, `repeated_times`: as in HeldTensors. `combined`: what it
-    holds is added up as it is; `chosen`: how the text takes single items of it, where it takes nothing else;
-    `in_parts`: it is indexed, split, or given to a data set; `backward`: a backward pass begins at it. `function`: of a
+    `making_bytes`: by how much the peak falls without its zeros and without the line that makes them; None where that
+    is not known. `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`, `repeated_times`, `zeros_bytes`,
+    `zeros_share`, `one_hot`: as in HeldTensors. `combined`: what it holds is added up as it is; `chosen`: how the text
+    takes single items of it, where it takes nothing else; `in_parts`: it is indexed, split, or given to a data set;
+    `multiplied`: it is the first factor of a matrix product; `backward`: a backward pass begins at it. `function`: of a
     row of kind `frame` the function whose variable it is, with `meant` where it ran in a phase in which its graphs may
     be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
     `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop that reads its items in
@@ -69,9 +72,14 @@ class KeptTensors:
     copied_bytes: int = 0
     repeated_bytes: int = 0
     repeated_times: float = 1.0
+    zeros_bytes: int = 0
+    zeros_share: float = 0.0
+    one_hot: bool = False
+    making_bytes: int | None = None
     combined: bool = False
     chosen: ChosenItems | None = None
     in_parts: bool = False
+    multiplied: bool = False
     backward: bool = False
     function: str | None = None
     meant: bool = False
@@ -135,6 +143,8 @@ class KeptMemory(Result):
             mine = [each for each in rows if each.device == device]
             kept = [_with_later(_kept(each, held, sources, by_text, phases), later[each], held) for each in mine]
             kept = [_with_once(each, once[row], held, device) for each, row in zip(kept, mine, strict=True)]
+            if device == "cpu":
+                kept = [_with_making(each, trace, results, sources.get("", "")) for each in kept]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
             found.append(memory_of(trace, results, device, kept))
         return cls(tuple(found), True)
@@ -146,7 +156,7 @@ def memory_of(trace: Trace, results: Results, device: str, kept: Sequence[KeptTe
 
 
 def _matters(row: HeldTensors) -> bool:
-    more = row.unseen_bytes or row.copies > 1 or row.repeated_bytes
+    more = row.unseen_bytes or row.copies > 1 or row.repeated_bytes or row.zeros_bytes
     return bool(row.graph_bytes or row.graphs or row.hook or more)
 
 
@@ -180,6 +190,13 @@ def _with_once(kept: KeptTensors, once: SingleRead | None, held: tuple[HeldTenso
     others = {(name, kept.function) for name in once.names if name != kept.name} if once else set()
     beside = [each for each in held if each.device == device and _variable(each) in others]
     return replace(kept, read_once=once, together_bytes=sum(each.bytes for each in beside))
+
+
+def _with_making(kept: KeptTensors, trace: Trace, results: Results, source: str) -> KeptTensors:
+    if not kept.zeros_bytes or not kept.made:
+        return kept
+    lines = holder_text.last_made(source, kept.name, kept.function)
+    return replace(kept, making_bytes=made_bytes(trace, results, lines, kept.zeros_bytes))
 
 
 def _levels(trace: Trace, device: str) -> tuple[int, ...]:
@@ -239,8 +256,12 @@ def _kept(
         copied_bytes=row.copied_bytes,
         repeated_bytes=row.repeated_bytes,
         repeated_times=row.repeated_times,
+        zeros_bytes=row.zeros_bytes,
+        zeros_share=row.zeros_share,
+        one_hot=row.one_hot,
         combined=any(holder_text.is_combined(each, name) for each in texts),
         chosen=_chosen([each for each in texts if name in each], name) if function is None else None,
+        multiplied=any(holder_text.is_multiplied(each, name) for each in texts),
         in_parts=any(holder_text.is_used_in_parts(each, name) for each in texts),
         backward=any(holder_text.goes_backward(each, name) for each in texts),
         function=function,

@@ -11,6 +11,7 @@ from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.analyses.memory.item_aliases import ItemAliases, put_in
 from gpuprof.analyses.memory.item_uses import ItemUses, Reader, Uses, same_order
 from gpuprof.analyses.memory.kept_graphs import filled_in
+from gpuprof.analyses.memory.list_sources import UNKNOWN, ListSource, source_of
 from gpuprof.analyses.memory.loop_effects import effects_of, functions_of
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
@@ -25,13 +26,16 @@ _NUMBERS = {"len", "int", "float", "str", "bool", "item"}
 class SingleRead:
     """Of the profiled cell: the loop, or comprehension, at line `made_in` (1-based) fills `names` at the lines
     `filled`; the loop at `read_in` alone reads them, and keeps nothing of an item but what it makes of it. `parts`: how
-    many tensors an item has at most."""
+    many tensors an item has at most. `given_to`: the function that has that loop, where they are given to one.
+    `source`: what they are made of in one statement."""
 
     names: tuple[str, ...]
     filled: tuple[int, ...]
     made_in: int
     read_in: int
     parts: int = 1
+    given_to: str = ""
+    source: ListSource = UNKNOWN
 
 
 def single_read(sources: Sequence[str], name: str, function: str | None = None) -> SingleRead | None:
@@ -52,9 +56,9 @@ class _TwoLoops:
     """Looks for the two loops of a name in a scope."""
 
     def __init__(self, tree: ast.Module, scope: ast.AST):
-        self._scope = scope
-        self._uses = ItemUses(tree, scope)
+        self._tree = tree
         self._functions = functions_of(tree)
+        self._uses = ItemUses(tree, scope, self._functions)
         imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
         self._libraries = _LIBRARIES | {
             (each.asname or each.name).partition(".")[0] for node in imports for each in node.names
@@ -67,20 +71,35 @@ class _TwoLoops:
         maker = self._maker(uses) if uses else None
         if uses is None or reader is None or maker is None or not same_order(uses, maker):
             return None
-        together = dict(self._together(reader, maker, name)) | {name: uses}
-        if self._needs_all(maker, reader, set(together)) or self._kept_in_making(maker, together):
+        source = source_of(uses.bound, self._functions, self._tree) if maker is uses.bound else UNKNOWN
+        if source is None:
+            return None
+        if self._comes_later(maker, uses.read_at) or self._in_other_contexts(maker, uses):
+            if uses.read_at is not reader:
+                return None
+            source = UNKNOWN
+        handed, there = uses.read_at is not reader, {uses.name_there: uses}
+        together = there if handed else dict(self._together(reader, maker, name)) | there
+        if self._needs_all(maker, uses.read_at, set(together) | {name}) or self._kept_in_making(maker, together):
             return None
         items, parts = _items(reader, together, _counts(maker))
         if self._kept_in_reading(reader, items | set(together)):
             return None
         lines = {getattr(each, "lineno", 0) for each in uses.fills}
-        return SingleRead(tuple(together), tuple(sorted(lines)), maker.lineno, reader.lineno, max(parts, 1))
+        return SingleRead(
+            (name,) if handed else tuple(together),
+            tuple(sorted(lines)),
+            maker.lineno,
+            reader.lineno,
+            max(parts, 1),
+            _called(uses.read_at) if handed else "",
+            source,
+        )
 
     def _maker(self, uses: Uses) -> ast.stmt | None:
         """The loop that fills it, or the statement with a comprehension, where it stands beside and before the loop
         that reads it, and both begin anew where a loop around them does."""
-        assert uses.reader is not None
-        reading = self._uses.path(uses.reader)
+        reading = self._uses.path(uses.read_at)
         makings = [self._uses.path(each) for each in uses.fills]
         common = next((each for each in reading if all(each in making for making in makings)), None)
         if common is None:
@@ -97,7 +116,7 @@ class _TwoLoops:
         alone = len(found) == len(makings) and len({id(each) for each in found}) == 1
         if not alone or not anew or not isinstance(found[0], ast.stmt):
             return None
-        return found[0] if _last(found[0]) < uses.reader.lineno else None
+        return found[0] if _last(found[0]) < uses.read_at.lineno else None
 
     def _together(self, reader: Reader, maker: ast.stmt, name: str) -> Iterator[tuple[str, Uses]]:
         """Other containers that the same two loops fill and read: `for p, y in zip(preds, labels)`."""
@@ -106,11 +125,10 @@ class _TwoLoops:
             if uses is not None and uses.reader is reader and self._maker(uses) is maker:
                 yield other, uses
 
-    def _needs_all(self, maker: ast.stmt, reader: Reader, names: set[str]) -> bool:
+    def _needs_all(self, maker: ast.stmt, reader: ast.expr | ast.stmt, names: set[str]) -> bool:
         """Whether the later loop uses what the first has only at its end, or one changes what the other uses."""
         free = names | self._libraries
-        body = [maker.value] if isinstance(maker, ast.Assign | ast.AnnAssign) and maker.value else [maker]
-        first, second = effects_of(body, self._functions), effects_of([reader], self._functions)
+        first, second = effects_of(_made(maker), self._functions), effects_of([reader], self._functions)
         changed = first.writes - free
         for each in self._uses.between(maker, reader):
             middle = effects_of([each], self._functions)
@@ -122,6 +140,20 @@ class _TwoLoops:
             return True
         trains = first.trains or second.trains
         return bool(trains and (first.called & second.called) - free - set(self._functions))
+
+    def _comes_later(self, maker: ast.stmt, reader: ast.expr | ast.stmt) -> bool:
+        """Whether something between the two needs what the first has done, or changes what it reads."""
+        first = effects_of(_made(maker), self._functions)
+        middle = [effects_of([each], self._functions) for each in self._uses.between(maker, reader)]
+        free = self._libraries | set(self._functions)
+        return any((each.reads & first.writes or each.writes & first.reads) - free for each in middle)
+
+    def _in_other_contexts(self, maker: ast.stmt, uses: Uses) -> bool:
+        """Whether a file that the first reads would be closed by then, or gradients be on or off."""
+        making = self._uses.contexts(maker)
+        reading = self._uses.contexts(uses.read_at) | self._uses.contexts(uses.reader)
+        trains = effects_of(_made(maker), self._functions).trains
+        return bool(making - reading or (trains and reading - making))
 
     def _kept_in_making(self, maker: ast.stmt, together: dict[str, Uses]) -> bool:
         """Whether the first loop puts the same tensor into something else, too."""
@@ -206,6 +238,14 @@ def _iterated(reader: Reader) -> ast.expr:
 
 def _target(reader: Reader) -> ast.expr:
     return reader.target if isinstance(reader, ast.For) else reader.generators[0].target
+
+
+def _made(maker: ast.stmt) -> list[ast.AST]:
+    return [maker.value] if isinstance(maker, ast.Assign | ast.AnnAssign) and maker.value else [maker]
+
+
+def _called(node: ast.AST) -> str:
+    return getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
 
 
 def _last(node: ast.stmt) -> int:

@@ -8,15 +8,13 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from gpuprof.capture.base.tensor_memory import array_of, storage_of
+from gpuprof.capture.memory.dense_arrays import dense_array
 
-LEAST_BYTES = 32 << 20
 _FEWEST = 8
 _LONGEST = 4096
 _SPOTS = 6
 _FEWEST_SPOTS = 3
 _MOST_TRIED = 16
-_MOST_DIMENSIONS = 5
 _TWO_BYTES = 2
 
 
@@ -29,25 +27,12 @@ class RepeatedNumbers(NamedTuple):
 
 def repeats_in(tensor: Any) -> RepeatedNumbers | None:
     """Of a plain dense tensor on the host; None for any other, and where no repetition was found."""
-    import torch
-
-    if type(tensor) is not torch.Tensor or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
-        return None
-    size = tensor.numel() * tensor.element_size()
-    dense = size <= storage_of(tensor).nbytes()
-    if size < LEAST_BYTES or not dense or not 2 <= tensor.dim() <= _MOST_DIMENSIONS:
-        return None
-    if tensor.is_complex() or tensor.is_quantized or tensor.is_neg() or tensor.element_size() < _TWO_BYTES:
-        return None
-    plain = tensor.detach()
-    # NumPy does not know bfloat16: its bits are as good
-    try:
-        array = array_of(plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain)
-    except (RuntimeError, TypeError):  # torch without NumPy, or a type that NumPy does not know
+    array = dense_array(tensor)
+    if array is None or array.itemsize < _TWO_BYTES:
         return None
     found = [_times(array, *axes) for axes in permutations(range(array.ndim), 2)]
     times = max((each for each in found if each is not None), default=1.0)
-    return RepeatedNumbers(int(size * (1 - 1 / times)), times) if times > 1 else None
+    return RepeatedNumbers(int(array.size * array.itemsize * (1 - 1 / times)), times) if times > 1 else None
 
 
 def _times(array: Any, axis: int, along: int) -> float | None:

@@ -26,6 +26,7 @@ from gpuprof.capture.memory.referenced_names import ReferencedNames
 from gpuprof.capture.memory.repeated_content import RepeatedNumbers, repeats_in
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
 from gpuprof.capture.memory.storage_use import ParameterCopies, Shapes, StorageUse, shape_of
+from gpuprof.capture.memory.zero_content import ZeroNumbers, zeros_in
 from gpuprof.model.context import HeldTensors
 from gpuprof.units import NS_PER_MS
 
@@ -36,6 +37,8 @@ _MOST_OBJECTS = 50_000
 # of processor time: beside other work the same is found
 _MOST_NS = 40 * NS_PER_MS
 _MOST_GRAPHS_NS = 60 * NS_PER_MS
+# for the numbers of large tensors
+_MOST_CONTENT_NS = 40 * NS_PER_MS
 # while the cell runs
 _MOST_RUNNING_NS = 10 * NS_PER_MS
 _HOOKS_AT_STEP = 2
@@ -133,7 +136,7 @@ def held_tensors(
     own = {name: value for name, value in own.items() if name not in ("In", "Out")}
     mentions = ReferencedNames(own, source)
     now, others = hooked_names(namespace)
-    walk = _Walk({**(hooked or {}), **now}, ParameterCopies(modules_in(own)))
+    walk = _Walk({**(hooked or {}), **now}, ParameterCopies(modules_in(own)), "frame" if frames else "global")
     shared = _shared(own, namespace)
     # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well
     for used in (True, False):
@@ -168,10 +171,12 @@ class _HeldPart:
         self.tensors = self.graphs = 0
         self.shapes: Shapes = Counter()
         self.repeats = RepeatedNumbers(0, 1.0)
+        self.zeros = ZeroNumbers(0, 0.0, False)
         self.largest: tuple[int, tuple[int, ...]] = (0, ())
 
     def add(self, tensor: Any, fresh: list[tuple[Key, int]], *, look_inside: bool) -> None:
-        """A tensor and those of its storages that no name had yet; `look_inside` for numbers that come again."""
+        """A tensor and those of its storages that no name had yet; `look_inside` for zeros, and numbers that come
+        again."""
         import torch
 
         self.storages += fresh
@@ -182,12 +187,15 @@ class _HeldPart:
             self.shapes[shape_of(tensor)] += 1
         if look_inside:
             self.repeats = max(self.repeats, repeats_in(tensor) or self.repeats)
+            self.zeros = max(self.zeros, zeros_in(tensor) or self.zeros)
 
 
 class _Walk:
-    """Counts storages once, under the first name that reaches them."""
+    """Counts storages once, under the first name that reaches them. Of the names of the kind `looked_into` the content
+    of large tensors is looked at, too."""
 
-    def __init__(self, hooked: _Hooked, copies: ParameterCopies) -> None:
+    def __init__(self, hooked: _Hooked, copies: ParameterCopies, looked_into: str) -> None:
+        self._looked_into = looked_into
         self._hooked = hooked
         self._copies = copies
         self._use = StorageUse()
@@ -199,12 +207,13 @@ class _Walk:
         # tensors with a graph, by the name and kind that hold them
         self._graphs: dict[tuple[str, str], list[Any]] = {}
         self._until_ns = time.thread_time_ns() + _MOST_NS
+        self._content_ns = _MOST_CONTENT_NS
         self._most_graphs_ns = _MOST_GRAPHS_NS
 
     def hurry(self, most_ns: int) -> None:
-        """Take that long at most for what is left to claim, and as long for graphs."""
+        """Take that long at most for what is left to claim, and as long for graphs and for content."""
         self._until_ns = time.thread_time_ns() + most_ns
-        self._most_graphs_ns = most_ns
+        self._most_graphs_ns = self._content_ns = most_ns
 
     def found(self) -> tuple[HeldTensors, ...]:
         """The large rows; asked once: graphs are weighed last, when all that has a name is claimed."""
@@ -220,7 +229,10 @@ class _Walk:
         self, name: str, kind: str, value: Any, *, used: bool = False, hook: tuple[str, str] | None = None
     ) -> None:
         parts: dict[str, _HeldPart] = {}
+        before: Any = None
         for tensor in self._tensors(value, _DEPTH):
+            # what is in a gradient, the name did not make
+            gradient, before = before is not None and before.is_leaf and before.grad is tensor, tensor
             try:
                 storages = storages_of(tensor)
                 device = str(tensor.device)
@@ -231,7 +243,11 @@ class _Walk:
             fresh = [(key, size) for key, size in storages if key not in self._claimed]
             self._claimed.update(key for key, _ in fresh)
             if fresh:
-                parts.setdefault(device, _HeldPart()).add(tensor, fresh, look_inside=kind == "global")
+                look_inside = not gradient and kind == self._looked_into and self._content_ns > 0
+                began = time.thread_time_ns()
+                parts.setdefault(device, _HeldPart()).add(tensor, fresh, look_inside=look_inside)
+                if look_inside:
+                    self._paid_for_content(time.thread_time_ns() - began)
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(tensor)
         known = hook or (self._hooked.get(name) if kind == "global" else None)
@@ -255,9 +271,17 @@ class _Walk:
                     copied_bytes=copied,
                     repeated_bytes=part.repeats.bytes,
                     repeated_times=round(part.repeats.times, 1),
+                    zeros_bytes=part.zeros.bytes,
+                    zeros_share=round(part.zeros.share, 5),
+                    one_hot=part.zeros.one_hot,
                     shape=part.largest[1],
                 )
             )
+
+    def _paid_for_content(self, spent_ns: int) -> None:
+        """It has a time of its own: what names hold is listed in full all the same."""
+        self._content_ns -= spent_ns
+        self._until_ns += spent_ns
 
     def _weigh_graphs(self) -> None:
         graphs = GraphBytes(self._claimed, time.thread_time_ns() + self._most_graphs_ns)

@@ -4,8 +4,9 @@ What it finds
     Tensors that a name of the notebook holds at the end of the cell, and that make the peak higher than it need be, by
     at least a tenth of it. They are small views, each of which keeps the whole tensor that it was cut from; or many
     copies of a model's parameters; or one tensor that holds the same numbers again and again, such as overlapping
-    windows; or whole activations or outputs of which all that the text reads later is a mean, a maximum or one
-    position; or the items of a list that one later loop alone reads, one after the other.
+    windows, or almost only zeros, such as one-hot targets; or whole activations or outputs of which all that the text
+    reads later is a mean, a maximum or one position; or the items of a list that one later loop alone reads, one after
+    the other, also in a function that the list is given to.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
@@ -15,9 +16,10 @@ Why it costs
 What to do
     Of a part of a tensor keep `part.clone()`. Where only the mean of the copies is used, keep one running sum. Make
     windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`. Rows that
-    are all alike are `row.expand(n, -1)`. Reduce what a loop or a hook keeps before it keeps it:
-    `kept.append(x.mean(1))`. Where a later loop reads each item once, do its work in the loop that makes the item, and
-    keep only the result.
+    are all alike are `row.expand(n, -1)`. Instead of one-hot rows keep the class indices: `cross_entropy` takes them,
+    also with `label_smoothing`. Make other matrices of zeros sparse, or make the rows of each batch only. Reduce what a
+    loop or a hook keeps before it keeps it: `kept.append(x.mean(1))`. Where a later loop reads each item once, give it
+    a generator in place of the list, or do its work in the loop that makes the item, and keep only the result.
 
 When to leave it
     When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell.
@@ -40,12 +42,13 @@ from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHAR
 
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_CALLS = 3
+_LONGEST_TEXT = 60
 
 
 @dataclass(frozen=True)
 class _Needless:
     """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do. `lines` (1-based) of
-    the cell that show it."""
+    the cell that show it. `falls_bytes`: of the peak, where that is known apart from when memory grew."""
 
     kept: KeptTensors
     bytes: int
@@ -54,6 +57,7 @@ class _Needless:
     detail: str
     change: str
     lines: tuple[int, ...] = ()
+    falls_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class HeldBeyondNeed(Rule):
             )
         first = max(large, key=lambda each: each.bytes)
         saved = SavedMemory.of(memory, first.bytes, refilled=first.kept.refilled)
+        if first.falls_bytes is not None:
+            saved = SavedMemory(saved.place, first.falls_bytes, saved.peak_bytes)
         if saved.saved_bytes < self.saved_mib * MIB or saved.share < self.saved_share:
             return None
         severity = saved.severity(self.high_share, self.medium_share) if first.sure else Severity.LOW
@@ -124,7 +130,9 @@ class HeldBeyondNeed(Rule):
 
 def _needless(kept: KeptTensors, copies: float) -> list[_Needless]:
     """What the name need not hold, where the notebook is seen to fill or make it."""
-    filled = kept.filled or (kept.made and kept.function is None)
+    # of the variables of functions, what the text or the content alone shows
+    shown = kept.function is None or kept.read_once or kept.zeros_bytes
+    filled = kept.filled or (kept.made and shown)
     if kept.kind not in ("global", "frame") or not filled:
         return []
     name, found = kept.name, _reduced_later(kept)
@@ -139,6 +147,8 @@ def _needless(kept: KeptTensors, copies: float) -> list[_Needless]:
         found.append(_copies(kept))
     if kept.repeated_bytes:
         found.append(_repeated(kept, name))
+    if kept.zeros_bytes:
+        found.append(_zeros(kept))
     return found
 
 
@@ -204,6 +214,33 @@ def _repeated(kept: KeptTensors, name: str) -> _Needless:
     )
 
 
+def _zeros(kept: KeptTensors) -> _Needless:
+    whole, share = units.size(round(kept.zeros_bytes / kept.zeros_share)), units.percent(kept.zeros_share)
+    sparse = "a sparse tensor (`x.to_sparse_csr()`, which matrix products take as the first factor)"
+    each_batch = "make the rows of each batch only, in the loop or in the data set’s `__getitem__`"
+    if kept.one_hot:
+        taken = "`cross_entropy` takes them, also with `label_smoothing`. "
+        if kept.multiplied:
+            taken = "A product with one-hot rows takes rows of the other factor: `w[y]` instead of `one_hot @ w`. "
+        detail = "Each line of it has a single 1, which says no more than the index of a class."
+        change = (
+            f"Keep the class indices instead of `{kept.name}`. {taken}Where one-hot rows are needed, {each_batch}: "
+            "`F.one_hot(y[idx], classes)`."
+        )
+    else:
+        detail = "The other numbers are spread over its rows."
+        change = f"Make `{kept.name}` {sparse}, or {each_batch}."
+    return _Needless(
+        kept,
+        kept.zeros_bytes,
+        kept.one_hot or kept.in_parts or kept.multiplied,
+        f"`{kept.name}` holds {whole}, of which {share} are zeros",
+        detail,
+        change,
+        falls_bytes=kept.making_bytes,
+    )
+
+
 def _reduced_later(kept: KeptTensors) -> list[_Needless]:
     """Where a loop or a hook keeps whole tensors of which only reductions are read."""
     left = kept.later.left_share(kept.shape, kept.tensors) if kept.later and kept.shape and kept.lines else None
@@ -236,19 +273,41 @@ def _read_later(kept: KeptTensors, once: SingleRead) -> _Needless:
     whole, items = kept.bytes + kept.together_bytes, max(kept.tensors // once.parts, 1)
     names = " and ".join(f"`{name}`" for name in sorted(once.names, key=lambda each: each != kept.name))
     shape = "×".join(map(str, kept.shape or ()))
-    verb, them, need = ("holds", "it", "is") if len(once.names) == 1 else ("hold", "them", "are")
+    verb, them = ("holds", "it") if len(once.names) == 1 else ("hold", "them")
+    reader = f"one loop in `{once.given_to}`" if once.given_to else "one later loop"
     return _Needless(
         kept,
         # one item is alive at a time
         whole - whole // items,
         True,
-        f"{names} {verb} {units.size(whole)} that one later loop reads item by item",
+        f"{names} {verb} {units.size(whole)} that {reader} reads item by item",
         f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}, put into it at "
         f"{_at(once.filled)}. Nothing but the loop at line {once.read_in} reads {them}, one item at a time, and it "
         "keeps only what it makes of each.",
+        _as_it_is_made(once, names, them),
+        tuple(sorted({once.made_in, once.read_in})),
+    )
+
+
+def _as_it_is_made(once: SingleRead, names: str, them: str) -> str:
+    """The change: each item is read as soon as it is made."""
+    need = "is" if them == "it" else "are"
+    unless = f"{names} {need} then not needed, unless a later cell reads {them}."
+    text = once.source.text if len(once.names) == 1 else ""
+    if text and len(text) <= _LONGEST_TEXT:
+        to = f"to `{once.given_to}`" if once.given_to else f"to the loop at line {once.read_in}"
+        itself = f"Give `{text}` itself {to}, without a list of it"
+        if once.source.comprehension:
+            itself = f"Give the comprehension at line {once.made_in} {to} as a generator, `({text[1:-1]})`"
+        return f"{itself}: each item is then made when the loop asks for it, and one is held at a time. {unless}"
+    if once.given_to:
+        return (
+            f"Make the loop at line {once.made_in} a function that yields each item in place of putting it into "
+            f"{names}, and give that generator to `{once.given_to}`. {unless}"
+        )
+    return (
         f"Do the work of the loop at line {once.read_in} in the loop at line {once.made_in}, on each item as soon as "
-        f"it is made, and keep only the result. {names} {need} then not needed, unless a later cell reads {them}.",
-        (once.made_in, once.read_in),
+        f"it is made, and keep only the result. {unless}"
     )
 
 

@@ -7,8 +7,10 @@ import pytest
 from gpuprof.analyses.memory.holder_text import (
     goes_backward,
     is_combined,
+    is_multiplied,
     is_refilled,
     is_used_in_parts,
+    last_made,
     lines_of_methods,
     made_lines,
 )
@@ -101,3 +103,16 @@ def test_methods_of_a_class_of_the_text() -> None:
     assert lines_of_methods(CLASS, "recorder") == (5,)
     assert lines_of_methods(CLASS, "other") == ()
     assert lines_of_methods("recorder = Recorder()", "recorder") == ()
+
+
+def test_the_lines_of_the_last_statement_that_makes_it() -> None:
+    source = "x = load()\nx = one_hot(\n    x,\n).float()\nprint(x)"
+    assert list(last_made(source, "x")) == [2, 3, 4] and list(last_made(source, "y")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "multiplied"),
+    [("a @ h", True), ("a.mm(h)", True), ("torch.matmul(a, h)", True), ("h @ a", False), ("a * h", False)],
+)
+def test_what_is_the_first_factor_of_a_product(source: str, multiplied: bool) -> None:
+    assert is_multiplied(source, "a") is multiplied

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.rounds.f import h09_liver_volumes as volumes
+from benchmarks.rounds.h import l11_sgld as sgld
 from gpuprof.analyses.memory.single_reads import single_read
 
 HELD = "xs = []\nfor b in data:\n    xs.append(net(b))\n"
@@ -129,3 +130,120 @@ def test_another_cell_may_need_it() -> None:
     assert single_read([text, "ys = 3"], "xs") is not None
     assert single_read([text, "print(xs[0])"], "xs") is None
     assert single_read(["for x in (", text], "xs") is None
+
+
+MADE = """def sample(seen):
+    for b in data:
+        x = net(b)
+        seen.append(x.mean().item())
+        yield x, 3
+"""
+MEAN = """def mean(pairs, start=0):
+    total, n = start, 0
+    for x, k in pairs:
+        total += f(x) * k
+        n += 1
+    return total / n
+"""
+WEIGHTS = """def sample():
+    for b in data:
+        for p in net.parameters():
+            p.add_(b)
+        yield net(b)
+def mean(xs):
+    for x in xs:
+        print(net(x))
+xs = list(sample())
+mean(xs)
+"""
+LISTED = "seen = []\nxs = list(sample(seen))\n"
+
+
+def test_a_list_of_a_generator_given_to_a_function() -> None:
+    found = single_read([sgld.FAULTY], "posterior")
+    assert found is not None and (found.made_in, found.filled, found.read_in) == (81, (81,), 69)
+    assert (found.given_to, found.source.text, found.names) == ("predictive", "sgld(energy)", ("posterior",))
+    assert single_read([sgld.CURED], "posterior") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MADE + MEAN + LISTED + "print(mean(xs), seen[-1])",
+        MADE + MEAN + LISTED + "m = mean(start=1, pairs=xs)",
+        MADE + MEAN.replace("def", "@torch.no_grad()\ndef", 1) + LISTED + "m = mean(xs)",
+        MADE + MEAN.replace("in pairs", "in tqdm(pairs, total=len(pairs))") + LISTED + "m = mean(xs)",
+        MADE + MEAN.replace("x, k in pairs", "i, (x, k) in enumerate(pairs)") + LISTED + "m = mean(xs)",
+        "def best(xs):\n    return max(f(x) for x in xs)\nxs = [net(b) for b in data]\nprint(best(xs))",
+        "def best(ys):\n    return max(f(x) for x in ys)\n" + HELD + "print(best(xs))",
+        "def main():\n    xs = list(sample([]))\n    return mean(xs)\n" + MADE + MEAN + "main()",
+        MADE + LISTED + "for x, k in xs:\n    metric.update(x)",
+        MADE + MEAN + "seen = []\nwith torch.no_grad():\n    xs = list(sample(seen))\n    m = mean(xs)",
+    ],
+)
+def test_one_loop_of_a_function_reads_it(text: str) -> None:
+    assert single_read([text], "xs", "main" if "main()" in text else None) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MADE + MEAN + LISTED + "m = mean(xs)\nprint(xs[0])",
+        MADE + MEAN + LISTED + "a, b = mean(xs), mean(xs)",
+        MADE + MEAN + LISTED + "a = mean(xs)\nfor x, k in xs:\n    f(x)",
+        MADE + MEAN + LISTED + "for epoch in range(3):\n    print(mean(xs))",
+        MADE + MEAN + LISTED + "print(len(xs))\nm = mean(xs)",
+        MADE + MEAN + LISTED + "xs.sort(key=f)\nm = mean(xs)",
+        MADE + MEAN + LISTED + "m = mean(*xs)",
+        MADE + MEAN + LISTED + "m = mean(sorted(xs))",
+        MADE + MEAN + LISTED + "m = other(xs)",
+        # what the generator changes is read on the way
+        MADE + MEAN + LISTED + "print(sum(seen))\nm = mean(xs, len(seen))",
+        MADE + MEAN + LISTED + "k = seen[-1]\nm = mean(xs)",
+        # the function needs more than one item at a time, or in another order
+        MADE + MEAN.replace("total / n", "total / len(pairs)") + LISTED + "m = mean(xs)",
+        MADE + MEAN.replace("in pairs", "in reversed(pairs)") + LISTED + "m = mean(xs)",
+        MADE + MEAN.replace("start, 0", "pairs[0], 0") + LISTED + "m = mean(xs)",
+        MADE + MEAN.replace("total / n", "total, pairs") + LISTED + "m = mean(xs)",
+        MADE
+        + "def mean(pairs):\n    for _ in range(3):\n        for x, k in pairs:\n            f(x)\n"
+        + LISTED
+        + "mean(xs)",
+        MADE
+        + "def mean(pairs):\n    kept = []\n    for x, k in pairs:\n        kept.append(x)\n"
+        + LISTED
+        + "mean(xs)",
+        MADE + "def mean(pairs):\n    for x, k in pairs:\n        return x\n" + LISTED + "mean(xs)",
+        MADE + "def mean(pairs):\n    for x, k in pairs:\n        yield f(x)\n" + LISTED + "mean(xs)",
+        MADE + MEAN.replace("def", "@lru_cache\ndef", 1) + LISTED + "m = mean(xs)",
+        "def best(ys):\n    return max(f(x) for x in ys.values())\nxs = {b: net(b) for b in data}\nprint(best(xs))",
+        # a generator would run in another context
+        MADE + MEAN + "seen = []\nwith torch.no_grad():\n    xs = list(sample(seen))\nm = mean(xs)",
+        MADE + MEAN + "with open(path) as file:\n    xs = list(sample(file))\nm = mean(xs)",
+        MADE.replace("yield", "x.sum().backward()\n        yield")
+        + MEAN.replace("def", "@torch.no_grad()\ndef", 1)
+        + LISTED
+        + "m = mean(xs)",
+        # the items are there anyway
+        MADE.replace("seen.append(x.mean().item())", "seen.append(x)") + MEAN + LISTED + "m = mean(xs)",
+        "def sample(seen):\n    return [net(b) for b in data]\n" + MEAN + LISTED + "m = mean(xs)",
+        MEAN + "pairs = [net(b) for b in data]\nxs = list(pairs)\nm = mean(xs)",
+        # a model that is trained between two items is used
+        MADE.replace("x = net(b)", "x = net(b)\n        opt.step()")
+        + "def mean(xs, net):\n    for x, k in xs:\n        print(net(x))\n"
+        + LISTED
+        + "mean(xs, net)",
+        WEIGHTS,
+    ],
+)
+def test_the_function_or_the_text_needs_the_list(text: str) -> None:
+    assert single_read([text], "xs") is None
+
+
+def test_what_stands_between_keeps_its_place() -> None:
+    found = single_read([MADE + LISTED + "print(seen[-1])\nfor x, k in xs:\n    metric.update(x)"], "xs")
+    assert found is not None and not found.source.text
+    closed = single_read(
+        [MADE + "with open(p) as f:\n    xs = list(sample(f))\nfor x, k in xs:\n    metric.update(x)"], "xs"
+    )
+    assert closed is not None and not closed.source.text

@@ -11,6 +11,7 @@ from gpuprof.capture.base.tensor_memory import address_of, array_of, storage_of
 from gpuprof.capture.loading.padding import padding_of
 from gpuprof.capture.loading.sample_repeats import SampleRepeats
 from gpuprof.capture.memory.repeated_content import repeats_in
+from gpuprof.capture.memory.zero_content import zeros_in
 from tests.support.looked_runs import looked_at
 
 
@@ -25,7 +26,9 @@ def padded(tensor: torch.Tensor) -> None:
     assert padding_of({"attention_mask": (tensor > 0.5).long()}) is not None
 
 
-@pytest.mark.parametrize("ours", [storages_of, compared, padded, repeats_in, address_of, storage_of, array_of])
+@pytest.mark.parametrize(
+    "ours", [storages_of, compared, padded, repeats_in, zeros_in, address_of, storage_of, array_of]
+)
 def test_what_we_read_ourselves_is_no_read_outside_of_torch(ours: Callable[[torch.Tensor], Any]) -> None:
     """Else the close look could not say any more who reads a result."""
 

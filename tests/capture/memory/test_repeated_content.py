@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from gpuprof.capture.memory.repeated_content import LEAST_BYTES, repeats_in
+from gpuprof.capture.memory.dense_arrays import LEAST_BYTES
+from gpuprof.capture.memory.repeated_content import repeats_in
 from gpuprof.capture.memory.tensor_references import held_tensors
 
 

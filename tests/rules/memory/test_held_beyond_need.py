@@ -121,6 +121,72 @@ def test_a_later_loop_over_little(facts: dict[str, Any]) -> None:
     assert check(LOOP + "for x in outputs:\n    metric.update(x)", **facts) is None
 
 
+GENERATED = """def scans():
+    for x in loader:
+        yield net(x)
+def score(outputs):
+    total = 0
+    for x in outputs:
+        total += f(x)
+    return total
+"""
+
+
+def test_what_a_function_goes_through_once() -> None:
+    finding = found(GENERATED + "outputs = list(scans())\nprint(score(outputs))")
+    assert plain(finding.title) == "`outputs` holds 4.00 GiB that one loop in `score` reads item by item"
+    assert finding.where.lines == (6, 9) and "Give `scans()` itself to `score`, without a list" in finding.change
+    comprehended = found(GENERATED + "outputs = [net(x) for x in loader]\nprint(score(outputs))")
+    assert (
+        "Give the comprehension at line 9 to `score` as a generator, `(net(x) for x in loader)`" in comprehended.change
+    )
+    assert (
+        "the loop at line 10 a function that yields each item"
+        in found(GENERATED + "outputs = []\nfor x in loader:\n    outputs.append(net(x))\nprint(score(outputs))").change
+    )
+
+
+def test_a_loop_over_a_list_of_a_loader() -> None:
+    change = found("outputs = list(loader)\nfor x in outputs:\n    metric.update(x)").change
+    assert "Give `loader` itself to the loop at line 2, without a list of it" in change
+
+
+ZEROS = {"tensors": 1, "zeros_bytes": 3 * GIB, "zeros_share": 0.9996, "one_hot": True}
+ONE_HOT = "outputs = F.one_hot(y, 2500).float()\nfor i in batches:\n    train(x[i], outputs[i])"
+
+
+def test_one_hot_targets_of_a_whole_data_set() -> None:
+    finding = found(ONE_HOT, **ZEROS)
+    assert plain(finding.title) == "`outputs` holds 3.00 GiB, of which 99.9 % are zeros"
+    assert finding.severity is Severity.HIGH and finding.where.lines == (1,)
+    assert finding.evidence["needless_bytes"] == finding.evidence["saved_bytes"] == 3 * GIB
+    assert "`cross_entropy` takes them, also with `label_smoothing`" in finding.change
+
+
+def test_other_matrices_of_zeros() -> None:
+    spread = ZEROS | {"one_hot": False}
+    assert "sparse tensor (`x.to_sparse_csr()`" in found("outputs = graph()\nh = outputs @ h", **spread).change
+    assert found("outputs = graph()\nh = outputs @ h", **spread).severity is Severity.HIGH
+    # it may be needed as it is
+    assert found("outputs = graph()\nh = f(outputs)", **spread).severity is Severity.LOW
+    assert "`w[y]` instead of `one_hot @ w`" in found("outputs = graph()\nh = outputs @ h", **ZEROS).change
+
+
+def test_zeros_of_the_variable_of_a_function() -> None:
+    source = "def train():\n    outputs = F.one_hot(y, 2500).float()\n    fit(outputs)\ntrain()"
+    assert found(source, "outputs in train()", kind="frame", **ZEROS).where.lines == (2,)
+
+
+@pytest.mark.parametrize("facts", [{"zeros_bytes": GIB // 2}, {"zeros_bytes": 50 << 20}, {"kind": "module"}])
+def test_zeros_that_matter_little(facts: dict[str, Any]) -> None:
+    """Less than a tenth of the peak, or than 100 MiB; or what a model has."""
+    assert check(ONE_HOT, **(ZEROS | facts)) is None
+
+
+def test_zeros_that_another_cell_made() -> None:
+    assert check("for i in batches:\n    train(x[i], outputs[i])", **ZEROS) is None
+
+
 COPIES = """kept = []
 for epoch in range(60):
     train()
