@@ -17,7 +17,7 @@ import numpy as np
 
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
-from gpuprof.capture.look.guard_level import GuardLevel, guarded, outside_frame
+from gpuprof.capture.look.guard_level import GuardLevel, guarded, outside_frame, transformed
 from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads
@@ -170,6 +170,8 @@ class CloseLook:
         function that ran when the look began."""
         if not self.asleep:
             return True
+        if transformed():
+            return False
         frame = outside_frame()
         outer = anywhere and self._level is not None and frame is not None and self._level.had(frame)
         if guarded() and not outer:

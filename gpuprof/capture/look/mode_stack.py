@@ -21,6 +21,8 @@ def in_the_way() -> str | None:
         return "a dispatch mode of the cell's is active"
     if torch._C._current_graph_task_id() != -1:
         return "a backward pass runs"
+    if guard_level.transformed():
+        return "a transform of torch.func runs"
     if torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
         return "a CUDA graph is being captured"
     if torch.jit.is_tracing() or torch.compiler.is_compiling():
@@ -80,7 +82,7 @@ def remove(mode: Any, *, lift: bool = False) -> bool:
     import torch
     from torch.utils import _python_dispatch
 
-    if torch._C._current_graph_task_id() != -1:
+    if torch._C._current_graph_task_id() != -1 or guard_level.transformed():
         return False
     count = torch._C._len_torch_dispatch_stack()
     stack = [torch._C._get_dispatch_stack_at(each) for each in range(count)]
