@@ -10,7 +10,8 @@ from typing import NamedTuple
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 _MOST_NAMES = 60
 _MOST_DEPTH = 3
-_MOST_CHARACTERS = 200_000
+# 20 ms of parsing
+_MOST_CHARACTERS = 60_000
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 Chain = tuple[str, ...]
 
@@ -32,15 +33,26 @@ def names_read(source: str) -> list[NamesRead]:
     `self.frame.iloc[i]` reads `self`, `self.frame`, `self.frame.iloc` and `i`. Empty for a text that is not Python, or
     too long.
     """
+    tree = tree_of(source)
+    return [] if tree is None else names_of(tree)
+
+
+def tree_of(source: str) -> ast.Module | None:
+    """The syntax tree; None for a text that is not Python, or too long.
+
+    Python 3.11 cannot make two at a time: where another one is begun meanwhile, in a callback or on another thread, the
+    first one fails with a SystemError.
+    """
     if len(source) > _MOST_CHARACTERS:
-        return []
+        return None
     try:
-        return _of_tree(ast.parse(_MAGIC.sub(r"\1pass", source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        return ast.parse(_MAGIC.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
+        return None
 
 
-def _of_tree(tree: ast.Module) -> list[NamesRead]:
+def names_of(tree: ast.Module) -> list[NamesRead]:
+    """What `names_read` says of its text."""
     outside = [_read(node, (), False) for node in tree.body if not isinstance(node, _Function | ast.ClassDef)]
     functions = [node for node in ast.walk(tree) if isinstance(node, _Function)]
     return outside + [_read(node, _given(node.args), True) for node in functions]

@@ -8,9 +8,11 @@ functions that run. Names of the notebook's that no look fell on are looked at o
 
 from __future__ import annotations
 
+import ast
 import linecache
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
@@ -21,7 +23,7 @@ from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.notebook_files import is_users
 from gpuprof.capture.base.signal import Signal, WatchedCell
-from gpuprof.capture.lines.names_read import Chain
+from gpuprof.capture.lines.names_read import Chain, tree_of
 from gpuprof.capture.lines.operand_facts import attribute, facts_of
 from gpuprof.capture.lines.operands_seen import NameScope, OperandsSeen
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
@@ -47,6 +49,8 @@ class OperandWatch(Signal):
         super().__init__(cell)
         self._seen = OperandsSeen()
         self._wanted: set[str] = set()
+        self._texts: deque[tuple[str, str]] = deque()
+        self._trees: deque[tuple[str, ast.Module]] = deque()
         self._library: dict[str, bool] = {}
         self._began_ns = self._cost_ns = self._looks = 0
         self._running = False
@@ -70,12 +74,14 @@ class OperandWatch(Signal):
                     self._note_outer(scope, namespace)
 
     def tick(self, resident_bytes: int = 0) -> None:
-        """Read the texts that were asked for, here and not on the main thread, then ask for a look."""
+        """Read the texts that were asked for, here as far as possible and not on the main thread; ask for a look."""
         if not self._running:
             return
         while self._wanted:
             filename = self._wanted.pop()
-            self._seen.read(filename, "".join(linecache.getlines(filename)))
+            self._texts.append((filename, "".join(linecache.getlines(filename))))
+        while self._trees:
+            self._seen.read_tree(*self._trees.popleft())
         allowed = max(_SHARE * (time.perf_counter_ns() - self._began_ns), _FEWEST_NS)
         if self._cost_ns <= allowed:
             self._next_look.ask()
@@ -87,6 +93,11 @@ class OperandWatch(Signal):
     def _look(self) -> None:
         if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
             return
+        if self._texts and not _parses(sys._getframe()):
+            # on the main thread: beside this one, a text that the cell parses just then would fail
+            filename, text = self._texts.popleft()
+            if (tree := tree_of(text)) is not None:
+                self._trees.append((filename, tree))
         began = time.thread_time_ns()
         self._looks += 1
         frame: FrameType | None = sys._getframe(1)
@@ -119,6 +130,15 @@ class OperandWatch(Signal):
         """The notebook's names in a function that was never looked at."""
         if not scope.looks:
             scope.note(lambda chain: (False, None) if scope.owns(chain[0]) else _value(chain, {}, namespace))
+
+
+def _parses(frame: FrameType | None) -> bool:
+    """Whether Python's parser is at work further up the stack."""
+    while frame is not None:
+        if frame.f_code.co_filename == ast.__file__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _with_variables(frame: FrameType, use: Callable[[_Variables], None]) -> None:

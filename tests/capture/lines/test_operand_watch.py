@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import gc
 import sys
 import weakref
@@ -268,3 +269,12 @@ def test_looks_stop_at_their_share_of_the_time(watch: OperandWatch, monkeypatch:
     watch.tick()
     watch.tick()
     assert len(asked) == 1
+
+
+def test_a_text_is_not_parsed_while_another_one_is(watch: OperandWatch) -> None:
+    """GIVEN a look that comes within `ast.parse`: Python 3.11 would fail to make the tree that it has begun."""
+    watch._texts.append(("other.py", "a = 1\n"))
+    exec(compile("look()", ast.__file__, "exec"), {"look": watch._look})
+    assert watch._texts and not watch._trees
+    watch._look()
+    assert not watch._texts and [filename for filename, _ in watch._trees] == ["other.py"]
