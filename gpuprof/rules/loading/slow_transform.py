@@ -2,7 +2,8 @@
 
 What it finds
     The steps wait for data, more workers cannot hide that, and one transform of the dataset takes at least half of the
-    time in which its samples are read and collated, computing. The first batches of each process are timed.
+    time in which its samples are read and collated, computing. The first batches of each process are timed. Where
+    samples were seen to differ from pass to pass, it is a minor finding: what is random cannot be done once.
 
 Why it costs
     Every sample goes through it, in every epoch, on the host. As long as batches are the bottleneck, a step is as long
@@ -26,7 +27,8 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.sample_cost import SampleCost
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.model.context import Loader
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.loading.sample_making import loading_evidence, loading_saving, stalled, without_times
 from gpuprof.rules.saving.scope import Scope, graded
@@ -63,7 +65,7 @@ class SlowTransform(Rule):
         whole = (loading.sample_ns + loading.collate_ns) / loading.samples
         return Finding(
             rule=self.name,
-            severity=graded(scope.share(cost.stall_ns or 0), self.high_share),
+            severity=graded(scope.share(cost.stall_ns or 0), self.high_share) if not _changes(loader) else Severity.LOW,
             title=f"The transform `{slowest.name}` takes {units.percent(share)} of the time in which batches are made",
             explanation=(
                 f"A sample of `{loading.source}` takes {units.duration(whole)}, {units.duration(each)} of it in "
@@ -86,3 +88,8 @@ class SlowTransform(Rule):
             ),
             saving=loading_saving(results, share, f"upper bound: `{slowest.name}` costs the host nothing"),
         )
+
+
+def _changes(loader: Loader | None) -> bool:
+    """Whether the same index gave another sample in a later pass."""
+    return loader is not None and loader.samples_same < loader.samples_compared

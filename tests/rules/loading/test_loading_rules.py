@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -122,3 +123,13 @@ def test_a_wait_saves_at_most_itself_however_long_the_steps_waited_for_a_core() 
     found = _stall(_waits(*[5.0] * 10, core_wait=50.0))
     assert found is not None and found.saving is not None
     assert found.saving.high_ns == pytest.approx(10 * 5e6)
+
+
+@pytest.mark.parametrize(("same", "severity"), [(64, Severity.HIGH), (0, Severity.LOW), (63, Severity.LOW)])
+def test_a_transform_of_random_changes_cannot_be_done_once(same: int, severity: Severity) -> None:
+    trace = slow_transform.fires()
+    (loader,) = trace.context.loaders
+    changed = msgspec.structs.replace(loader, samples_compared=64, samples_same=same)
+    context = msgspec.structs.replace(trace.context, loaders=(changed,))
+    found = SlowTransform().check(Results(replace(trace, context=context)))
+    assert isinstance(found, Finding) and found.severity is severity
