@@ -85,7 +85,7 @@ def memory_words(found: CellMemory) -> str:
     held = f"{size(found.start_bytes)} when the cell began, at most {size(found.peak_bytes)} ({_where(found.peak)})"
     if found.rest_bytes is not None:
         held += (
-            f" while it was recorded, which takes memory itself, and {size(found.rest_bytes)} in the rest of the cell"
+            f" during the recording, which itself takes memory, and {size(found.rest_bytes)} in the rest of the cell"
         )
     grown = "; ".join(f"{size(each.bytes)} at {_where(each)}" for each in found.grown)
     return f"Resident memory of the process: {held}.{f' It grew by {grown}.' if grown else ''}"

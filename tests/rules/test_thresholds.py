@@ -300,12 +300,6 @@ EDGES = (
     Edge("round_trips", "low_share", lambda c, x: c.looked(x), 4.9, 5, LOW, MEDIUM),
     Edge("round_trips", "high_share", lambda c, x: c.looked(x), 14.9, 15, MEDIUM, HIGH),
     Edge("round_trips", "seen_share", lambda c, x: c.looked(10, operators_share=x), 0.79, 0.8, ABSTAINS, MEDIUM),
-    # of batches of ten samples, beside 100 ms of training each; nine of ten passes, but for 10 µs a sample
-    Edge("samples_made_again", "cell_share", lambda c, x: c.epochs(x, training_ms=100), 9.8, 9.9, None, MEDIUM),
-    Edge("samples_made_again", "high_share", lambda c, x: c.epochs(x, training_ms=100), 28.5, 29, MEDIUM, HIGH),
-    Edge("samples_made_again", "sample_us", lambda c, x: c.epochs(5, c.loader(batch_size=x)), 101, 100, None, HIGH),
-    Edge("samples_made_again", "compared",
-         lambda c, x: c.epochs(5, c.loader(samples_compared=x, samples_same=x)), 15, 16, None, HIGH),
     Edge("slow_transform", "transform_share", lambda c, x: c.loop(c.timed(resize_ms=x)), 1.99, 2, None, HIGH),
     Edge("slow_transform", "processors_used", lambda c, x: c.loop(c.timed(cpu_share=x)), 0.49, 0.5, None, HIGH),
     # peaks on a device of 16 GiB

@@ -13,6 +13,7 @@ from gpuprof.model.readings import DeviceFacts, ReadingLog
 from gpuprof.model.trace import Trace
 from tests.rules.cases.distributed import rank_straggler
 from tests.rules.cases.host import python_loop_over_slices
+from tests.rules.cases.loading import samples_made_again as made
 from tests.rules.cases.loading import slow_transform
 from tests.rules.cases.memory import empty_cache_in_step, tensors_held_by_notebook
 from tests.rules.cases.training import dense_embedding_gradients
@@ -321,6 +322,13 @@ EDGES = (
     # the first is left out
     Edge("rank_straggler", "steps", lambda c, x: ranks(x), 5, 6, ABSTAINS, MEDIUM),
     # of a step of 100 ms
+    # of batches of ten samples, beside 100 ms of training each; nine of ten passes, but for 10 µs a sample
+    Edge("samples_made_again", "cell_share", lambda c, x: made.epochs(x, training_ms=100), 9.8, 9.9, None, MEDIUM),
+    Edge("samples_made_again", "high_share", lambda c, x: made.epochs(x, training_ms=100), 28.5, 29, MEDIUM, HIGH),
+    Edge("samples_made_again", "sample_us",
+         lambda c, x: made.epochs(5, made.loader(batch_size=x)), 101, 100, None, HIGH),
+    Edge("samples_made_again", "compared",
+         lambda c, x: made.epochs(5, made.loader(samples_compared=x, samples_same=x)), 15, 16, None, HIGH),
     Edge("slow_transform", "stall_share", lambda c, x: waiting(x), 4.99, 5, None, MEDIUM),
     Edge("slow_transform", "high_share", lambda c, x: waiting(x), 19.9, 20, MEDIUM, HIGH),
     Edge("slow_transform", "samples", lambda c, x: waiting(60, x), 19, 20, ABSTAINS, HIGH),

@@ -27,16 +27,6 @@ class NamesRead(NamedTuple):
     in_function: bool
 
 
-def names_read(source: str) -> list[NamesRead]:
-    """Of each function and of each statement of the text, functions inside others after them.
-
-    `self.frame.iloc[i]` reads `self`, `self.frame`, `self.frame.iloc` and `i`. Empty for a text that is not Python, or
-    too long.
-    """
-    tree = tree_of(source)
-    return [] if tree is None else names_of(tree)
-
-
 def tree_of(source: str) -> ast.Module | None:
     """The syntax tree; None for a text that is not Python, or too long.
 
@@ -52,7 +42,17 @@ def tree_of(source: str) -> ast.Module | None:
 
 
 def names_of(tree: ast.Module) -> list[NamesRead]:
-    """What `names_read` says of its text."""
+    """Of each function and of each statement of the text, functions inside others after them.
+
+    `self.frame.iloc[i]` reads `self`, `self.frame`, `self.frame.iloc` and `i`. Empty for too deep a tree.
+    """
+    try:
+        return _of_tree(tree)
+    except RecursionError:
+        return []
+
+
+def _of_tree(tree: ast.Module) -> list[NamesRead]:
     outside = [_read(node, (), False) for node in tree.body if not isinstance(node, _Function | ast.ClassDef)]
     functions = [node for node in ast.walk(tree) if isinstance(node, _Function)]
     return outside + [_read(node, _given(node.args), True) for node in functions]

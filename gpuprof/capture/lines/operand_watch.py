@@ -81,7 +81,7 @@ class OperandWatch(Signal):
             filename = self._wanted.pop()
             self._texts.append((filename, "".join(linecache.getlines(filename))))
         while self._trees:
-            self._seen.read_tree(*self._trees.popleft())
+            self._seen.read(*self._trees.popleft())
         allowed = max(_SHARE * (time.perf_counter_ns() - self._began_ns), _FEWEST_NS)
         if self._cost_ns <= allowed:
             self._next_look.ask()

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gpuprof.capture.lines.names_read import Chain, NamesRead, names_of, names_read
+from gpuprof.capture.lines.names_read import Chain, NamesRead, names_of
 from gpuprof.capture.lines.operand_facts import OperandFacts, facts_of
 from gpuprof.model.operands import Operand
 
@@ -19,18 +19,14 @@ _Value = Callable[[Chain], tuple[bool, Any]]
 
 
 class OperandsSeen:
-    """All scopes of all files; `read` and `read_tree` are for the watching thread, the rest for the main one."""
+    """All scopes of all files; `read` is for the watching thread, the rest for the main one."""
 
     def __init__(self) -> None:
         self._scopes: dict[str, list[NameScope]] = {}
         self._at: dict[tuple[str, int], NameScope | None] = {}
 
-    def read(self, filename: str, source: str) -> None:
-        """Find the names in the text of a file."""
-        self._scopes[filename] = [NameScope(each) for each in names_read(source)]
-
-    def read_tree(self, filename: str, tree: ast.Module) -> None:
-        """The same of its syntax tree."""
+    def read(self, filename: str, tree: ast.Module) -> None:
+        """Find the names in the syntax tree of a file."""
         self._scopes[filename] = [NameScope(each) for each in names_of(tree)]
 
     def scopes(self, filename: str) -> list[NameScope]:

@@ -68,7 +68,10 @@ class DrawnIndices:
     def draws(self, iterator: Any, indices: Any) -> None:
         """It asks for the samples of these indices."""
         queue = self._drawn.setdefault(iterator, deque())
-        if len(queue) < _MOST_AHEAD:
+        if len(queue) >= _MOST_AHEAD:
+            # its batches are not seen to come: from here on nothing is known of it
+            self._drawn[iterator] = deque(maxlen=0)
+        else:
             queue.append(tuple(indices) if _plain(indices) and getattr(iterator, "_in_order", True) else None)
 
     def next_of(self, iterator: Any) -> tuple[int, ...] | None:

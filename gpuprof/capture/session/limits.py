@@ -23,7 +23,7 @@ _USUAL_EVENTS_PER_S, _MOST_EVENTS_PER_S = 730_000, 3_200_000
 _HELD_NS = NS_PER_S // 2
 _HELD_STEPS = 1.5
 _SHARE_OF_FREE = 0.5
-# of the machine's free memory, held and not used: a step or two of a cell that grows by tensors of 16 MB
+# of the machine's free memory, held but not used
 _UNUSED_SHARE_OF_FREE = 1 / 8
 _LEAST_UNUSED_BYTES, _MOST_UNUSED_BYTES = 1024**3, 4 * 1024**3
 # A heap that falls by this share of what it rose holds the cell's own tensors or graph.
@@ -34,7 +34,7 @@ _TENSORS = 1.3
 
 
 class UnusedHeap:
-    """Whether recording spoils the heap: what the process holds, and nobody uses.
+    """Whether the recording fragments the heap: memory that the process holds and nobody uses.
 
     torch's profiler keeps its records on the heap, between large tensors that come and go. The next tensor finds no
     room there, and takes new memory: with tensors of 16 MB a process of 0.7 GB grew to 12.6 GB, and steps took 12 times
@@ -53,7 +53,7 @@ class UnusedHeap:
         )
 
     def passed(self, resident_bytes: int, in_use_bytes: int) -> bool:
-        """Whether it has grown by more than is to be borne."""
+        """Whether it has grown past the limit."""
         return resident_bytes - in_use_bytes - self._base_bytes > self._most_bytes
 
 

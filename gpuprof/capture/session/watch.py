@@ -291,8 +291,8 @@ class Watch:
             return
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
         self._held_bytes = self._held_bytes if held is None else held
-        spoiled = held is not None and self._unused.passed(resident_bytes, held)
-        over = "bytes" if spoiled or (held is not None and self._limit.passed(held)) else None
+        fragmented = held is not None and self._unused.passed(resident_bytes, held)
+        over = "bytes" if fragmented or (held is not None and self._limit.passed(held)) else None
         self._window.check(over or ("even work" if self._shows_enough() else None))
 
     def _without_steps(self) -> bool:

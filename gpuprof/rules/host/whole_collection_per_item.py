@@ -42,7 +42,7 @@ _TITLES = {
     Family.MEMBERS: "{kind} is searched in full {often}",
     Family.JOIN: "{kind} is copied each time something is added",
     Family.REREAD: "{kind} grows and is read in full {often}",
-    Family.TOTAL: "A part of {kind} is summed anew {often}",
+    Family.TOTAL: "A part of {kind} is summed again {often}",
 }
 _CHANGES = {
     Family.SEARCH: "Make the positions of `{name}` once, before the loop "

@@ -32,7 +32,7 @@ from gpuprof.rules.saving.scope import graded, worst
 
 _LINES = 3
 _ERRORS = 2
-# reading a finished sample from a list, and its part of stacking a batch, which is there before and after
+# assumed: to read a finished sample from a list
 _READING_NS = 10_000
 _AT_WORST = 0.8
 # of the machine's memory

@@ -122,8 +122,8 @@ _CHANGES = {
     ),
     Algorithm.COLUMNS: (
         "Transpose the matrix once, before the loop (`x = x.T.contiguous()`), and take rows at {where}: `x[idx]` "
-        "instead of `x[:, idx].T`. The numbers of a row lie together in memory; of a column each lies in another cache "
-        "line. Results stay the same. Where the layout has to stay, `x.index_select(1, idx)` is faster than "
+        "instead of `x[:, idx].T`. The numbers of a row are next to each other in memory, those of a column are not. "
+        "Results stay the same. Where the layout has to stay, `x.index_select(1, idx)` is faster than "
         "`x[:, idx]`."
     ),
 }
@@ -132,7 +132,7 @@ _WORDS = {
     Algorithm.INVERSE: "inverts a matrix of {shapes}",
     Algorithm.DIFFERENCES: "computes differences of {shapes}, and reduces each to one number",
     Algorithm.PRODUCTS: "computes products of {shapes}, and adds them up along one axis",
-    Algorithm.COLUMNS: "gathers {shapes}, of which neighbors lie together in memory",
+    Algorithm.COLUMNS: "gathers {shapes}, whose elements are far apart in memory",
 }
 
 

@@ -70,7 +70,7 @@ def test_a_peak_while_it_was_recorded_is_told_from_the_rest() -> None:
     assert (found.peak_bytes, found.rest_bytes) == (1300 * MIB, 700 * MIB)
     said = memory_words(found).replace("\u00a0", " ")
     assert "at most 1.27 GiB (line 5 of the cell" in said
-    assert "while it was recorded, which takes memory itself, and 700 MiB in the rest of the cell" in said
+    assert "during the recording, which itself takes memory, and 700 MiB in the rest of the cell" in said
     later = Window(cell_start_ns=0, cell_end_ns=3_000 * MS, start_ns=1_500 * MS, end_ns=2_000 * MS)
     assert Results(replace(trace, context=replace_context(trace, later))).get(CellMemory).rest_bytes is None
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from gpuprof.capture.lines.names_read import names_read
+from gpuprof.capture.lines.names_read import NamesRead, names_of, tree_of
 
 SOURCE = """%matplotlib inline
 import numpy as np
@@ -12,6 +12,11 @@ class Memory:
         kept = list(self.memory)
         return [kept[i] for i in range(n)]
 """
+
+
+def names_read(source: str) -> list[NamesRead]:
+    tree = tree_of(source)
+    return [] if tree is None else names_of(tree)
 
 
 def test_names_by_function_and_by_statement() -> None:
@@ -27,6 +32,8 @@ def test_what_is_no_python_has_no_names() -> None:
     assert names_read("def (") == []
     assert names_read("x = 1\n" * 60_000) == []
     assert names_read(f"x = {' + '.join(['y'] * 3000)}\n") == []
+    for count in range(200, 1200, 100):  # the parser goes deeper than a walk does
+        assert len(names_read(f"x = {' + '.join(['y'] * count)}\n")) <= 1
 
 
 def test_a_function_within_a_function_has_its_own() -> None:

@@ -72,7 +72,7 @@ def watch() -> Iterator[OperandWatch]:
     found = OperandWatch()
     found.begin()
     found._library[__file__] = False
-    found._seen.read(__file__, TEXT)
+    found._seen.read(__file__, ast.parse(TEXT))
     yield found
     found.end()
 
@@ -244,7 +244,7 @@ def test_names_of_the_notebook_in_functions_that_no_look_fell_on() -> None:
     watch = OperandWatch(WatchedCell({"WORDS": WORDS, "seq": [1]}, source))
     watch.begin()
     watch._library[cell] = False
-    watch._seen.read(cell, source)
+    watch._seen.read(cell, ast.parse(source))
     watch._look()
     watch.end()
     assert [(each.name, each.most) for each in watch.facts().seen] == [("WORDS", 3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ SOURCE = "def f(x):\n    late = g(x)\n    return late\n"
 def test_names_without_a_value_are_looked_for_longer_than_numbers(value: Any, looks: int) -> None:
     """The first call of a library takes long, and what it gives has no value so long."""
     seen = OperandsSeen()
-    seen.read("cell", SOURCE)
+    seen.read("cell", ast.parse(SOURCE))
     scope = seen.scope_at("cell", 2)
     assert scope is not None
     asked = list[str]()

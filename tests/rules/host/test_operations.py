@@ -38,7 +38,7 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
         (
             "return [sum(rewards[t:]) for t in range(len(rewards))]",
             operand("rewards", LIST, 500),
-            "A part of a list of 500 items is summed anew",
+            "A part of a list of 500 items is summed again",
         ),
         ("return each in words", operand("words", LIST, 70), "A list of 70 items is searched"),
         (
