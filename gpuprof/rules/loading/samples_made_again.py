@@ -3,7 +3,7 @@
 What it finds
     A DataLoader without workers reads a dataset more than once in the cell, the same index gave samples with the same
     content each time (up to 64 are compared), and making them takes 8% of the cell or more: they are decoded, resampled
-    or converted anew in every epoch.
+    or converted again in every epoch.
 
 Why it costs
     What does not change from epoch to epoch has to be done once. Ten epochs do it ten times, before each batch.
@@ -44,7 +44,7 @@ class SamplesMadeAgain(Rule):
     """See the module."""
 
     cell_share: float = threshold(0.08, "of the cell: less is not worth another copy of the data")
-    high_share: float = threshold(0.20, "of the cell: then it is the first thing to mend")
+    high_share: float = threshold(0.20, "of the cell: then it is the first thing to change")
     compared: float = threshold(16, "samples: fewer may be the same by chance")
     sample_us: float = threshold(50, "to make one: reading a finished one takes a good part of less")
 
