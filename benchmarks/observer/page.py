@@ -82,7 +82,7 @@ def _iterations(runs: Runs, names: Sequence[str]) -> str:
     head = ("program", "in turns, CPU", "blocks", "across processes, CPU", "by the hooks alone", "in turns ≤ 1.01")
     return f"""## Iterations without the recording
 
-Wanted: at most 1.01 × plain. *In turns*: captures begin and end in the middle of one loop; blocks of 0.6 s after the
+Wanted: at most 1.01 × plain. *In turns*: captures begin and end in the middle of one loop; blocks of 2.5 s after the
 end of their recordings, over the plain blocks on both sides (mean, 95 % interval). *Across processes*: the iterations
 after the recording over the same ones of a plain run (median of the rounds, smallest to largest). *By the hooks alone*:
 in a loop that does next to nothing an iteration takes {cpu_s * 1e6:.0f} µs more processor time; what that is of this

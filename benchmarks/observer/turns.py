@@ -6,6 +6,7 @@ capture begins and ends between two of its iterations.
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Cell
 
-# of the clock; long enough for some iterations, short enough that the machine stays as it is
-_BLOCK_S = 0.6
+# of the clock. Short enough that the machine stays as it is; what a capture does once (for some 15 ms it reads the
+# cell's text) is part of it, and in a shorter block it would be most of it
+_BLOCK_S = 2.5
 # after a capture has begun or ended, and after its kernel recording has
 _SETTLE = 3
 # iterations differ in turn (a GAN trains its generator in every fifth)
@@ -35,6 +37,7 @@ class Turns:
         self._settling = _SETTLE
         self._block: dict[str, Any] | None = None
         self._last = (0.0, 0.0)
+        self._looking = False
 
     def step_ends(self, ends_iteration: bool) -> None:
         """Begin a block, go on with it, or end it and change the side."""
@@ -44,9 +47,11 @@ class Turns:
             self._settle()
             return
         now = (time.perf_counter(), time.process_time())
+        looking, self._looking = self._looking, self._is_looked_at()
         wall_s: list[float] = self._block["wall_s"]
-        wall_s.append(now[0] - self._last[0])
-        self._block["cpu_s"].append(now[1] - self._last[1])
+        if not (looking or self._looking):  # the close look's iterations are not among the unrecorded ones
+            wall_s.append(now[0] - self._last[0])
+            self._block["cpu_s"].append(now[1] - self._last[1])
         self._last = now
         if sum(wall_s[-_ENOUGH:]) >= _BLOCK_S and len(wall_s) % _TOGETHER == 0:
             self._blocks.append(self._block)
@@ -64,8 +69,14 @@ class Turns:
             return
         self._settling -= 1
         if self._settling <= 0:
+            gc.collect()  # so that each block begins with the same: objects of one would be collected in the next
+            self._looking = self._is_looked_at()
             self._block = {"watched": self._session is not None, "wall_s": [], "cpu_s": []}
             self._last = (time.perf_counter(), time.process_time())
+
+    def _is_looked_at(self) -> bool:
+        watch = None if self._session is None else self._session._watch
+        return watch is not None and watch._look.installed
 
     def _change(self) -> None:
         self._settling = _SETTLE

@@ -174,7 +174,9 @@ def main() -> None:
     chosen = parser.parse_args()
     text, output = source(programs()[chosen.name], chosen.programs), chosen.output.resolve()
     with tempfile.TemporaryDirectory() as folder:
-        found = play(text, ADAPTERS[chosen.name], chosen.variant, Path(folder))
+        adapter = ADAPTERS[chosen.name]
+        adapter = adapter.for_a_minute() if chosen.variant == TURNS else adapter
+        found = play(text, adapter, chosen.variant, Path(folder))
         os.chdir("/")
     write_json(output, found)
 

@@ -28,9 +28,11 @@ from gpuprof.capture.lines.operand_facts import attribute, facts_of
 from gpuprof.capture.lines.operands_seen import NameScope, OperandsSeen
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import Operands
+from gpuprof.units import NS_PER_S
 
-# of the time of the cell so far, on its own thread
-_SHARE = 0.0018
+# of the time of the cell so far, on its own thread; after the first seconds there is less that is new
+_SHARE, _LATER_SHARE = 0.0018, 0.0006
+_FIRST_NS = 10 * NS_PER_S
 _FEWEST_NS = 1_000_000
 _MOST_FRAMES, _MOST_OWN = 80, 4
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: the frame keeps its variables outside of a dict
@@ -82,8 +84,9 @@ class OperandWatch(Signal):
             self._texts.append((filename, "".join(linecache.getlines(filename))))
         while self._trees:
             self._seen.read(*self._trees.popleft())
-        allowed = max(_SHARE * (time.perf_counter_ns() - self._began_ns), _FEWEST_NS)
-        if self._cost_ns <= allowed:
+        elapsed_ns = time.perf_counter_ns() - self._began_ns
+        later_ns = max(elapsed_ns - _FIRST_NS, 0)
+        if self._cost_ns <= max(_SHARE * (elapsed_ns - later_ns) + _LATER_SHARE * later_ns, _FEWEST_NS):
             self._next_look.ask()
 
     def facts(self) -> Operands:

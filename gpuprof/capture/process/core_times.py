@@ -17,10 +17,18 @@ _CFS = tuple(Path("/sys/fs/cgroup/cpu") / f"cpu.cfs_{name}_us" for name in ("quo
 def thread_times(process: int, thread: int) -> tuple[int, int] | None:
     """Nanoseconds that a thread ran, and that it waited for a core, since it began; None where that is not known."""
     try:
-        ran, waited, slices = Path(f"/proc/{process}/task/{thread}/schedstat").read_bytes().split()[:3]
+        return times_told(Path(f"/proc/{process}/task/{thread}/schedstat").read_bytes())
+    except OSError:
+        return None
+
+
+def times_told(schedstat: bytes) -> tuple[int, int] | None:
+    """As `thread_times`, of what that file says."""
+    try:
+        ran, waited, slices = schedstat.split()[:3]
         # a kernel that does not keep these says 0 0 0
         return (int(ran), int(waited)) if int(slices) else None
-    except (OSError, ValueError):
+    except ValueError:
         return None
 
 

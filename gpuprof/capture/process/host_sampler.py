@@ -1,30 +1,35 @@
-"""Readings this process ten times a second on a thread: memory, CPU use, and those of its children (loader workers)."""
+"""Reads this process up to ten times a second on a thread: memory, CPU use, those of its children (loader workers)."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+import mmap
 import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from gpuprof.capture.base.own_processes import OWN
-from gpuprof.capture.process.core_times import thread_times
+from gpuprof.capture.process.core_times import times_told
+from gpuprof.capture.process.kept_file import KeptFile
 from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
 
 _PERIOD_S = 0.1
+# where nothing hangs on a reading, of a long cell
+_CALM_SHARE, _CALM_PERIOD_S = 0.01, 0.25
 _CHILDREN_EVERY_S = 0.5
 _STOP_WAIT_S = 2.0
+_PAGE_BYTES = mmap.PAGESIZE
 
 
 class HostSampler:
     """From `start` to `stop`, which returns the table `host_readings`.
 
-    `on_tick(resident_bytes)`, with the process's resident memory, runs after each reading, on the sampling thread.
+    `on_tick(resident_bytes)`, with the process's resident memory, runs after each reading, on the sampling thread. It
+    sets `calm` where it can wait longer: a period is then a hundredth of the time so far, 0.25 s at most.
     """
 
     def __init__(self, on_tick: Callable[[int], None] | None = None):
@@ -34,9 +39,14 @@ class HostSampler:
         self._thread: threading.Thread | None = None
         self._children: dict[int, Any] = {}
         self._children_read_at = 0.0
+        # on Linux the main thread has the number of its process
+        main = f"/proc/{os.getpid()}/task/{os.getpid()}"
+        self._scheduled, self._listed = KeptFile(f"{main}/schedstat"), KeptFile(f"{main}/children")
+        self._size = KeptFile(f"/proc/{os.getpid()}/statm")
         self._wall_ns, self._processor_ns = time.perf_counter_ns(), time.process_time_ns()
-        self._main_ns = _main_thread()
+        self._main_ns = self._main_thread()
         self.failure: str | None = None
+        self.calm = False
         self.cost_ns = 0
         self.latest_bytes: int | None = None
 
@@ -53,6 +63,8 @@ class HostSampler:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_STOP_WAIT_S)
+        for each in (self._scheduled, self._listed, self._size):
+            each.close()
         return Table(HOST_READINGS, self._rows)
 
     def _run(self) -> None:
@@ -60,22 +72,25 @@ class HostSampler:
 
         try:
             process = psutil.Process()
-            ended = False
+            began, ended = time.monotonic(), False
             while not ended:
                 # the last reading comes after the wait was ended
-                ended = self._stop.wait(_PERIOD_S)
-                began = time.thread_time_ns()
-                resident = int(process.memory_info().rss)
+                ended = self._stop.wait(self._period_s(time.monotonic() - began))
+                before = time.thread_time_ns()
+                resident = self._resident_bytes(process)
                 self.latest_bytes = resident
                 if self._on_tick is not None and not ended:
                     self._on_tick(resident)
                 self._read(process, resident)
-                self.cost_ns += time.thread_time_ns() - began
+                self.cost_ns += time.thread_time_ns() - before
         except Exception as error:  # noqa: BLE001  - the end of a thread: psutil and the platform raise what they like
             self.failure = f"the host was not sampled to the end: {type(error).__name__}: {error}"
 
+    def _period_s(self, elapsed_s: float) -> float:
+        return min(max(_CALM_SHARE * elapsed_s, _PERIOD_S), _CALM_PERIOD_S) if self.calm else _PERIOD_S
+
     def _read(self, process: Any, resident_bytes: int) -> None:
-        wall_ns, processor_ns, main_ns = time.perf_counter_ns(), time.process_time_ns(), _main_thread()
+        wall_ns, processor_ns, main_ns = time.perf_counter_ns(), time.process_time_ns(), self._main_thread()
         passed = max(1, wall_ns - self._wall_ns)
         busy = (processor_ns - self._processor_ns) / passed
         ran, waited = ((now - then) / passed for now, then in zip(main_ns, self._main_ns, strict=True))
@@ -97,7 +112,7 @@ class HostSampler:
         import psutil
 
         if time.monotonic() - self._children_read_at > _CHILDREN_EVERY_S:
-            now = _children_of(process)
+            now = self._children_of(process)
             self._children = {pid: self._children.get(pid) or child for pid, child in now.items() if pid not in OWN}
             self._children_read_at = time.monotonic()
         busy, resident = 0.0, 0
@@ -109,24 +124,29 @@ class HostSampler:
                 del self._children[pid]
         return busy, resident
 
+    def _resident_bytes(self, process: Any) -> int:
+        try:
+            return int(self._size.read().split()[1]) * _PAGE_BYTES
+        except (OSError, IndexError, ValueError):  # not Linux
+            return int(process.memory_info().rss)
 
-def _main_thread() -> tuple[float, float]:
-    """Nanoseconds that the main thread ran and waited for a core; NaN where that is not known."""
-    # on Linux the main thread has the number of its process
-    return thread_times(os.getpid(), os.getpid()) or (math.nan, math.nan)
+    def _main_thread(self) -> tuple[float, float]:
+        """Nanoseconds that the main thread ran and waited for a core; NaN where that is not known."""
+        try:
+            return times_told(self._scheduled.read()) or (math.nan, math.nan)
+        except OSError:
+            return math.nan, math.nan
 
+    def _children_of(self, process: Any) -> dict[int, Any]:
+        """The children, by process id. On Linux only those of the main thread, which starts loader workers: asking
+        psutil reads every process of the machine, and beside a busy Python loop each read waits 5 ms for its turn."""
+        import psutil
 
-def _children_of(process: Any) -> dict[int, Any]:
-    """The children, by process id. On Linux only those of the main thread, which starts loader workers: asking psutil
-    reads every process of the machine, and beside a busy Python loop each read waits 5 ms for its turn."""
-    import psutil
-
-    found = {}
-    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    try:
-        for pid in listed.read_text().split():
-            with contextlib.suppress(psutil.Error):  # it has ended
-                found[int(pid)] = psutil.Process(int(pid))
-    except OSError:
-        found = {child.pid: child for child in process.children(recursive=True)}
-    return found
+        found = {}
+        try:
+            for pid in self._listed.read().split():
+                with contextlib.suppress(psutil.Error):  # it has ended
+                    found[int(pid)] = psutil.Process(int(pid))
+        except OSError:
+            found = {child.pid: child for child in process.children(recursive=True)}
+        return found

@@ -286,6 +286,7 @@ class Watch:
         self._signals.tick(resident_bytes)
         self._look.tick()
         self._look_elsewhere()
+        self._host.calm = not self._window.running
         if not self._window.running:
             self._follow_the_work()
             return

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -62,3 +63,19 @@ def test_a_failure_is_told_and_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     time.sleep(0.3)
     assert len(sampler.stop()) == 0
     assert sampler.failure is not None and "ZeroDivisionError" in sampler.failure
+
+
+def test_a_long_calm_cell_is_read_less_often() -> None:
+    sampler = HostSampler()
+    assert sampler._period_s(600.0) == 0.1
+    sampler.calm = True
+    assert [sampler._period_s(elapsed) for elapsed in (1.0, 20.0, 600.0)] == [0.1, 0.2, 0.25]
+
+
+def test_no_descriptor_is_left_open() -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    sampler = HostSampler()
+    sampler.start()
+    time.sleep(0.3)
+    sampler.stop()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
