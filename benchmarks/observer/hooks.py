@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.observer.turns import Turns
 from benchmarks.proving.fresh import write_json
 
-_EPOCHS, _BATCHES = 60, 1_000
+_EPOCHS, _BATCHES = 700, 1_000
 
 
 def measure() -> list[dict[str, Any]]:

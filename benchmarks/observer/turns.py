@@ -22,8 +22,6 @@ _BLOCK_S = 2.5
 _SETTLE = 3
 # iterations differ in turn (a GAN trains its generator in every fifth)
 _TOGETHER = 5
-# to look at, at each of very short iterations
-_ENOUGH = 5_000
 _RECORDING = "recording"
 
 
@@ -37,6 +35,7 @@ class Turns:
         self._settling = _SETTLE
         self._block: dict[str, Any] | None = None
         self._last = (0.0, 0.0)
+        self._began = 0.0
         self._looking = False
 
     def step_ends(self, ends_iteration: bool) -> None:
@@ -53,7 +52,7 @@ class Turns:
             wall_s.append(now[0] - self._last[0])
             self._block["cpu_s"].append(now[1] - self._last[1])
         self._last = now
-        if sum(wall_s[-_ENOUGH:]) >= _BLOCK_S and len(wall_s) % _TOGETHER == 0:
+        if now[0] - self._began >= _BLOCK_S and len(wall_s) % _TOGETHER == 0:
             self._blocks.append(self._block)
             self._block = None
             self._change()
@@ -73,6 +72,7 @@ class Turns:
             self._looking = self._is_looked_at()
             self._block = {"watched": self._session is not None, "wall_s": [], "cpu_s": []}
             self._last = (time.perf_counter(), time.process_time())
+            self._began = self._last[0]
 
     def _is_looked_at(self) -> bool:
         watch = None if self._session is None else self._session._watch

@@ -15,6 +15,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.operator_traits import named, own_name
 from gpuprof.analyses.dataflow.summed_products import summed_product
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.dataflow.value_numbers import ValueNumbers
 from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.demand.geometry import Geometry
 from gpuprof.analyses.demand.looked import LookedOperator, Taken, operators_of
@@ -30,6 +31,7 @@ class Algorithm(Enum):
     DIFFERENCES = "differences"
     PRODUCTS = "products"
     COLUMNS = "columns"
+    FACTORED_AGAIN = "factored again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ class CostlyAlgorithms(Result):
         graph = results.get(ValueGraph)
         if not named(trace, graph.operators, _STARTS).any():
             return cls(())
-        finder = _AlgorithmFinder(trace, graph)
+        finder = _AlgorithmFinder(trace, graph, results.get(ValueNumbers).content.tolist())
         groups = defaultdict[tuple[Algorithm, int], list[_Found]](list)
         for found in finder.all():
             groups[found.algorithm, int(graph.operators["place"][found.rows[0]])].append(found)
@@ -91,7 +93,10 @@ _INVERSES = frozenset(("linalg_inv_ex", "linalg_inv", "inverse"))
 _DIFFERENCES = frozenset(("sub", "rsub"))
 _MULTIPLIED = frozenset(("mul",))
 _GATHERS = frozenset(("index", "index_select"))
-_STARTS = _GATHERS | _CONVOLUTIONS | _INVERSES | _DIFFERENCES | _MULTIPLIED
+# a factorization of their first argument, and what is left to do for the second
+_SOLVES = frozenset(("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve"))
+_FEWEST_SOLVES = 3
+_STARTS = _SOLVES | _GATHERS | _CONVOLUTIONS | _INVERSES | _DIFFERENCES | _MULTIPLIED
 _FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "matmul": 0, "addmm": 1, "baddbmm": 1, "addmv": 1}
 _SUMS = frozenset(("sum", "norm", "linalg_vector_norm", "mean"))
 _TYPES = ("float32", "float64")
@@ -104,9 +109,9 @@ _SQUARES = frozenset(("pow", "square", "mul", "abs"))
 
 
 class _AlgorithmFinder:
-    def __init__(self, trace: Trace, graph: ValueGraph):
+    def __init__(self, trace: Trace, graph: ValueGraph, content: Sequence[int]):
         self.operators = operators_of(trace)
-        self._graph = graph
+        self._graph, self._content = graph, content
         self._view = graph.view.tolist()
         self._iteration = graph.operators["iteration"].tolist()
         self._made_by, self._gone_at = graph.values["made_by"].tolist(), graph.values["gone_at"].tolist()
@@ -136,7 +141,18 @@ class _AlgorithmFinder:
                 found.append(self._products(row, each))
             elif name in _GATHERS:
                 found.append(self._columns(row, each))
-        return [each for each in found if each is not None]
+        return [each for each in found if each is not None] + self._solves()
+
+    def _solves(self) -> list[_Found]:
+        """With a matrix that was factored before, for other right-hand sides."""
+        same = defaultdict[tuple[int, Geometry], list[int]](list)
+        for row, each in enumerate(self.operators):
+            if own_name(each.name) in _SOLVES and each.reads and not each.backward and self._is_plain(each):
+                matrix = each.reads[0]
+                if matrix.value >= 0 and matrix.geometry is not None and self._content[matrix.value] >= 0:
+                    same[self._content[matrix.value], matrix.geometry].append(row)
+        again = [row for rows in same.values() if len(rows) >= _FEWEST_SOLVES for row in rows[1:]]
+        return [found for row in again if (found := _solved_again(row, self.operators[row])) is not None]
 
     def _is_plain(self, operator: LookedOperator) -> bool:
         """Of single or double precision: the alternatives lack other types on a CPU."""
@@ -235,6 +251,18 @@ class _AlgorithmFinder:
                 shapes = f"{chosen.shape[0]:,} columns of {_times((rows, base.shape[axis]))}"
                 return _Found(Algorithm.COLUMNS, (row,), shapes, rows, factor) if factor > 1 else None
         return None
+
+
+def _solved_again(row: int, operator: LookedOperator) -> _Found | None:
+    """Once its matrix is factored, a solve takes two products with triangles."""
+    matrix, made = operator.reads[0].geometry, operator.results[0].geometry if operator.results else None
+    if matrix is None or made is None or len(matrix.shape) < 2 or matrix.shape[-1] != matrix.shape[-2]:
+        return None
+    size, batch = matrix.shape[-1], max(matrix.elements // max(matrix.shape[-1] ** 2, 1), 1)
+    columns = made.elements // max(size * batch, 1)
+    times = algorithm_costs.factored_again(batch, size, columns)
+    shapes = f"{_times(matrix.shape)}, {units.plural(columns, 'column')} at a time"
+    return _Found(Algorithm.FACTORED_AGAIN, (row,), shapes, size, times)
 
 
 def _convolution(row: int, operator: LookedOperator) -> _Found | None:

@@ -43,6 +43,12 @@ def inverse(batch: int, size: int, columns: int) -> float:
     return (2.0 * batch * size**3 + product) / (_SOLVE * batch * size**3 + product + _OPERATIONS_PER_CALL)
 
 
+def factored_again(batch: int, size: int, columns: int) -> float:
+    """Of `solve(A, b)`, b with that many columns, over `lu_solve` with the factors of A."""
+    product = 2.0 * batch * size**2 * columns
+    return (_SOLVE * batch * size**3 + product + _OPERATIONS_PER_CALL) / (product + _OPERATIONS_PER_CALL)
+
+
 def singular_values(batch: int, rows: int, columns: int) -> float:
     """Of `svd(A)` with full matrices over `full_matrices=False`."""
     large, small = max(rows, columns), min(rows, columns)

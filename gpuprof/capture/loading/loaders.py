@@ -239,7 +239,9 @@ class LoaderWatch:
         if not self._watching or not self._looking or exclusive_session.forked():
             return
         try:
-            self._indices.draws(iterator, indices)
+            watched = self._iterators.get(iterator)
+            if watched is None or watched.repeats.wanted:
+                self._indices.draws(iterator, indices)
         except Exception:  # noqa: BLE001  - the sampler is the user's own object and may do anything
             self._looking = False
 
@@ -259,7 +261,7 @@ class LoaderWatch:
                 watched.learn_lengths(iterator)
             if self._looking:
                 watched.look_at(batch)
-                if (indices := self._indices.next_of(iterator)) is not None:
+                if watched.repeats.wanted and (indices := self._indices.next_of(iterator)) is not None:
                     watched.repeats.read(indices, batch)
         except Exception:  # noqa: BLE001  - the batch is the user's own object and may do anything
             self._looking = False

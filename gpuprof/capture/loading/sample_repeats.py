@@ -38,7 +38,7 @@ class SampleRepeats:
 
     def read(self, indices: tuple[int, ...], batch: Any) -> None:
         """This batch has the samples of these indices."""
-        if not self.wanted:
+        if not self.wanted or (len(self._known) >= _MOST_SAMPLES and self._known.keys().isdisjoint(indices)):
             return
         again = [row for row, index in enumerate(indices) if index in self._known]
         others = [row for row, index in enumerate(indices) if index not in self._known]
@@ -81,7 +81,7 @@ class DrawnIndices:
 
 
 def _plain(indices: Any) -> bool:
-    return isinstance(indices, Sequence) and len(indices) > 0 and all(type(each) is int for each in indices)
+    return isinstance(indices, Sequence) and set(map(type, indices)) == {int}
 
 
 def _leaves(batch: Any, count: int) -> list[Any]:

@@ -211,10 +211,12 @@ class LookWatch:
             if self._comes_now(by_batches=by_batches):
                 self._begin(iterations=None, between_steps=True)
                 return
+            if self._looked or self._tries >= _MOST_TRIES or not self._may_begin():
+                return
             if self._pausing():
                 return  # an evaluation's batch: `seen_at` has that looked at
             step_ns = self._iteration_ns
-            if not self._looked and self._tries < _MOST_TRIES and self._may_begin() and self._budget.suffices(step_ns):
+            if self._budget.suffices(step_ns):
                 self._begin(iterations=self._budget.iterations(step_ns), by_batches=by_batches)
             return
         if not look.installed:

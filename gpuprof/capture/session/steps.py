@@ -54,6 +54,8 @@ class StepCount:
         self._spent_ns = array("q")
         self._last_sign_ns = 0
         self._left_out: list[tuple[int, int]] = []
+        # the last answer of `recent_ns`, and what it was of: it is asked for several times in a step
+        self._recent: tuple[int, bool, float | None] = (0, False, None)
 
     @property
     def source(self) -> StepSource:
@@ -158,8 +160,11 @@ class StepCount:
     def recent_ns(self) -> float | None:
         """About how long a step takes: the median of the last ones; None before the second."""
         ends = self._ends
-        recent = ends[-_FEWEST_STEPS:]
-        return statistics.median(after - before for before, after in itertools.pairwise(recent)) if recent[1:] else None
+        if self._recent[:2] != (len(ends), self._by_optimizer > 0):
+            recent = ends[-_FEWEST_STEPS:]
+            times = [after - before for before, after in itertools.pairwise(recent)]
+            self._recent = (len(ends), self._by_optimizer > 0, statistics.median(times) if times else None)
+        return self._recent[2]
 
     @property
     def pausing(self) -> bool:

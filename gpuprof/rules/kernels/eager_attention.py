@@ -2,7 +2,8 @@
 
 What it finds
     A device that is the bottleneck, and batched products with a softmax between them (and whatever scales and masks
-    the scores) that take at least 5 % of its kernel time, their gradients included.
+    the scores) that take at least 5 % of its kernel time, their gradients included. Without a device, the same in the
+    close look, with 10% of the operators' time or more.
 
 Why it costs
     The scores have one element for each pair of positions. Each of these operators writes all of them to memory and
@@ -26,11 +27,11 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.eager_attention import AttentionBlock, AttentionBlocks
-from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.kernels.attention_looked import judge_look
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.whatif.changes.kernel_times import attention_fused
@@ -55,12 +56,14 @@ class EagerAttention(Rule):
 
     attention_share: float = threshold(0.05, "of the kernel time: less is hardly worth a change")
     high_share: float = threshold(0.30, "of the kernel time: then it is the first thing to mend")
+    looked_share: float = threshold(0.10, "of the operators’ time, without a device: up to 60% of it can be gained")
+    looked_high_share: float = threshold(0.20, "of the operators’ time can be gained, without a device: fix it first")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the time in attention that is written out."""
         compute = KernelTime.of(results)
         if compute is None:
-            return without_device(self.name, results, "the device’s kernels")
+            return judge_look(self.name, results, self.looked_share, self.looked_high_share, _edit)
         found = results.get(AttentionBlocks)
         share = compute.deciding(found.chosen, self.attention_share)
         if not found.blocks or share is None:

@@ -4,9 +4,9 @@ What it finds
     In the close look, operators at shapes for which torch has a faster way: a one-dimensional convolution with a
     kernel of hundreds or thousands of taps, an inverse that is only multiplied, the differences of all pairs of rows
     that are squared and summed, products of a matrix with a vector or of all pairs of rows that are summed, columns
-    gathered from a large row-major matrix. The way
-    that runs takes about twice as long as the other one or more, by formulas fitted to measurements, and what that
-    saves is 5% of the operators’ time or more.
+    gathered from a large row-major matrix, systems with one matrix that are solved one by one. The way that runs takes
+    about twice as long as the other one or more, by formulas fitted to measurements, and what that saves is 5% of the
+    operators’ time or more.
 
 Why it costs
     A direct convolution takes taps × samples operations, by the FFT it is samples × log(samples). An inverse takes
@@ -16,8 +16,8 @@ Why it costs
 What to do
     Convolve with `torch.fft.rfft` and `irfft` at the length of signal and kernel together. Write
     `torch.linalg.solve(A, b)` for `torch.linalg.inv(A) @ b`, and `torch.cholesky_solve` where A is symmetric and
-    positive definite. Use `torch.cdist(a, b)` for distances, `A @ b` for `(A * b).sum(1)`. Sums are rounded in another
-    order, so results change slightly.
+    positive definite; several systems with one A share its factors. Use `torch.cdist(a, b)` for distances, `A @ b`
+    for `(A * b).sum(1)`. Sums are rounded in another order, so results change slightly.
 
 When to leave it
     When the kernel is short in other parts of the cell, or when differences of nearly equal rows need all digits: then
@@ -99,6 +99,7 @@ _TITLES = {
     Algorithm.DIFFERENCES: "Distances at {where} go through all differences",
     Algorithm.PRODUCTS: "Products at {where} are written out to be summed: use a matrix product",
     Algorithm.COLUMNS: "Columns of a matrix are gathered at {where}: keep it transposed",
+    Algorithm.FACTORED_AGAIN: "The same matrix is factored each time at {where}: factor it once",
 }
 _SLIGHTLY = "Sums are rounded in another order: results change slightly."
 _CHANGES = {
@@ -126,12 +127,19 @@ _CHANGES = {
         "Results stay the same. Where the layout has to stay, `x.index_select(1, idx)` is faster than "
         "`x[:, idx]`."
     ),
+    Algorithm.FACTORED_AGAIN: (
+        "Factor the matrix once, before the loop (`lu, pivots = torch.linalg.lu_factor(A)`), and solve at {where} with "
+        "`torch.linalg.lu_solve(lu, pivots, b)`; `torch.linalg.cholesky` and `torch.cholesky_solve` where A is "
+        "symmetric and positive definite. Right-hand sides that are known together are columns of one solve. "
+        + _SLIGHTLY
+    ),
 }
 _WORDS = {
     Algorithm.CONVOLUTION: "convolves directly ({shapes})",
     Algorithm.INVERSE: "inverts a matrix of {shapes}",
     Algorithm.DIFFERENCES: "computes differences of {shapes}, and reduces each to one number",
     Algorithm.PRODUCTS: "computes products of {shapes}, and adds them up along one axis",
+    Algorithm.FACTORED_AGAIN: "solves with a matrix that was factored before ({shapes})",
     Algorithm.COLUMNS: "gathers {shapes}, whose elements are far apart in memory",
 }
 

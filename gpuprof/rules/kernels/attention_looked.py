@@ -1,0 +1,98 @@
+"""Attention on a CPU as the close look has seen it: shared by no other rule than eager_attention."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.demand.written_attention import WrittenAttention, WrittenOut
+from gpuprof.analyses.loops.written_loops import notebook_sources
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.abstentions import without_device
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.scope import graded, share_of
+
+# of its time, by the number of keys: benchmarks/written_attention.py, forward and backward, heads of 32
+_SAVED = ((64, 0.2), (128, 0.35), (256, 0.5), (512, 0.6))
+_FEWEST_KEYS = 64
+_MODULE = "MultiheadAttention"
+_IN_MODULE = (
+    "Call `torch.nn.MultiheadAttention` with `need_weights=False`: nobody reads the attention weights, and without "
+    "them one fused kernel does the work."
+)
+
+
+def judge_look(
+    rule: str, results: Results, least_share: float, high_share: float, edit: Callable[[str], str | None]
+) -> Finding | Abstention | None:
+    """What the look shows of attention that could be one call."""
+    if results.get(DeviceActivity).recorded is not None or without_look(rule, results) is not None:
+        return without_device(rule, results, "the device’s kernels")
+    looked = results.get(WrittenAttention)
+    found = [each for each in looked.found if _can_be_fused(each)]
+    spent = results.trace.looked_operators["duration_ns"]
+    rows = np.unique(np.concatenate([each.rows for each in found])) if found else np.zeros(0, np.int64)
+    share = share_of(int(spent[rows].sum()), looked.time_ns)
+    if share < least_share:
+        return None
+    part = _saved(found[0])
+    where = line_words(results.get(LookedLines).line(found[0].places[0]))
+    in_module = _in_module(results.trace)
+    finding = Finding(
+        rule=rule,
+        severity=graded(part * share, high_share),
+        title=f"Attention at {where} is written out and takes {units.percent(share)} of the operators’ time",
+        explanation=_explained(found, share, where),
+        evidence={
+            "attentions": sum(each.times for each in found),
+            "attention_share": round(share, 4),
+            "keys": found[0].shape[-1],
+            "saved_share": part,
+        },
+        where=Where(lines=cell_lines(results, found[0].places)),
+        change=_IN_MODULE if in_module else _WRITE_IT,
+        diff=None if in_module else cell_diff(results, edit),
+    )
+    among = np.ones(len(spent), bool)
+    places = sorted({place for each in found for place in each.places})
+    return valued(results, finding, part * share, [rows], among, places, part=part)
+
+
+_WRITE_IT = (
+    "Replace product, softmax and product by `torch.nn.functional.scaled_dot_product_attention(q, k, v, "
+    "attn_mask=mask)`, with q, k and v of four axes: batch, heads, positions, width."
+)
+
+
+def _can_be_fused(found: WrittenOut) -> bool:
+    """On the CPU torch has no fused kernel with dropout or a learned bias, and none gives the weights."""
+    usual = len(found.shape) >= 2 and found.shape[-1] >= _FEWEST_KEYS
+    return usual and not (found.dropout or found.bias_learned or found.weights_read)
+
+
+def _saved(found: WrittenOut) -> float:
+    at = bisect.bisect_right([keys for keys, _ in _SAVED], found.shape[-1]) - 1
+    return _SAVED[max(at, 0)][1]
+
+
+def _in_module(trace: Trace) -> bool:
+    return any(_MODULE in text for _, text in notebook_sources(trace))
+
+
+def _explained(found: list[WrittenOut], share: float, where: str) -> str:
+    first = found[0]
+    shape = " × ".join(f"{size:,}" for size in first.shape)
+    return (
+        f"In the close look, product, softmax and product at {where} ran as operators of their own: with their "
+        f"gradients they take {units.percent(share)} of the operators’ time. Each of them writes or reads all scores, "
+        f"{shape}. A fused kernel never writes them."
+    )
