@@ -144,15 +144,16 @@ class _AlgorithmFinder:
         return [each for each in found if each is not None] + self._solves()
 
     def _solves(self) -> list[_Found]:
-        """With a matrix that was factored before, for other right-hand sides."""
-        same = defaultdict[tuple[int, Geometry], list[int]](list)
+        """With a matrix that was factored before, for another right-hand side: the same one is repeated work."""
+        same = defaultdict[tuple[int, Geometry], dict[tuple[int, Geometry | None], int]](dict)
         for row, each in enumerate(self.operators):
-            if own_name(each.name) in _SOLVES and each.reads and not each.backward and self._is_plain(each):
-                matrix = each.reads[0]
-                if matrix.value >= 0 and matrix.geometry is not None and self._content[matrix.value] >= 0:
-                    same[self._content[matrix.value], matrix.geometry].append(row)
-        again = [row for rows in same.values() if len(rows) >= _FEWEST_SOLVES for row in rows[1:]]
-        return [found for row in again if (found := _solved_again(row, self.operators[row])) is not None]
+            if own_name(each.name) in _SOLVES and len(each.reads) == 2 and not each.backward and self._is_plain(each):
+                matrix, side = each.reads
+                if min(matrix.value, side.value) >= 0 and matrix.geometry is not None:
+                    again = same[self._content[matrix.value], matrix.geometry]
+                    again.setdefault((self._content[side.value], side.geometry), row)
+        later = [row for rows in same.values() if len(rows) >= _FEWEST_SOLVES for row in sorted(rows.values())[1:]]
+        return [found for row in later if (found := _solved_again(row, self.operators[row])) is not None]
 
     def _is_plain(self, operator: LookedOperator) -> bool:
         """Of single or double precision: the alternatives lack other types on a CPU."""

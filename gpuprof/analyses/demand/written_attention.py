@@ -17,24 +17,29 @@ from gpuprof.model.trace import Trace
 
 _SOFTMAX = frozenset(("_softmax", "_safe_softmax", "softmax"))
 _PRODUCTS = frozenset(("bmm", "baddbmm", "mm"))
-_DROPOUT = frozenset(("native_dropout", "bernoulli", "bernoulli_"))
+_DROPOUT = frozenset(("native_dropout", "bernoulli"))
 # scale, bias and masks on the way from one product to the next
 _MOST_STEPS = 8
+# a mask is drawn, and divided by the share that stays
+_MOST_MASK_STEPS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenOut:
-    """Attention of one user's line: the line of its softmax.
+    """Attention of one user's line: the line of its softmax, `place`.
 
     `places`: rows of the looked places of its operators; `rows`: those of looked_operators at these lines, and of the
-    backward passes that they lead to, which read or make a tensor of the scores' size. `shape`: of the largest scores.
+    backward passes that they lead to, which read or make a tensor of the scores' size. `shape`: of the largest scores,
+    each a product of `width` numbers.
     `times`: how often it was seen. `dropout`: weights are left out at random. `bias_learned`: something that autograd
     follows is added to the scores. `weights_read`: something beside the second product reads the weights.
     """
 
+    place: int
     places: tuple[int, ...]
     rows: Array
     shape: tuple[int, ...]
+    width: int
     times: int
     dropout: bool
     bias_learned: bool
@@ -65,7 +70,7 @@ class WrittenAttention(Result):
                     by_line[place[row]].append(attention)
         lines = _Lines(operators, table["place"], table["forward_place"], table["backward"])
         spent = table["duration_ns"]
-        found = [lines.written_out(each) for each in by_line.values()]
+        found = [lines.written_out(at, each) for at, each in by_line.items()]
         found.sort(key=lambda each: -int(spent[each.rows].sum()))
         return cls(tuple(found), int(spent.sum()))
 
@@ -76,6 +81,7 @@ class _Attention:
 
     rows: tuple[int, ...]
     scores: Taken
+    width: int
     dropout: bool
     bias_learned: bool
     readers: int
@@ -97,7 +103,8 @@ class _Paths:
             return None
         scores = operator.reads[0]
         before = self._before(scores)
-        if before is None:
+        width = self._width(before[0]) if before is not None else None
+        if before is None or width is None:
             return None
         after = self._after(operator.results[0].value)
         if after is None:
@@ -105,7 +112,14 @@ class _Paths:
         rows, dropout, others = after
         kept = self._values[operator.results[0].value].read_outside
         learned = any(each.grad for row in before[1:] for each in self._operators[row].reads[1:])
-        return _Attention((*before, softmax, *rows), scores, dropout, learned, others, kept)
+        return _Attention((*before, softmax, *rows), scores, width, dropout, learned, others, kept)
+
+    def _width(self, product: int) -> int | None:
+        """How many numbers go into each score."""
+        operator = self._operators[product]
+        at = names.PRODUCTS[names.plain(operator.name)]
+        first = operator.reads[at].geometry if at < len(operator.reads) else None
+        return None if first is None or not first.shape else first.shape[-1]
 
     def _before(self, scores: Taken) -> list[int] | None:
         """From the first product on."""
@@ -143,13 +157,26 @@ class _Paths:
                     found.append(row)
                     product = True
                 elif name in names.ELEMENTWISE or name in _DROPOUT:
-                    dropout = dropout or name in _DROPOUT
+                    others_read = [each.value for each in operator.reads if each.value != value]
+                    dropout = dropout or name in _DROPOUT or any(map(self._is_random, others_read))
                     found.append(row)
                     waiting += [each for each in made if each not in seen]
                     seen.update(made)
                 else:
                     others += any(self._is_read(each) for each in made)
         return (found, dropout, others) if product else None
+
+    def _is_random(self, value: int) -> bool:
+        """On the CPU dropout multiplies by a random mask."""
+        for _ in range(_MOST_MASK_STEPS):
+            row = self._values[value].made_by if value >= 0 else -1
+            if row < 0:
+                return False
+            operator = self._operators[row]
+            if names.plain(operator.name) in _DROPOUT:
+                return True
+            value = operator.reads[0].value if operator.reads else -1
+        return False
 
     def _is_read(self, value: int) -> bool:
         """Whether a forward operator or code outside of torch reads it."""
@@ -165,7 +192,7 @@ class _Lines:
         self._operators = operators
         self._at = np.where(backward, forward_place, place)
 
-    def written_out(self, found: Sequence[_Attention]) -> WrittenOut:
+    def written_out(self, place: int, found: Sequence[_Attention]) -> WrittenOut:
         """All that was seen of one line's softmax."""
         places = {int(self._at[row]) for each in found for row in each.rows} - {-1}
         sizes = {each.scores.elements for each in found}
@@ -173,9 +200,11 @@ class _Lines:
         rows = [int(row) for row in there if self._touches(int(row), sizes)]
         largest = max((each.scores for each in found), key=lambda each: each.elements)
         return WrittenOut(
+            place=place,
             places=tuple(sorted(places)),
             rows=np.array(rows, np.int64),
             shape=() if largest.geometry is None else largest.geometry.shape,
+            width=max(each.width for each in found),
             times=len(found),
             dropout=any(each.dropout for each in found),
             bias_learned=any(each.bias_learned for each in found),

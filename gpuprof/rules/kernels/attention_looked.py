@@ -10,7 +10,8 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.looked_lines import LookedLines, UserLine
+from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand.written_attention import WrittenAttention, WrittenOut
 from gpuprof.analyses.loops.written_loops import notebook_sources
 from gpuprof.model.trace import Trace
@@ -21,13 +22,18 @@ from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.scope import graded, share_of
 
-# of its time, by the number of keys: benchmarks/written_attention.py, forward and backward, heads of 32
-_SAVED = ((64, 0.2), (128, 0.35), (256, 0.5), (512, 0.6))
+# of its time, forward and backward, by how many times as many keys as numbers in a head: see
+# benchmarks/written_attention.py
+_SAVED = ((4, 0.1), (8, 0.2), (16, 0.35), (32, 0.5))
 _FEWEST_KEYS = 64
 _MODULE = "MultiheadAttention"
 _IN_MODULE = (
     "Call `torch.nn.MultiheadAttention` with `need_weights=False`: nobody reads the attention weights, and without "
     "them one fused kernel does the work."
+)
+_WRITE_IT = (
+    "Replace product, softmax and product by `torch.nn.functional.scaled_dot_product_attention(q, k, v, "
+    "attn_mask=mask)`, with q, k and v of four axes: batch, heads, positions, width."
 )
 
 
@@ -39,14 +45,14 @@ def judge_look(
         return without_device(rule, results, "the device’s kernels")
     looked = results.get(WrittenAttention)
     found = [each for each in looked.found if _can_be_fused(each)]
-    spent = results.trace.looked_operators["duration_ns"]
+    spent = weighed_operators(results.trace, results)["duration_ns"]
     rows = np.unique(np.concatenate([each.rows for each in found])) if found else np.zeros(0, np.int64)
     share = share_of(int(spent[rows].sum()), looked.time_ns)
     if share < least_share:
         return None
     part = _saved(found[0])
-    where = line_words(results.get(LookedLines).line(found[0].places[0]))
-    in_module = _in_module(results.trace)
+    line = results.get(LookedLines).line(found[0].place)
+    where, in_module = line_words(line), _in_module(results.trace, line)
     finding = Finding(
         rule=rule,
         severity=graded(part * share, high_share),
@@ -56,6 +62,7 @@ def judge_look(
             "attentions": sum(each.times for each in found),
             "attention_share": round(share, 4),
             "keys": found[0].shape[-1],
+            "head_width": found[0].width,
             "saved_share": part,
         },
         where=Where(lines=cell_lines(results, found[0].places)),
@@ -67,25 +74,24 @@ def judge_look(
     return valued(results, finding, part * share, [rows], among, places, part=part)
 
 
-_WRITE_IT = (
-    "Replace product, softmax and product by `torch.nn.functional.scaled_dot_product_attention(q, k, v, "
-    "attn_mask=mask)`, with q, k and v of four axes: batch, heads, positions, width."
-)
-
-
 def _can_be_fused(found: WrittenOut) -> bool:
     """On the CPU torch has no fused kernel with dropout or a learned bias, and none gives the weights."""
-    usual = len(found.shape) >= 2 and found.shape[-1] >= _FEWEST_KEYS
+    usual = len(found.shape) >= 2 and found.shape[-1] >= _FEWEST_KEYS and _saved(found) > 0
     return usual and not (found.dropout or found.bias_learned or found.weights_read)
 
 
 def _saved(found: WrittenOut) -> float:
-    at = bisect.bisect_right([keys for keys, _ in _SAVED], found.shape[-1]) - 1
-    return _SAVED[max(at, 0)][1]
+    at = bisect.bisect_right([each for each, _ in _SAVED], found.shape[-1] / max(found.width, 1)) - 1
+    return _SAVED[at][1] if at >= 0 else 0.0
 
 
-def _in_module(trace: Trace) -> bool:
-    return any(_MODULE in text for _, text in notebook_sources(trace))
+def _in_module(trace: Trace, line: UserLine | None) -> bool:
+    """Whether the line calls a module of torch: one that writes attention out names its softmax."""
+    sources = dict(notebook_sources(trace))
+    if line is None or not any(_MODULE in text for text in sources.values()):
+        return False
+    lines = sources.get("" if line.in_cell else line.file, "").splitlines()
+    return not 0 < line.line <= len(lines) or "softmax" not in lines[line.line - 1]
 
 
 def _explained(found: list[WrittenOut], share: float, where: str) -> str:

@@ -269,3 +269,39 @@ TRANSPOSED = torch.rand(4_000, 400).T
 )
 def test_what_gathers_no_columns(code: Callable[[], Any]) -> None:
     assert Results(looked_at(lambda look: [code() for _ in range(3)])).get(CostlyAlgorithms).uses == ()
+
+
+def test_systems_with_one_matrix_solved_one_by_one() -> None:
+    matrix, sides = torch.rand(200, 200) + 200 * torch.eye(200), torch.rand(5, 200)
+
+    def one_by_one() -> None:
+        for side in sides:
+            torch.linalg.solve(matrix, side)
+
+    (found,) = worth(one_by_one)
+    assert (found.algorithm, found.size, found.count) == (Algorithm.FACTORED_AGAIN, 200, 4)
+    assert found.shapes == "200×200, 1 column at a time" and found.factor > 10
+
+
+def test_systems_of_which_each_has_its_own_matrix() -> None:
+    matrices, sides = torch.rand(5, 200, 200) + 200 * torch.eye(200), torch.rand(200, 5)
+    changing = torch.rand(200, 200) + 200 * torch.eye(200)
+
+    def own() -> None:
+        for matrix in matrices:
+            torch.linalg.solve(matrix, sides)
+
+    def changed() -> None:
+        for _ in range(3):
+            changing.add_(torch.eye(200))
+            torch.linalg.solve(changing, sides)
+
+    assert uses(own, iterations=1) == ()
+    assert uses(changed) == ()
+    # two may be one before and one after
+    assert uses(lambda: torch.linalg.solve(changing, sides), iterations=2) == ()
+
+
+def test_one_solve_with_many_right_hand_sides() -> None:
+    matrix, sides = torch.rand(50, 50) + 50 * torch.eye(50), torch.rand(50, 2_000)
+    assert worth(lambda: torch.linalg.solve(matrix, sides), iterations=4) == ()

@@ -56,7 +56,7 @@ LOOKED = (
     "unread_results",
 )
 # And of which operators it tells the types.
-TYPED = (*LOOKED, "float64_compute")
+TYPED = (*LOOKED, "eager_attention", "float64_compute")
 # What only samples of the stack show.
 SAMPLED = ("costly_call_per_item", "derivative_in_full", "python_callback_per_item", "whole_collection_per_item")
 ALWAYS = {

@@ -1,0 +1,85 @@
+"""Attention that is written out where no device is, in cells that really run under the close look."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.kernels.eager_attention import EagerAttention
+from tests.rules.needless.test_product_order import looked_cell
+
+SET_UP = """import math
+import torch
+import torch.nn.functional as F
+torch.set_num_threads(1)
+q, k, v = (torch.rand(2, 4, 256, 16, requires_grad=True) for _ in range(3))
+module = torch.nn.MultiheadAttention(64, 4, batch_first=True)
+tokens = torch.rand(2, 256, 64)
+def step():
+    made = {made}
+    made.sum().backward()
+"""
+LINE = 9
+WRITTEN = "torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(16), -1) @ v"
+
+
+def looked(made: str, set_up: str = SET_UP) -> Trace:
+    return looked_cell(set_up.replace("{made}", made), "step()")
+
+
+def said(trace: Trace, rule: EagerAttention | None = None) -> Finding | None:
+    answer = (rule or EagerAttention()).check(Results(trace))
+    assert not isinstance(answer, Abstention)
+    return answer
+
+
+def test_three_operators_instead_of_one_call() -> None:
+    found = said(looked(WRITTEN))
+    assert found is not None and found.where.lines == (LINE,)
+    assert found.title.startswith(f"Attention at line {LINE} is written out and takes")
+    assert "scaled_dot_product_attention(q, k, v" in found.change
+    assert (found.evidence["keys"], found.evidence["head_width"]) == (256, 16)
+    # 16 times as many keys as numbers in a head
+    assert found.evidence["saved_share"] == 0.35
+    assert "2 × 4 × 256 × 256" in found.explanation or "8 × 256 × 256" in found.explanation
+
+
+def test_a_module_whose_weights_nobody_reads() -> None:
+    found = said(looked("module(tokens, tokens, tokens)[0]"))
+    assert found is not None and "need_weights=False" in found.change and found.diff is None
+
+
+def test_it_matters_from_a_tenth_of_the_operators_on() -> None:
+    trace = looked(WRITTEN)
+    found = said(trace)
+    assert found is not None
+    share = found.evidence["attention_share"]
+    assert isinstance(share, float)
+    assert said(trace, EagerAttention(looked_share=share - 0.001)) is not None
+    assert said(trace, EagerAttention(looked_share=share + 0.001)) is None
+    assert found.severity <= Severity.HIGH
+    mild = said(trace, EagerAttention(looked_high_share=0.9))
+    assert mild is not None and mild.severity < Severity.HIGH
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "F.scaled_dot_product_attention(q, k, v)",
+        "F.dropout(torch.softmax(q @ k.transpose(-2, -1), -1), 0.1) @ v",
+        "(lambda w: w @ v + w.amax(-1, keepdim=True))(torch.softmax(q @ k.transpose(-2, -1), -1))",
+        "module(tokens, tokens, tokens, need_weights=False)[0]",
+        # as many numbers in a head as keys: one call is no faster
+        "torch.softmax(q.transpose(-2, -1) @ k, -1) @ v.transpose(-2, -1)",
+    ],
+)
+def test_what_one_call_does_not_do_sooner(made: str) -> None:
+    assert said(looked(made)) is None
+
+
+def test_without_a_look_the_kernels_are_asked_for() -> None:
+    from tests.rules.cases.kernels.eager_attention import abstains
+
+    assert isinstance(EagerAttention().check(Results(abstains())), Abstention)
