@@ -94,6 +94,7 @@ NEEDS = {
     "small_h2d_copies": "the copies to the device",
     "stack_outdated": "what this torch was compiled for, and the device’s compute capability",
     "sync_in_step": "the device’s activity after the host’s waits",
+    "temporary_peak": "in which lines the memory of the process was high",
     "tensor_by_element": "the shapes: a tensor is written piece by piece, but not whether a piece is a single number",
     "tensor_grown_by_cat": "the shapes: much time is in `torch.cat`, but not whether one tensor grows by it",
     "tensors_held_by_notebook": "the names of the notebook and what they hold",

@@ -47,7 +47,7 @@ BY_TEXT = (
     "whole_collection_per_item",
 )
 # exact lines would take the place of the samples that it reads
-BY_SAMPLES = ("broadcast_then_reduced",)
+BY_SAMPLES = ("broadcast_then_reduced", "temporary_peak")
 # the line that sampled stacks stand in, that the close look saw, or that the text has
 BY_STACKS = {
     "broadcast_then_reduced": (2, 3),
@@ -58,6 +58,7 @@ BY_STACKS = {
     "gradients_row_by_row": (3,),
     "hardly_read": (3, 4),
     "held_beyond_need": (5,),
+    "temporary_peak": (3, 6),
     "costly_algorithm": (3,),
     "samples_made_again": (3,),
     "masked_results": (3, 4),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
 from gpuprof.analyses.basics.result import Array, Result, Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines, UserLine
 from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.looked import LookedOperator, LookedValue, Taken, operators_of, values_of
+from gpuprof.analyses.loops.written_loops import notebook_sources
 from gpuprof.model.trace import Trace
 
 _SOFTMAX = frozenset(("_softmax", "_safe_softmax", "softmax"))
@@ -22,6 +24,7 @@ _DROPOUT = frozenset(("native_dropout", "bernoulli"))
 _MOST_STEPS = 8
 # a mask is drawn, and divided by the share that stays
 _MOST_MASK_STEPS = 3
+_MODULE = "MultiheadAttention"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,9 @@ class WrittenOut:
     backward passes that they lead to, which read or make a tensor of the scores' size. `shape`: of the largest scores,
     each a product of `width` numbers.
     `times`: how often it was seen. `dropout`: weights are left out at random. `bias_learned`: something that autograd
-    follows is added to the scores. `weights_read`: something beside the second product reads the weights.
+    follows is added to the scores. `weights_read`: something beside the second product reads the weights. `in_module`:
+    it is torch's own module that writes it out, by the text. `share`: of the time of all operators, what `rows` take,
+    0..1; no row is in two.
     """
 
     place: int
@@ -44,14 +49,15 @@ class WrittenOut:
     dropout: bool
     bias_learned: bool
     weights_read: bool
+    in_module: bool = False
+    share: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenAttention(Result):
-    """`found`, the ones with most time first. `time_ns` of all operators seen."""
+    """`found`, the ones with most time first."""
 
     found: tuple[WrittenOut, ...] = field(default=())
-    time_ns: int = 0
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -62,17 +68,30 @@ class WrittenAttention(Result):
         table = weighed_operators(trace, results)
         place = table["place"].tolist()
         by_line = defaultdict[int, list[_Attention]](list)
-        paths = _Paths(operators, values)
+        paths = _ScorePaths(operators, values)
         for row, operator in enumerate(operators):
             if not operator.backward and place[row] >= 0 and names.plain(operator.name) in _SOFTMAX:
                 attention = paths.around(row)
                 if attention is not None:
                     by_line[place[row]].append(attention)
-        lines = _Lines(operators, table["place"], table["forward_place"], table["backward"])
-        spent = table["duration_ns"]
-        found = [lines.written_out(at, each) for at, each in by_line.items()]
+        lines = _ScoreLines(operators, table["place"], table["forward_place"], table["backward"])
+        spent, texts = table["duration_ns"], results.get(LookedLines)
+        found = [
+            replace(lines.written_out(at, each), in_module=_in_module(trace, texts.line(at)))
+            for at, each in by_line.items()
+        ]
         found.sort(key=lambda each: -int(spent[each.rows].sum()))
-        return cls(tuple(found), int(spent.sum()))
+        return cls(_apart(found, spent))
+
+
+def _apart(found: Sequence[WrittenOut], spent: Array) -> tuple[WrittenOut, ...]:
+    """Each without the rows of those before it."""
+    parts, claimed, whole = list[WrittenOut](), np.zeros(len(spent), bool), max(int(spent.sum()), 1)
+    for each in found:
+        rows = each.rows[~claimed[each.rows]]
+        claimed[rows] = True
+        parts.append(replace(each, rows=rows, share=float(spent[rows].sum()) / whole))
+    return tuple(parts)
 
 
 @dataclass(frozen=True)
@@ -88,7 +107,7 @@ class _Attention:
     kept: bool
 
 
-class _Paths:
+class _ScorePaths:
     def __init__(self, operators: Sequence[LookedOperator], values: Sequence[LookedValue]):
         self._operators, self._values = operators, values
         self._readers = defaultdict[int, list[int]](list)
@@ -185,7 +204,7 @@ class _Paths:
         )
 
 
-class _Lines:
+class _ScoreLines:
     """Finds all operators that work on scores."""
 
     def __init__(self, operators: Sequence[LookedOperator], place: Array, forward_place: Array, backward: Array):
@@ -214,3 +233,12 @@ class _Lines:
     def _touches(self, row: int, sizes: Iterable[int]) -> bool:
         operator = self._operators[row]
         return any(each.elements in sizes for each in (*operator.reads, *operator.results))
+
+
+def _in_module(trace: Trace, line: UserLine | None) -> bool:
+    """Whether the line calls a module of torch: one that writes attention out names its softmax."""
+    sources = dict(notebook_sources(trace))
+    if line is None or not any(_MODULE in text for text in sources.values()):
+        return False
+    lines = sources.get("" if line.in_cell else line.file, "").splitlines()
+    return not 0 < line.line <= len(lines) or "softmax" not in lines[line.line - 1]

@@ -10,23 +10,20 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.dataflow.looked_lines import LookedLines, UserLine
-from gpuprof.analyses.dataflow.value_graph import weighed_operators
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.written_attention import WrittenAttention, WrittenOut
-from gpuprof.analyses.loops.written_loops import notebook_sources
-from gpuprof.model.trace import Trace
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
-from gpuprof.rules.saving.scope import graded, share_of
+from gpuprof.rules.saving.scope import graded
 
 # of its time, forward and backward, by how many times as many keys as numbers in a head: see
 # benchmarks/written_attention.py
 _SAVED = ((4, 0.1), (8, 0.2), (16, 0.35), (32, 0.5))
 _FEWEST_KEYS = 64
-_MODULE = "MultiheadAttention"
 _IN_MODULE = (
     "Call `torch.nn.MultiheadAttention` with `need_weights=False`: nobody reads the attention weights, and without "
     "them one fused kernel does the work."
@@ -43,16 +40,12 @@ def judge_look(
     """What the look shows of attention that could be one call."""
     if results.get(DeviceActivity).recorded is not None or without_look(rule, results) is not None:
         return without_device(rule, results, "the device’s kernels")
-    looked = results.get(WrittenAttention)
-    found = [each for each in looked.found if _can_be_fused(each)]
-    spent = weighed_operators(results.trace, results)["duration_ns"]
-    rows = np.unique(np.concatenate([each.rows for each in found])) if found else np.zeros(0, np.int64)
-    share = share_of(int(spent[rows].sum()), looked.time_ns)
+    found = [each for each in results.get(WrittenAttention).found if _can_be_fused(each)]
+    share = sum(each.share for each in found)
     if share < least_share:
         return None
     part = _saved(found[0])
-    line = results.get(LookedLines).line(found[0].place)
-    where, in_module = line_words(line), _in_module(results.trace, line)
+    where, in_module = line_words(results.get(LookedLines).line(found[0].place)), found[0].in_module
     finding = Finding(
         rule=rule,
         severity=graded(part * share, high_share),
@@ -69,9 +62,9 @@ def judge_look(
         change=_IN_MODULE if in_module else _WRITE_IT,
         diff=None if in_module else cell_diff(results, edit),
     )
-    among = np.ones(len(spent), bool)
+    among = np.ones(len(results.get(ValueGraph).operators), bool)
     places = sorted({place for each in found for place in each.places})
-    return valued(results, finding, part * share, [rows], among, places, part=part)
+    return valued(results, finding, part * share, [each.rows for each in found], among, places, part=part)
 
 
 def _can_be_fused(found: WrittenOut) -> bool:
@@ -83,15 +76,6 @@ def _can_be_fused(found: WrittenOut) -> bool:
 def _saved(found: WrittenOut) -> float:
     at = bisect.bisect_right([each for each, _ in _SAVED], found.shape[-1] / max(found.width, 1)) - 1
     return _SAVED[at][1] if at >= 0 else 0.0
-
-
-def _in_module(trace: Trace, line: UserLine | None) -> bool:
-    """Whether the line calls a module of torch: one that writes attention out names its softmax."""
-    sources = dict(notebook_sources(trace))
-    if line is None or not any(_MODULE in text for text in sources.values()):
-        return False
-    lines = sources.get("" if line.in_cell else line.file, "").splitlines()
-    return not 0 < line.line <= len(lines) or "softmax" not in lines[line.line - 1]
 
 
 def _explained(found: list[WrittenOut], share: float, where: str) -> str:

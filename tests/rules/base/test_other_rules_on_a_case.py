@@ -166,6 +166,10 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "stack_outdated": (("grad_in_inference",), ("debug_mode_on",)),
     "tensor_by_element": ((*SHAPES,), ()),
     "tensor_grown_by_cat": (("cold_start_dominates", "growing_iterations", "cpu_build_or_cpu_tensors",), ()),
+    "temporary_peak": (
+        ("cold_start_dominates", "grad_in_inference",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+    ),
     "tensors_held_by_notebook": (("grad_in_inference",), (*PEAK,)),
     "thermal_throttle": (("grad_in_inference",), ("clocks_held_down", "device_errors", "power_capped",)),
     "unaligned_gemm_shape": ((), ("fp32_matmul",)),

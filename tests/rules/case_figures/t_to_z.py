@@ -5,6 +5,20 @@ from __future__ import annotations
 from tests.rules.case_figures.figures import Figures
 
 FIGURES = {
+    "temporary_peak": Figures(
+        (
+            "While line 6 runs, inside it line 3, the process holds up to 1,000 MiB; at other times 400 MiB at most."
+            " The peak of the process, 1,000 MiB, would be about 400 MiB."
+        ),
+        {
+            "saved_bytes": 629145600,
+            "saved_share": 0.6,
+            "peak_bytes": 1048576000,
+            "peak_without_bytes": 419430400,
+            "low_bytes": 419430400,
+            "turns": 5,
+        },
+    ),
     "tensor_by_element": Figures(
         (
             "125 numbers a step are written by Python one after the other, 625 accesses in all, each through"

@@ -1,0 +1,90 @@
+"""The memory of the process is highest while one call makes large temporary results.
+
+What it finds
+    A line, outside of training steps and of loops over parts, within which the process holds the most, and which gives
+    a quarter of that or more back when it is done.
+
+Why it costs
+    The peak decides whether the cell fits, and how large data and model can be. All rows of a data set at once need
+    memory for all of them at once, although what is kept of each may be one number.
+
+What to do
+    Do it for some rows at a time, and put the results together: `torch.cat([f(part) for part in x.split(256)])`.
+
+When to leave it
+    When memory is not short, or when each row needs all the others at the same time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.given_back import GivenBack, UserFrame
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.memory.broadcast_then_reduced import BroadcastThenReduced
+from gpuprof.rules.memory.held_beyond_need import HeldBeyondNeed
+from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
+from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory
+
+_MOST_INSIDE = 2
+# which say what the memory is
+_CAUSES: tuple[type[Rule], ...] = (BroadcastThenReduced, HeldBeyondNeed, MemoryKeptByHooksOrGraphs)
+
+
+@dataclass(frozen=True)
+class TemporaryPeak(Rule):
+    """See the module."""
+
+    saved_mib: float = threshold(LEAST_MIB, "less limits nothing")
+    saved_share: float = threshold(0.25, "of the peak: less matters little")
+    medium_share: float = threshold(MEDIUM_SHARE, "of the peak: then it limits what else fits")
+    high_share: float = threshold(HIGH_SHARE, "of the peak: then fix it first")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge what the call in which memory is highest gives back."""
+        found = results.get(GivenBack)
+        if not found.known:
+            return Abstention(
+                self.name,
+                "in which lines the memory of the process was high",
+                "Profile the cell with `%%gpuprofile`, without `--no-lines`.",
+            )
+        saved = SavedMemory("the process", found.given_back_bytes, found.peak_bytes)
+        if not found.calls or found.in_steps or found.in_pieces or saved.saved_bytes < self.saved_mib * MIB:
+            return None
+        if saved.share < self.saved_share or any(isinstance(rule().check(results), Finding) for rule in _CAUSES):
+            return None
+        outer = found.calls[0]
+        mine = sorted({each.line for each in found.calls if each.is_cell})
+        where = _words(outer)
+        return Finding(
+            rule=self.name,
+            severity=saved.severity(self.high_share, self.medium_share),
+            title=f"Temporary results of {where} take {units.size(saved.saved_bytes)}, "
+            f"{units.percent(saved.share)} of the memory peak",
+            explanation=(
+                f"While {where} runs{_inside(found.calls)}, the process holds up to {units.size(found.peak_bytes)}; at "
+                f"other times {units.size(found.low_bytes)} at most. {saved.words()}"
+            ),
+            evidence={**saved.evidence(), "low_bytes": found.low_bytes, "turns": found.turns},
+            where=Where(lines=tuple(mine)),
+            change=(
+                f"Do the work of {where} for some rows at a time and put the results together, where its rows do not "
+                "depend on each other: `torch.cat([f(part) for part in x.split(256)])`. Results stay the same."
+            ),
+        )
+
+
+def _words(frame: UserFrame) -> str:
+    if frame.is_cell:
+        return f"line {frame.line}"
+    return f"line {frame.line} of {frame.file if frame.count is None else f'In [{frame.count}]'}"
+
+
+def _inside(calls: tuple[UserFrame, ...]) -> str:
+    """`, inside it line 61`."""
+    inner = list(dict.fromkeys(_words(each) for each in calls[1:] if each.line != calls[0].line))[-_MOST_INSIDE:]
+    return f", inside it {' and '.join(inner)}" if inner else ""

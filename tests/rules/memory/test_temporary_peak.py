@@ -1,0 +1,88 @@
+"""When the memory of one call is too much, and when it is no fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.given_back import GivenBack
+from gpuprof.model.context import Optimizer
+from gpuprof.model.trace import Trace
+from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.memory.temporary_peak import TemporaryPeak
+from tests.rules.cases.memory import broadcast_then_reduced
+from tests.rules.cases.memory.temporary_peak import SOURCE, processed
+
+
+def severity(trace: Trace, rule: TemporaryPeak | None = None) -> Severity | None:
+    answer = (rule or TemporaryPeak()).check(Results(trace))
+    assert not isinstance(answer, Abstention)
+    return answer.severity if answer is not None else None
+
+
+@pytest.mark.parametrize(
+    ("low_mib", "expected"),
+    [
+        (751, None),
+        (749, Severity.LOW),
+        (701, Severity.LOW),
+        (699, Severity.MEDIUM),
+        (501, Severity.MEDIUM),
+        (499, Severity.HIGH),
+    ],
+)
+def test_by_the_share_that_is_given_back(low_mib: float, expected: Severity | None) -> None:
+    assert severity(processed(low_mib=low_mib).build()) == expected
+
+
+def test_little_memory_limits_nothing() -> None:
+    assert severity(processed(300, low_mib=201).build()) is None
+    assert severity(processed(300, low_mib=199).build()) is not None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "for part in examples.split(64):",
+        "for x, y in DataLoader(examples, 64):",
+        "for at in range(0, len(x), 64):",
+        "for x, y in zip(xs, ys):",
+        "for batch in examples:",
+    ],
+)
+def test_what_goes_over_parts_already(header: str) -> None:
+    assert severity(processed(source=SOURCE.replace("for seed in seeds:", header)).build()) is None
+
+
+def test_a_loop_of_which_no_turns_are_seen_may_go_over_parts() -> None:
+    """One turn takes the whole time, as far as readings tell."""
+    assert severity(processed(seconds=1).build()) is None
+    without = SOURCE.replace("for seed in seeds:", "if True:")
+    assert severity(processed(seconds=1, source=without).build()) is Severity.HIGH
+    few = SOURCE.replace("for seed in seeds:", "for epoch in range(n_epochs):")
+    assert severity(processed(seconds=1, source=few).build()) is Severity.HIGH
+
+
+def test_the_activations_of_a_training_step_are_no_fault() -> None:
+    steps = processed()
+    for at in range(50):
+        steps.iteration(100_000 * at, 100_000)
+    found = steps.context(optimizers=(Optimizer(name="SGD", parameters=2, elements=8, steps=50),)).build()
+    assert Results(found).get(GivenBack).in_steps and severity(found) is None
+
+
+def test_a_broadcast_has_a_finding_of_its_own() -> None:
+    trace = broadcast_then_reduced.processed(
+        source=broadcast_then_reduced.SOURCE.replace("queries.split(128)", "kinds")
+    )
+    assert severity(trace.build()) is None
+
+
+def test_where_memory_stays_it_is_not_temporary() -> None:
+    trace = processed(low_mib=1000).build()
+    assert severity(trace) is None and Results(trace).get(GivenBack).calls == ()
+
+
+def test_the_change_is_in_the_words_of_the_cell() -> None:
+    found = TemporaryPeak().check(Results(processed().build()))
+    assert isinstance(found, Finding) and "line 6" in found.change and found.where.lines == (3, 6)
