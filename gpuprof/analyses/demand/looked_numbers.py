@@ -15,13 +15,16 @@ from gpuprof.model.trace import Trace
 
 # a loop, not a handful
 LEAST_ACCESSES = 100
+# a row that short is handled beside its numbers: `table[state].argmax()`
+_ROW = 8
 _TAKES = frozenset(("select", "unbind", "index", "slice", "narrow"))
 _WRITES = frozenset(("fill_", "copy_", "index_put_", "add_", "sub_", "mul_", "div_"))
 
 
 @dataclass(frozen=True, eq=False)
 class LookedNumbers(Result):
-    """Runs of operators on tensors of one element, with at least 100 in a run that take a number out of a larger one.
+    """Runs of operators on tensors of one element, or of a few, with at least 100 in a run that take a single number
+    out of a larger tensor.
 
     `accesses` of the longest run, `writes` of them all. `rows` of looked_operators are those of all runs, `share` of
     the time of all operators, 0..1; `places`: rows of the looked places, most time first.
@@ -35,7 +38,7 @@ class LookedNumbers(Result):
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
-        """By the order of the operators; one that reads or makes more than a number ends a run, unless it is a view."""
+        """By the order of the operators; one that reads or makes more than a few ends a run, unless it is a view."""
         graph = results.get(ValueGraph)
         operators, lasted = graph.operators, graph.operators["duration_ns"]
         whole, count = int(lasted.sum()), len(operators)
@@ -45,7 +48,9 @@ class LookedNumbers(Result):
         from_many = any_of(graph.reads["operator"], graph.reads["elements"] > 1, count)
         makes_many = any_of(graph.results["operator"], graph.results["elements"] > 1, count)
         makes = np.bincount(graph.results["operator"], minlength=count)[:count]
-        single = ~operators["backward"] & (~(from_many | makes_many) | graph.view | (takes & ~makes_many))
+        from_row = any_of(graph.reads["operator"], graph.reads["elements"] > _ROW, count)
+        makes_row = any_of(graph.results["operator"], graph.results["elements"] > _ROW, count)
+        single = ~operators["backward"] & (~(from_row | makes_row) | graph.view | (takes & ~makes_row))
         access = np.where(single & takes & from_many & ~makes_many, makes, 0)
         writes = single & operators["writes"] & named(trace, operators, _WRITES)
         run = np.cumsum(~single)

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.cell_memory import resident_readings
+from gpuprof.analyses.accounts.cell_memory import CellMemory, resident_readings
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.written_loops import notebook_sources, written_loops
@@ -30,6 +30,7 @@ _OWN = ("cell", "notebook")
 _PIECES = re.compile(r"split|chunk|batch|loader|range\(.*,.*,|array_split|[^\w]zip\(", re.IGNORECASE)
 _FEW_TURNS = re.compile(r"range\(\s*(?:[1-9]|[12]\d|\w*(?:epoch|round|seed|fold|stage|phase)\w*)\s*\)", re.IGNORECASE)
 _FEWEST_TURNS = 3
+_BACKWARD = frozenset(("Tensor.backward", "backward"))
 _STATEMENT = re.compile(r"\s*(?:async\s+)?(?:for|while)\b")
 
 
@@ -50,8 +51,9 @@ class GivenBack(Result):
     the lines inside of it, outer ones first; `callers` led to it, outer ones first. Without it the process held
     `low_bytes` at most. It ran `turns` times, as far as ten readings a second tell.
 
-    `in_steps`: the peak is in a usual step of a loop that trains. `in_pieces`: one of the loops around it goes over
-    parts of something, by the text, or may do so; or the lines inside of it are in a loop, which may collect results.
+    `in_steps`: the peak is in a usual step of a loop that trains, or in a backward pass. `in_pieces`: one of the loops
+    around it goes over parts of something, by the text, or may do so; or the lines inside of it are in a loop, which
+    may collect results.
 
     All is 0 or empty where no line gives a good part of the peak back, or where readings or stacks are too few; `known`
     is False where there are no stacks.
@@ -75,6 +77,9 @@ class GivenBack(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the readings of the process and the stacks at these times."""
         time, held = resident_readings(trace)
+        if results.get(CellMemory).rest_bytes is not None:
+            # recording took memory, too: what it did to this is not known
+            time, held = _unrecorded(trace, time, held)
         if not len(held):
             return cls()
         stretches, stacks = results.get(Stretches), trace.context.stacks
@@ -92,7 +97,7 @@ class GivenBack(Result):
                 calls = tuple(_frame(trace, each) for each in path[level::-1])
                 callers = tuple(_frame(trace, each) for each in path[:level:-1])
                 turns = int(np.count_nonzero(np.diff(within[node[at]].astype(np.int8), prepend=0) > 0))
-                in_steps = _is_in_steps(trace, int(time[highest]))
+                in_steps = _is_in_steps(trace, int(time[highest])) or _is_backward(trace, int(node[at[highest]]))
                 in_pieces = _is_in_pieces(trace, (*callers, calls[0]), turns) or _is_in_loop(trace, calls[1:])
                 return cls(int(held[highest]), low, calls, callers, turns, in_steps, in_pieces)
         return cls(int(held[highest]))
@@ -141,6 +146,23 @@ def _frame(trace: Trace, row: int) -> UserFrame:
     count = cell.execution_count if is_cell and cell else file.execution_count
     function = stacks.functions[nodes["function"][row]]
     return UserFrame(file.filename, is_cell, count, function, int(nodes["line"][row]))
+
+
+def _unrecorded(trace: Trace, time: Array, held: Array) -> tuple[Array, Array]:
+    window = trace.context.window
+    assert window is not None
+    outside = (time < window.start_ns) | (time > window.end_ns)
+    return time[outside], held[outside]
+
+
+def _is_backward(trace: Trace, node: int) -> bool:
+    """Whether the backward pass of a loss ran, which gives back what the forward pass kept for it."""
+    stacks, nodes = trace.context.stacks, trace.stack_nodes
+    while node >= 0 and stacks is not None:
+        if stacks.functions[nodes["function"][node]] in _BACKWARD:
+            return True
+        node = int(nodes["parent"][node])
+    return False
 
 
 def _is_in_pieces(trace: Trace, frames: Sequence[UserFrame], turns: int) -> bool:

@@ -49,7 +49,8 @@ from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
 # a cell that says so has steps, if slow ones: what is even before the first may be a part of it
-_TRAINS = re.compile(r"\.(step|backward|fit)\(|\btrain\w*\(")
+# `model.train()` only sets a mode
+_TRAINS = re.compile(r"\.(?:step|backward|fit|train\w+)\(|(?<![.\w])train\w*\(|rainer\w*\.train\(")
 _PATIENCE_NS = 10 * NS_PER_S
 
 

@@ -46,11 +46,25 @@ def filled() -> torch.Tensor:
     return table
 
 
+def table_of_values() -> torch.Tensor:
+    """Learned by a Q-update: the best of a row of four, and one number of it that is written."""
+    table, state = torch.zeros(25, 4), 0
+    for turn in range(N):
+        action = int(table[state].argmax())
+        after = (state * 7 + action + turn) % 25
+        table[state, action] += 0.1 * (1.0 + 0.9 * table[after].max() - table[state, action])
+        state = after
+    return table
+
+
 def iterated() -> list[int]:
     return [int(each) for each in torch.arange(2 * N)]
 
 
-@pytest.mark.parametrize(("code", "writes"), [(compared, False), (added_up, False), (filled, True), (iterated, False)])
+@pytest.mark.parametrize(
+    ("code", "writes"),
+    [(compared, False), (added_up, False), (filled, True), (iterated, False), (table_of_values, True)],
+)
 def test_numbers_one_by_one(code: Callable[[], Any], writes: bool) -> None:
     found = seen(code)
     assert found.accesses >= 100 and found.rows is not None and len(found.rows) >= 100

@@ -6,12 +6,13 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.given_back import GivenBack
-from gpuprof.model.context import Optimizer
+from gpuprof.model.context import Cell, Optimizer, Window
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.memory.temporary_peak import TemporaryPeak
 from tests.rules.cases.memory import broadcast_then_reduced
-from tests.rules.cases.memory.temporary_peak import SOURCE, processed
+from tests.rules.cases.memory.temporary_peak import MIB, MS_US, SOURCE, processed
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 
 def severity(trace: Trace, rule: TemporaryPeak | None = None) -> Severity | None:
@@ -69,6 +70,24 @@ def test_the_activations_of_a_training_step_are_no_fault() -> None:
         steps.iteration(100_000 * at, 100_000)
     found = steps.context(optimizers=(Optimizer(name="SGD", parameters=2, elements=8, steps=50),)).build()
     assert Results(found).get(GivenBack).in_steps and severity(found) is None
+
+
+def test_what_a_backward_pass_gives_back_is_no_fault() -> None:
+    builder = TraceBuilder()
+    for second in range(5):
+        for start, lasts, lines in ((0, 800, 2), (800, 200, 3)):
+            frames = [(CELL_FILE, "<module>", lines), ("site-packages/torch/_tensor.py", "Tensor.backward", 9)][
+                : 4 - lines
+            ]
+            builder.stack((1000 * second + start) * MS_US, lasts * MS_US, *frames)
+        for tenth in range(10):
+            held = 400 if tenth in (0, 8, 9) else 1000
+            builder.host_sample((1000 * second + 100 * tenth + 50) * MS_US, resident_bytes=held * MIB)
+    source = "for epoch in range(5):\n    loss(epoch).backward()\n    rest()\n"
+    window = Window(cell_start_ns=0, cell_end_ns=5 * 10**9)
+    trace = builder.context(cell=Cell(source=source, filename=CELL_FILE), window=window).build()
+    found = Results(trace).get(GivenBack)
+    assert found.calls and found.in_steps and severity(trace) is None
 
 
 def test_a_broadcast_has_a_finding_of_its_own() -> None:
