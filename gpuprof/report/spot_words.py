@@ -83,10 +83,10 @@ def memory_words(found: CellMemory) -> str:
     if found.peak is None:
         return ""
     held = f"{size(found.start_bytes)} when the cell began, at most {size(found.peak_bytes)} ({_where(found.peak)})"
+    if found.recorded:
+        held += " during the recording, which itself takes memory"
     if found.rest_bytes is not None:
-        held += (
-            f" during the recording, which itself takes memory, and {size(found.rest_bytes)} in the rest of the cell"
-        )
+        held += f", and {size(found.rest_bytes)} in the rest of the cell"
     grown = "; ".join(f"{size(each.bytes)} at {_where(each)}" for each in found.grown)
     return f"Resident memory of the process: {held}.{f' It grew by {grown}.' if grown else ''}"
 

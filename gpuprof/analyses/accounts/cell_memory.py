@@ -51,7 +51,8 @@ class CellMemory(Result):
     largest first. What fell on the way is taken from what had risen last, so that they add up to the rise at most. Both
     are empty where it rose by less than 64 MiB. A line counts from outside of the model that it calls.
     `rest_bytes`: the most that it held in the rest of the cell, where it was highest during the recording and held less
-    afterwards: recording itself takes memory, and not all of that is known. Else None.
+    afterwards: recording itself takes memory, and not all of that is known. Else None. `recorded`: it was highest
+    during the recording.
     """
 
     start_bytes: int | None = None
@@ -61,6 +62,7 @@ class CellMemory(Result):
     grown: tuple[MemoryAt, ...] = ()
     lowest_bytes: int | None = None
     rest_bytes: int | None = None
+    recorded: bool = False
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -84,7 +86,13 @@ class CellMemory(Result):
             tuple(each for each in grown[:MOST] if each.bytes >= max(_LEAST_SHARE * rose, _LEAST_BYTES)),
             lowest,
             _in_the_rest(trace, time, held),
+            _during(trace, int(time[held.argmax()])),
         )
+
+
+def _during(trace: Trace, at_ns: int) -> bool:
+    window = trace.context.window
+    return window is not None and window.start_ns <= at_ns <= window.end_ns + _SETTLES_NS
 
 
 def _in_the_rest(trace: Trace, time: Array, held: Array) -> int | None:

@@ -60,7 +60,7 @@ class GcPauses(Rule):
                 "the pauses of Python’s garbage collector",
                 "Profile the cell with `%%gpuprofile`; a trace file does not hold them.",
             )
-        lost_ns = found.pauses.total_ns if found.idle_ns is None else found.idle_ns
+        lost_ns = found.lasting.total_ns if found.idle_ns is None else found.idle_ns
         share = scope.share(lost_ns)
         if not scope.steps or share < self.pause_share or found.count < self.collections:
             return None
@@ -71,18 +71,18 @@ class GcPauses(Rule):
             title=f"Python’s garbage collector stops the loop for {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{units.plural(found.count, 'collection')}, {units.count(found.full)} of them full, took "
-                f"{units.duration(found.pauses.total_ns)}{idle}. Nothing is launched meanwhile."
+                f"{units.duration(found.lasting.total_ns)}{idle}. Nothing is launched meanwhile."
             ),
             evidence={
                 "collections": found.count,
                 "full_collections": found.full,
-                "pauses_ms": units.milliseconds(found.pauses.total_ns),
+                "pauses_ms": units.milliseconds(found.lasting.total_ns),
                 **({} if found.idle_ns is None else {"idle_ms": units.milliseconds(found.idle_ns)}),
                 "pause_share": round(share, 4),
             },
             where=Where(
-                lines=lines_calling(results, "gc.collect") or results.get(LinePlaces).cell_lines(found.pauses),
-                ranges_ns=worst(found.pauses),
+                lines=lines_calling(results, "gc.collect") or results.get(LinePlaces).cell_lines(found.lasting),
+                ranges_ns=worst(found.lasting),
             ),
             change=self._change(results, found, scope),
             diff=_diff(results),
@@ -91,10 +91,10 @@ class GcPauses(Rule):
                 lost_ns,
                 lost_ns + found.full * _COLD_CACHES_NS,
                 "estimate: no collection inside the steps",
-                part_of=found.pauses,
+                part_of=found.lasting,
             ),
         )
-        return retimed(results, finding, host_time_scaled(found.pauses, 0.0), "re-timed without these pauses")
+        return retimed(results, finding, host_time_scaled(found.lasting, 0.0), "re-timed without these pauses")
 
     def _change(self, results: Results, found: CollectorPauses, scope: Scope) -> str:
         freeze = "`gc.collect(); gc.freeze()` once before the loop, so that what lives on is not looked at again"

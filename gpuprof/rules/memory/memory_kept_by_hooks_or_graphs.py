@@ -150,7 +150,7 @@ class MemoryKeptByHooksOrGraphs(Rule):
                 **({"iterations_until_full": left} if left is not None else {}),
             },
             where=Where(lines=first.lines or first.made),
-            change=_change(first),
+            change=_change(first) + _others(kept),
             diff=diff,
         )
 
@@ -209,6 +209,15 @@ def _holder(each: KeptTensors) -> str:
     holds = units.plural(each.tensors, "tensor") if _by_hook(each) else f"{units.plural(each.graphs, 'graph')}"
     where = f" of `{each.function}()`" if each.function else ""
     return f"`{each.name}`{where} ({holds}{of})"
+
+
+def _others(kept: list[KeptTensors]) -> str:
+    """What keeps graphs besides the first one, and would go on holding what it shares with them."""
+    first = kept[0]
+    names = [f"`{each.name}`" for each in kept[1:_MOST_NAMES] if each.graphs and not each.hook]
+    if first.hook or not first.graphs or not names:
+        return ""
+    return f" Do the same for {' and '.join(names)}: as long as one name keeps a graph, the memory stays."
 
 
 def _change(first: KeptTensors) -> str:

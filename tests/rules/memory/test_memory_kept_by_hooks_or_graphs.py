@@ -126,3 +126,13 @@ def test_where_the_memory_after_each_step_is_known_the_rule_that_reads_it_speaks
     assert [each.rule for each in judge(results).findings] == [NAME]
     results = Results(builder.context(step_memory=(readings,)).build())
     assert [each.rule for each in judge(results).findings] == ["memory_grows_per_step"]
+
+
+def test_every_name_that_keeps_a_graph_is_to_be_changed() -> None:
+    """GIVEN two names in one graph: as long as one of them keeps it, nothing is given back."""
+    source = f"{SUMMED}    speed = speed + criterion(net(y), x)\n"
+    rows = tuple(held(name, tensors=1, graphs=1, graph_bytes=2 * GIB) for name in ("total", "speed"))
+    change = found(*rows, source=source).change
+    assert all(f"`{name}`" in change for name in ("total", "speed"))
+    assert "as long as one name keeps a graph" in change
+    assert "as long as" not in found(rows[0], source=SUMMED).change
