@@ -297,8 +297,9 @@ class LookWatch:
         """Whether the look is to begin when what was found comes again, after the step before it: by now it may be
         over, or the one long operator in it."""
         path, steps = self._asked
-        expected = self._elsewhere.next_after(path) if path not in self._awaited else None
-        if expected is None or expected <= self._steps():
+        # the answer may be late, and the step that was next be over
+        expected = self._elsewhere.next_after(path, self._steps()) if path not in self._awaited else None
+        if expected is None:
             # what is found after many steps comes with nearly each of them
             return steps != self._steps() and not self._elsewhere.comes_often(path)
         self._awaited.add(path)

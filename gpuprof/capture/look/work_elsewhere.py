@@ -36,11 +36,15 @@ class WorkElsewhere:
         after[-1][1] += 1
         return self.is_new(path) and self._times < _MOST_TIMES and self._worth_it()
 
-    def next_after(self, path: LinePath) -> int | None:
-        """After how many steps the main thread comes there again, where it comes every so many; None: not known."""
+    def next_after(self, path: LinePath, steps: int) -> int | None:
+        """After how many steps, more than so many, the main thread comes there again, where it comes every so many;
+        None: not known."""
         # found once, it may have moved on before its steps were counted
-        stayed = [steps for steps, times in self._after.get(path, ()) if times > 1]
-        return stayed[-1] + (stayed[-1] - stayed[-2]) if len(stayed) > 1 else None
+        stayed = [step for step, times in self._after.get(path, ()) if times > 1]
+        period = stayed[-1] - stayed[-2] if len(stayed) > 1 else 0
+        if period <= 0:
+            return None
+        return stayed[-1] + period * max((steps - stayed[-1]) // period + 1, 1)
 
     def comes_often(self, path: LinePath) -> bool:
         """Whether the main thread was found there after many different numbers of steps."""
