@@ -13,16 +13,17 @@ from tests.support.jupyter import jupyterlab
 
 pytestmark = pytest.mark.browser
 
+# mostly asleep: a machine that is busy with other work then changes little of it
 CELLS = (
     "%load_ext gpuprof\nimport time, torch\nfrom torch.utils.data import DataLoader, Dataset\n"
     "import torch._dynamo  # which the first optimizer would import, for a second",
-    '''%%gpuprofile --name "train one epoch" --memory
+    '''%%gpuprofile --name "train one epoch" --memory --no-close-look
 class Slow(Dataset):
     def __len__(self):
         return 640
 
     def __getitem__(self, index):
-        time.sleep(0.0003)
+        time.sleep(0.005)
         return torch.randn(1, 8, 8), index % 10
 
 layers = torch.nn.Conv2d(1, 16, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(576, 10)
