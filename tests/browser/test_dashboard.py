@@ -150,6 +150,8 @@ def test_a_long_table_is_filtered_and_the_notebook_keeps_its_keys(lab):
 def test_a_finding_leads_to_the_timeline(lab):
     panel = lab.tab(1, "Findings")
     lab.picture("cards", lab.cell(1).locator(DASHBOARD))
+    if lab.cell(1).get_by_text("of the CPU time it asked for").count():
+        pytest.skip("other processes held the cores: the report says so and withholds the finding")
     panel.get_by_role("button", name="show in timeline").first.click()
     lab.cell(1).locator(f"{DASHBOARD} .gp-canvas").wait_for(state="visible")
 
