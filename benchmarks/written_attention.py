@@ -3,6 +3,10 @@
     python benchmarks/written_attention.py
 
 `weights`: the weights' mean over the heads is made as well, as `torch.nn.MultiheadAttention` does by default.
+
+Run once, 2026-11-23, torch 2.13, one thread, on a machine busy with other work; single figures differ by 20 points from
+their neighbors. Saved in training, heads of 8, 32 and 64: of 64 keys 26, -6, 3 %; of 128 keys 25, 20, -12 %; of 256
+keys 61, 23, 1 %; of 512 keys 70, 38, 19 %; of 1024 keys 51, 36, 37 %. The rule takes them by keys over width.
 """
 
 from __future__ import annotations

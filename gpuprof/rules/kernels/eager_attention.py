@@ -56,7 +56,7 @@ class EagerAttention(Rule):
 
     attention_share: float = threshold(0.05, "of the kernel time: less is hardly worth a change")
     high_share: float = threshold(0.30, "of the kernel time: then it is the first thing to mend")
-    looked_share: float = threshold(0.10, "of the operators’ time, without a device: up to 60% of it can be gained")
+    looked_share: float = threshold(0.10, "of the operators’ time, without a device: up to half of it can be gained")
     looked_high_share: float = threshold(0.20, "of the operators’ time can be gained, without a device: fix it first")
 
     def check(self, results: Results) -> Finding | Abstention | None:

@@ -73,7 +73,8 @@ class TemporaryPeak(Rule):
             where=Where(lines=tuple(mine)),
             change=(
                 f"Do the work of {where} for some rows at a time and put the results together, where its rows do not "
-                "depend on each other: `torch.cat([f(part) for part in x.split(256)])`. Results stay the same."
+                "depend on each other: `torch.cat([f(part) for part in x.split(256)])`. Results differ by "
+                "rounding at most."
             ),
         )
 
