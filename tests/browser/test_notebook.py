@@ -15,7 +15,9 @@ pytestmark = pytest.mark.browser
 
 BOXED = """element => {
     const area = element.closest(".jp-Cell-outputArea");
-    return area.scrollHeight > area.clientHeight + 1 || getComputedStyle(area).overflowY !== "visible";
+    // without that class the area is as high as what is in it
+    const limited = area.closest(".jp-mod-outputsScrolled") && getComputedStyle(area).overflowY !== "visible";
+    return limited || area.scrollHeight > area.clientHeight + 1;
 }"""
 IDLE = ".jp-Notebook-ExecutionIndicator[data-status='idle']"
 

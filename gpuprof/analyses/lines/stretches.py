@@ -16,6 +16,8 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
+_INNERMOST = 0.9  # of the looks in a line's stays: then that line is the innermost there
+
 
 @dataclass(frozen=True, eq=False)
 class Stretches(Result):
@@ -24,7 +26,8 @@ class Stretches(Result):
 
     While kernels were recorded the line of most operators is known exactly: such a stretch stands in place of what was
     sampled there, with that of the stacks looked at in its line which was seen nearest in time: a line of a model's is
-    run by an evaluation now and by training then.
+    run by an evaluation now and by training then. Where looks in such a stretch show functions that its line called,
+    the samples stand: a wait for data is known to be the loop's line, but its time is that of the dataset's lines.
     """
 
     start_ns: Array
@@ -76,11 +79,18 @@ def _known(trace: Trace, results: Results) -> tuple[Intervals, Array]:
     ends = np.minimum(places.end_ns, within.ends[-1])
     mine = (places.thread == places.main_thread) & (events["line"] > 0) & (ends > starts)
     files, lines, nodes = events["source_file"], events["line"], np.full(len(starts), -1, np.int64)
+    all_times = np.unique(np.concatenate([times for times, _ in looks.values()]))
     for (file, line), (times, seen) in looks.items():
         rows = np.flatnonzero(mine & (files == file) & (lines == line))
-        nodes[rows] = seen[_nearest(times, starts[rows], ends[rows])]
+        stays = Intervals(starts[rows], ends[rows])
+        if _within(stays, times) >= _INNERMOST * _within(stays, all_times):
+            nodes[rows] = seen[_nearest(times, starts[rows], ends[rows])]
     rows = np.flatnonzero(nodes >= 0)
     return Intervals(starts[rows] - ahead_ns, ends[rows] - ahead_ns), nodes[rows]
+
+
+def _within(stays: Intervals, times: Array) -> int:
+    return int(intervals.contains(intervals.union(stays), times).sum())
 
 
 def _nearest(times: Array, starts: Array, ends: Array) -> Array:

@@ -18,8 +18,9 @@ from gpuprof.model.table import Table
 # file, function, line
 Frame = tuple[str, str, int]
 OWN_FOLDER = str(Path(__file__).parents[2])
-# what begins and ends the recording, and saves it: none of it calls the user's code; and looks at operators
-_AT_WORK = tuple(str(Path(OWN_FOLDER) / "capture" / room) for room in ("session", "look"))
+# what begins and ends the recording, saves it, and reads the system: none of it calls the user's code; and looks at
+# operators
+_AT_WORK = tuple(str(Path(OWN_FOLDER) / "capture" / room) for room in ("session", "look", "process"))
 # an operator that is looked at runs in there, as it would without us
 _RUNS_OPERATORS = (str(Path(OWN_FOLDER) / "capture" / "look" / "close_look.py"), "dispatched")
 MOST_NODES = 200_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sysconfig
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,11 +12,12 @@ from hypothesis import strategies as st
 from gpuprof.analyses.accounts.line_operators import LineOperators
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.stretches import Stretches
-from gpuprof.model.context import FollowedLines, SourceFile
+from gpuprof.model.context import FollowedLines, Loader, SourceFile
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 A, B, ELSEWHERE = (CELL_FILE, "<module>", 5), (CELL_FILE, "<module>", 6), (CELL_FILE, "<module>", 9)
+LIBRARIES = sysconfig.get_paths()["purelib"]
 KNOWN_NS = 9 * 90_000
 NET = ("/home/me/net.py", "Net.forward", 4)
 
@@ -80,6 +83,24 @@ def test_only_sampled_time_has_an_error() -> None:
     assert 0 < known < sampled < 0.5
     assert Results(whole).get(Stretches).exact.sum()
     assert list(Results(whole).get(Stretches).error(*shares, whole)) < [known, sampled]
+
+
+def test_a_wait_is_the_time_of_the_datasets_lines_where_looks_saw_them() -> None:
+    # GIVEN waits of line 5 for a dataset of the cell, whose line 20 was seen by nine looks of ten, and torch by one
+    fetch, torch_s = (CELL_FILE, "Set.__getitem__", 20), (f"{LIBRARIES}/torch/utils/data/dataloader.py", "__next__", 7)
+    loader = Loader(workers=0, line=5, iterations_started=1)
+
+    def waited(*seen: int) -> dict[int, int]:
+        builder = TraceBuilder()
+        for at in range(0, 1_000, 100):
+            builder.data_wait(at, 80).operator("aten::mm", at + 80, 20)
+            builder.look(at + 40, A, torch_s, *([fetch] if at in seen else []))
+        builder.stack(0, 900, A, torch_s, fetch).stack(900, 100, A, torch_s).context(loaders=(loader,))
+        return by_line(learned(builder))
+
+    # THEN what was sampled stands; where no look saw a line of the dataset, the wait is that of the loop's line
+    assert waited(*range(100, 1_000, 100)) == {7: 100_000, 20: 900_000}
+    assert waited()[7] == 9 * 80_000 + 20_000  # the first wait is before the recorded span
 
 
 def test_without_looks_samples_stand_alone() -> None:

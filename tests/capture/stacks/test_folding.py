@@ -67,6 +67,12 @@ def test_the_time_in_which_a_recording_ends_is_ours() -> None:
     assert not is_ours([(CELL, "<module>", 1), hook, (TORCH, "forward", 2)])
 
 
+def test_the_time_in_which_we_read_the_system_is_ours() -> None:
+    hook = (str(Path(OWN_FOLDER) / "capture" / "loading" / "load_times.py"), "timed_fetch", 7)
+    reading = (str(Path(OWN_FOLDER) / "capture" / "process" / "core_times.py"), "thread_times", 7)
+    assert is_ours([(CELL, "<module>", 1), hook, reading, (TORCH, "read_bytes", 2)])
+
+
 def test_an_operator_that_is_looked_at_is_the_users_and_looking_is_not() -> None:
     look = f"{OWN_FOLDER}/capture/look"
     calling = [(CELL, "<module>", 1), (TORCH, "linear", 2), (f"{look}/mode_stack.py", "_dispatch", 3)]

@@ -134,7 +134,8 @@ def test_the_times_are_those_of_the_clock(outside: MemorySampler | SpySampler) -
     names = {at: node for at, _, node in rows}
     table = tree.table()
     own = [at for at, node in names.items() if node >= 0 and "holds_the_gil" in path_of(node, tree, table)]
-    slack = 500_000_000 if isinstance(outside, SpySampler) else 100_000_000  # py-spy's clock begins when it says so
+    # py-spy's clock begins when it says so: a busy machine may let it look at the first stack a second later
+    slack = 2 * 10**9 if isinstance(outside, SpySampler) else 10**8
     assert held and own
     assert began - slack < min(own) < ended + slack
     assert max(own) < ended + slack
