@@ -12,11 +12,12 @@ import numpy as np
 
 from gpuprof import rules
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.errors import UsageError
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
-from gpuprof.rules.base.precedence import TAKES_MOST
+from gpuprof.rules.base.precedence import NEEDLESS, TAKES_MOST, TIMED_BY_LINES
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.saving.of_the_cell import of_whole_cell, severity_in_cell
 from gpuprof.rules.saving.run_variation import spread_of_the_rest
@@ -80,7 +81,7 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
             findings.append(_foreseen(results, answer))
         elif answer is not None:
             abstained.append(answer)
-    kept = [found for found in findings if not _yields(found, findings)]
+    kept = [found for found in findings if not _yields(results, found, findings)]
     return Judgement(best_first(kept), tuple(abstained))
 
 
@@ -103,14 +104,30 @@ def _rank(found: Finding) -> tuple[int, float, str]:
     return -found.severity, -(found.saving.central_ns if found.saving else 0.0), found.rule
 
 
-def _yields(found: Finding, findings: list[Finding]) -> bool:
+def _yields(results: Results, found: Finding, findings: list[Finding]) -> bool:
     causes = rule(found.rule).yields_to
-    return any(other.rule in causes and _explains(other, found) for other in findings)
+    if any(other.rule in causes and _explains(other, found) for other in findings):
+        return True
+    return found.rule in NEEDLESS and any(_same_work(results, other, found) for other in findings)
+
+
+def _same_work(results: Results, better: Finding, found: Finding) -> bool:
+    """Whether the other speaks of most of the same operators, and saves more."""
+    if better is found or better.rule not in NEEDLESS or _rank(better) > _rank(found):
+        return False
+    looked = results.get(LookedTime)
+    if not looked.known or better.looked_rows is None or found.looked_rows is None:
+        return False
+    rows = np.unique(found.looked_rows)
+    shared = looked.cell_ns[np.intersect1d(rows, better.looked_rows)].sum()
+    return bool(shared > _MOST * looked.cell_ns[rows].sum())
 
 
 def _explains(cause: Finding, found: Finding) -> bool:
     """Whether the cause is one of the same time; of a cause that stands for many, whether it is of most of it, and
     matters as much."""
+    if cause.during is None and cause.rule in TIMED_BY_LINES:
+        return False
     if cause.rule not in TAKES_MOST or cause.during is None:
         return _same_time(found, cause)
     if cause.severity < found.severity and not _weighed_by_the_cell(cause):

@@ -21,29 +21,43 @@ _OPTIMIZER = "Optimizer.step#"
 def with_spans(trace: Trace, events: Table) -> Table:
     """`events` (rows of `line_events`, in any order), with those of spans whose line is known, on the trace's clock.
 
-    What was noted on the main thread inside such a span is left out: the span's line has called it.
+    What was noted on the main thread inside an optimizer's step is left out: the step's line has called it. Inside a
+    wait for data the lines of the dataset stay, and the wait's line holds between them.
     """
     tids = trace.threads["tid"]
     if not 0 <= trace.main_thread < len(tids):
         return events
     tid = int(tids[trace.main_thread])
-    for line, spans in _known(trace):
+    for line, spans, keeps in _known(trace):
         within = intervals.union(spans)
         inside = intervals.contains(within, events["time_ns"]) & (events["tid"] == tid)
-        events = _joined(events.take(~inside), _as_events(tid, line, within))
+        kept = _back_to(line, events, inside) if keeps else events.take(~inside)
+        events = _joined(kept, _as_events(tid, line, within))
     return events
 
 
-def _known(trace: Trace) -> list[tuple[int, Intervals]]:
+def _back_to(line: int, events: Table, inside: Array) -> Table:
+    """Where followed code ends inside the span, its line goes on."""
+    ends = inside & (events["line"] < 0)
+    lines = {name: np.where(ends, line, events[name]) for name in ("line", "cell_line")}
+    return events.replace(**lines, source_file=np.where(ends, 0, events["source_file"]))
+
+
+def _known(trace: Trace) -> list[tuple[int, Intervals, bool]]:
+    """The line, when it ran, and whether what was noted meanwhile stays."""
     spans, context = trace.user_ranges, trace.context
     on_main = spans["thread"] == trace.main_thread
     found = []
     for name in sorted({each.name for each in context.optimizers}):
         lines = {each.line for each in context.optimizers if each.name == name and each.steps}
         chosen = trace.name_mask(spans, f"{_OPTIMIZER}{name}.step") & on_main
-        found.append((lines, chosen))
-    found.append(({each.line for each in context.loaders if each.iterations_started}, _waits(trace) & on_main))
-    return [(line, intervals.of(spans.take(chosen))) for lines, chosen in found if (line := _only(lines)) is not None]
+        found.append((lines, chosen, False))
+    found.append(({each.line for each in context.loaders if each.iterations_started}, _waits(trace) & on_main, True))
+    return [
+        (line, intervals.of(spans.take(chosen)), keeps)
+        for lines, chosen, keeps in found
+        if (line := _only(lines)) is not None
+    ]
 
 
 def _only(lines: set[int | None]) -> int | None:

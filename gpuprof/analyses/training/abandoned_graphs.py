@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ _OF_A_MODEL = re.compile(
     r"|embedding|embedding_bag)$"
 )
 _FEWEST_NODES = 3
+BESIDE_TRAINING = (Phase.EVALUATION, Phase.GENERATION, Phase.INFERENCE)
 _BACKWARD = PHASES.index(Phase.BACKWARD)
 
 
@@ -36,7 +37,8 @@ class AbandonedGraphs(Result):
     three numbers in a row belong to no node that ran, and operators that models are made of carry them.
 
     `count`: how many such graphs, with `nodes` together; `within`: the union of the main thread's operators that made
-    them; `model_share`: of the time of such operators that no gradient came of, graphs or not, 0..1. `phase`: which
+    them (not where the same call makes graphs that are used, unless it is an evaluation); `model_share`: of the time of
+    such operators that no gradient came of, graphs or not, 0..1. `phase`: which
     most of it belongs to by the sampled stacks, None where none were. What is made after the last node that ran, or
     in a last step that may not be whole, is left out, unless the cell ended in the recording, or no step and no
     backward pass came after it: its backward pass may have come later. `known` False where no node can be joined to
@@ -74,32 +76,72 @@ class AbandonedGraphs(Result):
         number = operators["sequence"][rows]
         gap = np.searchsorted(ran, number)
         rows, number, gap = (each[~np.isin(number, ran)] for each in (rows, number, gap))
-        made, chosen = 0, list[int]()
+        graphs = dict[int, _Graph]()
         for each in np.unique(gap[of_model[rows]]).tolist():
             mine = number[gap == each]
             # the number of an operator is that of the next node: the highest may be none yet
             nodes = int(mine.max() - mine.min()) + (each < len(ran))
             if nodes >= _FEWEST_NODES:
-                made += nodes
-                chosen.append(each)
-        rows = rows[np.isin(gap, chosen)]
-        within = intervals.union(intervals.of(operators.take(rows)))
-        made_ns = intervals.union(intervals.of(operators.take(rows[of_model[rows]]))).total_ns
+                graphs[each] = _Graph(nodes, rows[gap == each])
+        phase = _phase(trace, results, _time(trace, graphs))
+        if phase not in BESIDE_TRAINING:
+            used = numbered & of_model & np.isin(operators["sequence"], ran)
+            graphs = _never_used(trace, graphs, intervals.union(intervals.of(operators.take(used))))
+            phase = _phase(trace, results, _time(trace, graphs))
+        made_ns = _time(trace, graphs, of_model).total_ns
         share = made_ns / (made_ns + off.total_ns) if made_ns else 0.0
-        return cls(True, len(chosen), made, within, share, _phase(trace, results, within))
+        nodes = sum(graph.nodes for graph in graphs.values())
+        return cls(True, len(graphs), nodes, _time(trace, graphs), share, phase)
+
+
+class _Graph(NamedTuple):
+    """`rows` of the operators that made it."""
+
+    nodes: int
+    rows: Array
+
+
+def _time(trace: Trace, graphs: dict[int, _Graph], among: Array | None = None) -> Intervals:
+    """The union of the time of the operators that made them, of those in the mask `among`."""
+    rows = np.concatenate([np.zeros(0, np.int64), *(graph.rows for graph in graphs.values())])
+    return intervals.union(intervals.of(trace.operators.take(rows if among is None else rows[among[rows]])))
+
+
+def _never_used(trace: Trace, graphs: dict[int, _Graph], used: Intervals) -> dict[int, _Graph]:
+    """Those of calls that make no graph which a backward pass runs through: of a line search the graph of the last
+    trial is used, and nobody knows before which that is. Where the stacks tell of some only, the others are like them.
+    """
+    stacks = trace.context.stacks
+    if stacks is None or not graphs:
+        return graphs
+    times, nodes = _seen(trace)
+    calls = np.append(own_frames(trace, stacks)[1], -1)[nodes]
+
+    def calls_in(part: Intervals) -> set[int]:
+        return set(calls[intervals.contains(part, times)].tolist()) - {-1}
+
+    of_used, known = calls_in(used), {each: calls_in(_time(trace, {each: graphs[each]})) for each in graphs}
+    if not any(callers and callers <= of_used for callers in known.values()):
+        return graphs
+    return {each: graph for each, graph in graphs.items() if known[each] - of_used}
+
+
+def _seen(trace: Trace) -> tuple[Array, Array]:
+    """When (ns) the stack was seen, and its node."""
+    samples, looked = trace.stack_samples, trace.stack_instants
+    ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
+    times = np.concatenate((samples["start_ns"], looked["time_ns"])) + ahead_ns
+    return times, np.concatenate((samples["node"], looked["node"]))
 
 
 def _lines_that_go_back(trace: Trace, results: Results) -> dict[bool, set[tuple[int, ...]]]:
     """From which lines the stacks show a backward pass after the recording (True), and from which before its end."""
-    stacks, samples = trace.context.stacks, trace.stack_samples
+    stacks = trace.context.stacks
     found = dict[bool, set[tuple[int, ...]]]({True: set(), False: set()})
-    if stacks is None or not len(samples):
+    if stacks is None or not len(trace.stack_samples):
         return found
     facts, (places, own) = results.get(NodeFacts), own_frames(trace, stacks)
-    ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
-    looked = trace.stack_instants
-    times = np.concatenate((samples["start_ns"], looked["time_ns"])) + ahead_ns
-    nodes = np.concatenate((samples["node"], looked["node"]))
+    times, nodes = _seen(trace)
     for time, node in zip(times.tolist(), nodes.tolist(), strict=True):
         if node >= 0 and own[node] >= 0 and facts.said[node] == _BACKWARD:
             found[time > trace.span_end_ns].add(tuple(places[own[node]].tolist()))

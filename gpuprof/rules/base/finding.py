@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
 from gpuprof.whatif.predict import Range
 
 
@@ -93,6 +94,7 @@ class Finding:
     `change` is the advice in words, `diff` a unified diff on the user's cell where one can be given, `leave_it` when
     not to follow it. `replay_edit` is the change on the what-if graph, where the saving was found by re-timing.
     `during`: the union of all the time that it speaks of, where the rule knows it; `where` shows the longest of it.
+    `looked_rows`: which of the looked operators it speaks of, in whole or in part.
     """
 
     rule: str
@@ -107,6 +109,7 @@ class Finding:
     leave_it: str = ""
     replay_edit: Range | None = field(default=None, repr=False, compare=False)
     during: Intervals | None = field(default=None, repr=False, compare=False)
+    looked_rows: Array | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class TensorByElement(Rule):
         )
         assert found.rows is not None
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, found.share, [found.rows], among, places, part=1 - _LEFT)
+        return valued(results, finding, found.share, [found.rows], among, part=1 - _LEFT)
 
     def _finding(self, results: Results, runs: Accesses) -> Finding:
         scope, (inside, behind_ns) = Scope.of(results), _inside(results, runs)

@@ -63,8 +63,7 @@ def judge_look(
         diff=None if in_module else cell_diff(results, edit),
     )
     among = np.ones(len(results.get(ValueGraph).operators), bool)
-    places = sorted({place for each in found for place in each.places})
-    return valued(results, finding, part * share, [each.rows for each in found], among, places, part=part)
+    return valued(results, finding, part * share, [each.rows for each in found], among, part=part)
 
 
 def _can_be_fused(found: WrittenOut) -> bool:

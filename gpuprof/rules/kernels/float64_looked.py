@@ -52,6 +52,6 @@ def judge_look(rule: str, results: Results, least_share: float, high_share: floa
         ),
     )
     among = np.ones(len(results.get(ValueGraph).operators), bool)
-    judged = valued(results, finding, _SAVED * found.share, [found.rows], among, found.places, part=_SAVED)
+    judged = valued(results, finding, _SAVED * found.share, [found.rows], among, part=_SAVED)
     # a default that is set is a decision
     return True, replace(judged, severity=Severity.LOW) if found.chosen else judged

@@ -113,7 +113,7 @@ class PaddingWaste(Rule):
             "one.",
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [found.rows], among, found.places, part=found.padded_share)
+        return valued(results, finding, share, [found.rows], among, part=found.padded_share)
 
     def _finding(self, scope: Scope, loader: Loader, spent_ns: float) -> Finding:
         positions, tokens = known(loader.token_positions), known(loader.tokens)

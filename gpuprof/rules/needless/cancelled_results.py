@@ -75,7 +75,7 @@ class CancelledResults(Rule):
         )
         part = sum(each.wasted_ns for each in found) / max(sum(each.rows_ns for each in found), 1)
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [each.rows for each in found], among, computing, part=part)
+        return valued(results, finding, share, [each.rows for each in found], among, part=part)
 
 
 _MOST_PLACES = 3

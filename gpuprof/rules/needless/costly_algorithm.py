@@ -89,7 +89,7 @@ class CostlyAlgorithm(Rule):
         )
         part = sum(each.saved_ns for each in costly) / max(sum(each.rows_ns for each in costly), 1)
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [each.rows for each in costly], among, places, part=part)
+        return valued(results, finding, share, [each.rows for each in costly], among, part=part)
 
 
 _BROADCASTS = (Algorithm.DIFFERENCES, Algorithm.PRODUCTS)

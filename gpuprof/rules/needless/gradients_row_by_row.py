@@ -78,4 +78,4 @@ class GradientsRowByRow(Rule):
             "`torch.func.vmap(torch.func.grad(loss))` over the samples.",
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [found.rows], among, (found.place,), part=found.saved_part)
+        return valued(results, finding, share, [found.rows], among, part=found.saved_part)

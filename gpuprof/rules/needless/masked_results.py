@@ -104,7 +104,7 @@ class MaskedResults(Rule):
             diff=_diff(results, loop),
         )
         among = np.ones(results.get(UnreadWork).operators, bool)
-        worth = valued(results, finding, share, [place.rows], among, place.places, part=likely.central * part)
+        worth = valued(results, finding, share, [place.rows], among, part=likely.central * part)
         return likely.ranged(worth, _RANGE if place.lasting else "")
 
 

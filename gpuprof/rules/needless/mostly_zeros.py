@@ -93,7 +93,7 @@ class MostlyZeros(Rule):
         )
         part = sum(each.saved_ns for each in found) / max(sum(each.rows_ns for each in found), 1)
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [each.rows for each in found], among, places, part=part)
+        return valued(results, finding, share, [each.rows for each in found], among, part=part)
 
     def _is_worth_it(self, each: ZeroOperand) -> bool:
         if not each.places or each.saved_ns < self.saved_part * each.rows_ns:

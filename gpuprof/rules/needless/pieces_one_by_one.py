@@ -92,7 +92,7 @@ class PiecesOneByOne(Rule):
         )
         everything = np.ones(looked.operators, bool)
         saved = 1 - (_LEFT_BY_SORTING if first.searched else _LEFT)
-        return valued(results, finding, share * saved, (looked.rows,), everything, places, part=saved)
+        return valued(results, finding, share * saved, (looked.rows,), everything, part=saved)
 
 
 def _title(first: SeparateLoop) -> str:

@@ -102,7 +102,7 @@ class RepeatedOperators(Rule):
             change=_CHANGES[first.again] + _keep(results, first),
         )
         rows = [chain.rows for chain in large]
-        return valued(results, found, share, rows, looked.steady, places_of(large))
+        return valued(results, found, share, rows, looked.steady)
 
 
 def _words(results: Results, chain: Chain) -> str:

@@ -75,7 +75,6 @@ class RoundTrips(Rule):
             found.share,
             (found.needless,),
             np.ones(len(results.get(ValueGraph).operators), bool),
-            places,
         )
 
 

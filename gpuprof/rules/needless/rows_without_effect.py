@@ -86,7 +86,7 @@ class RowsWithoutEffect(Rule):
             change=_change(results, found),
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [found.taken], among, found.places, part=saved)
+        return valued(results, finding, share, [found.taken], among, part=saved)
 
 
 def _of_backward(part: float) -> float:

@@ -85,7 +85,7 @@ def weighed(results: Results, finding: Finding, found: Amount) -> Finding:
     finding = Finding(**{**vars(finding), "where": Where(lines=cell_lines(results, found.lines))})
     rows = [np.array(place.rows, np.int64) for place in found.places]
     among = np.ones(results.get(UnreadWork).operators, bool)
-    return valued(results, finding, found.share, rows, among, found.lines, part=found.part)
+    return valued(results, finding, found.share, rows, among, part=found.part)
 
 
 def at(results: Results, place: int) -> str:

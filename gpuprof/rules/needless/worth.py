@@ -34,7 +34,6 @@ def valued(
     share: float,
     rows: Sequence[Array],
     among: Array,
-    places: Sequence[int],
     *,
     part: float = 1.0,
 ) -> Finding:
@@ -45,14 +44,15 @@ def valued(
     Where a GPU has the work, host times are no weights: then it is by the recorded operators of the same names and
     lines, or not at all.
     """
-    during, within = results.get(LookedLines).during(places), Scope.of(results).within
-    inside = intervals.intersect(during, within)
+    every = np.concatenate(list(rows))
+    places = np.unique(results.get(LookedTime).place[every]).tolist()
+    inside = intervals.intersect(results.get(LookedLines).during(places), Scope.of(results).within)
     found = replace(
         found,
         where=replace(found.where, ranges_ns=worst(inside)),
         during=inside if inside.total_ns else None,
+        looked_rows=every,
     )
-    every = np.concatenate(list(rows))
     if results.get(DeviceActivity).primary is not None:
         recorded = recorded_parts(results, every, among)
         return _on_device(results, found, [each._replace(part=each.part * part) for each in recorded])

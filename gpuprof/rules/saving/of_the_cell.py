@@ -30,16 +30,20 @@ _MOSTLY = 0.5
 def of_whole_cell(results: Results, found: Finding, saving: Saving) -> Saving:
     """A saving of the steps as one of the cell: what it saves of a step, for each step that the cell took.
 
-    As it is where it lies outside the steps, where a device was recorded (re-timing answers for the recorded run), or
-    where the cell's steps without the recording are not known. A recording holds a few steps and often all of the
-    start, so that shares of it say little of the cell.
+    As it is where it lies outside the steps, or where a device was recorded (re-timing answers for the recorded run).
+    A recording holds a few steps and often all of the start, so that shares of it say little of the cell. Where no
+    step ran without the recording, its share is that of the recorded time, for the part of the cell that is like it.
     """
     steps, iterations, cell_ns = results.get(StepTime), results.get(PlainIterations), results.get(Stretches).total_ns
     plain = iterations.plain
     on_device = results.get(DeviceActivity).recorded is not None
-    if saving.of_cell or not saving.calibrated or on_device or plain is None or not steps.count or not cell_ns:
+    if saving.of_cell or not saving.calibrated or on_device or not steps.count or not cell_ns:
         return saving
-    if not plain.mean_ns or not saving.central_ns or not _in_steps(results, found, saving):
+    if not saving.central_ns or not _in_steps(results, found, saving):
+        return saving
+    if plain is None:
+        return _of_like_part(results, saving) if iterations.in_cell else saving
+    if not plain.mean_ns:
         return saving
     steps_ns = plain.mean_ns * steps.count
     whole_ns = min(plain.mean_ns * iterations.in_cell, float(cell_ns))
@@ -56,6 +60,14 @@ def of_whole_cell(results: Results, found: Finding, saving: Saving) -> Saving:
         of_cell=True,
         per_step=1 / of_cell,
     )
+
+
+def _of_like_part(results: Results, saving: Saving) -> Saving:
+    alike = results.get(CellCoverage).alike
+    if alike >= 1.0:
+        return saving
+    ceiling, share = saving.ceiling_share * alike, saving.share * alike
+    return replace(saving, share=share, ceiling_share=ceiling, of_cell=True, per_step=1 / alike)
 
 
 def severity_in_cell(results: Results, found: Finding, saving: Saving) -> Severity:

@@ -42,7 +42,7 @@ from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
-from gpuprof.analyses.training.abandoned_graphs import AbandonedGraphs
+from gpuprof.analyses.training.abandoned_graphs import BESIDE_TRAINING, AbandonedGraphs
 from gpuprof.analyses.training.gradient_recording import GradientRecording
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
@@ -54,7 +54,6 @@ from gpuprof.rules.needless.unread import all_at
 from gpuprof.rules.saving.scope import worst
 from gpuprof.rules.training.evaluation_places import in_other_cell, lines_of_cell
 
-_BESIDE = (Phase.EVALUATION, Phase.GENERATION, Phase.INFERENCE)
 _MOST_PLACES = 3
 _WITHOUT = (
     "Run it under `torch.no_grad()` or `torch.inference_mode()`. `model.eval()` alone does not turn the recording off."
@@ -130,7 +129,7 @@ class GradInInference(Rule):
 
     def _beside_training(self, results: Results) -> Finding | None:
         found, phases = results.get(AbandonedGraphs), results.get(CellPhases)
-        beside = found.phase if found.phase in _BESIDE else None
+        beside = found.phase if found.phase in BESIDE_TRAINING else None
         of_cell = beside is not None and phases.sampled
         recorded = found.within.total_ns / results.span_ns if results.span_ns else 0.0
         share = found.model_share * phases.share(beside) if beside is not None and phases.sampled else recorded

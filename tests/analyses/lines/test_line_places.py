@@ -105,6 +105,12 @@ def test_partial_knowledge_is_completed_by_waits_and_optimizer_steps() -> None:
     assert lines_at(places, 0, 10, 25, 45, 57, 69, 75, 85, 95) == [2, -1, 7, 7, 7, -1, 9, -1]
 
 
+def test_a_line_of_the_dataset_stays_within_the_wait() -> None:
+    # GIVEN a dataset whose line 8 is known to run from 5 to 12 µs of the wait for data, which ends at 20
+    places = places_of(partly().line(8, 5, cell_line=8).line(-1, 12))
+    assert lines_at(places, 0, 2, 8, 15, 25) == [2, 8, 2, -1]
+
+
 def test_optimizer_steps_of_two_lines_are_not_told_apart() -> None:
     adam = Optimizer(name="Adam", parameters=1, elements=1, line=7, steps=1)
     places = places_of(partly(adam, msgspec.structs.replace(adam, line=8)))

@@ -17,7 +17,9 @@ from gpuprof.analyses.training.abandoned_graphs import AbandonedGraphs
 from gpuprof.ingest.load import load_trace
 from gpuprof.model.context import Optimizer, Window
 from gpuprof.model.trace import Trace
+from tests.analyses.accounts.cells import cell, line
 from tests.analyses.random_runs import runs
+from tests.rules.cases.training.evaluation_share import SOURCE
 from tests.rules.cases.training.grad_in_inference import beside
 from tests.support.trace_builder import TraceBuilder
 
@@ -155,6 +157,24 @@ def test_the_sampled_phase_of_most_of_it() -> None:
     builder = beside().stack(0, 10_000, ("/home/me/net.py", "evaluate", 3))
     assert abandoned(builder.build()).phase is Phase.OTHER
     assert abandoned(TraceBuilder().build()).phase is None
+
+
+def searching(function: str, *, calls: tuple[int, int] = (4, 4)) -> AbandonedGraphs:
+    """Three steps: passes whose graphs are dropped and one whose graph is used, from these lines of the cell."""
+    builder = beside()
+    for at in range(0, 3000, 1000):
+        for since, call in ((at, calls[0]), (at + 300, calls[1])):
+            builder.stack(since, 300, line(call), line(8, function))
+    return abandoned(cell(builder, ends_ms=(0, 1, 2, 3), source=SOURCE))
+
+
+def test_a_call_whose_graphs_are_used_at_times_abandons_none() -> None:
+    assert searching("objective").count == 0
+    assert searching("objective", calls=(4, 3)).count == 2
+
+
+def test_an_evaluation_abandons_its_graphs_though_training_calls_the_same_line() -> None:
+    assert searching("validate").count == 2
 
 
 @given(runs())

@@ -66,6 +66,17 @@ def test_what_it_saves_of_each_step_of_the_cell() -> None:
     assert found.most_share <= found.ceiling_share
 
 
+def test_where_every_step_was_recorded_it_is_less_of_a_longer_cell() -> None:
+    # GIVEN ten steps, all of them recorded, in a cell that ends a second after the recording
+    builder = TraceBuilder().operator("aten::mm", 0, SPAN_MS * 1_000).stack(0, 2_000 * SPAN_MS, line(3))
+    for at in range(SET_UP_MS, SPAN_MS, 10):
+        builder.iteration(1_000 * at, 10_000).step(1_000 * at, 10_000)
+    window = Window(cell_end_ns=2 * SPAN_MS * MS, end_ns=SPAN_MS * MS, steps_recorded=10, ended_by="pause")
+    found = told(builder.context(window=window).build(), saving())
+    assert found.of_cell and found.share == pytest.approx(0.02) and found.ceiling_share == pytest.approx(0.03)
+    assert found.central_ns == 40 * MS and found.per_step == pytest.approx(2)
+
+
 def test_it_never_exceeds_the_steps() -> None:
     found = told(cell(), saving(200))
     assert found.share == pytest.approx(1.1 / 2)
