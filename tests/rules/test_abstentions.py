@@ -85,6 +85,7 @@ NEEDS = {
     "python_loop_over_weights": "autograd’s numbers, which join the backward pass to the operators it is of",
     "rank_straggler": "the traces of the other ranks",
     "recompiles_in_steady_state": "steps: without them the first compiling cannot be told from compiling again",
+    "repeated_backward": "the kernels of the backward passes",
     "repeated_work": "a close look at the operators and their tensors",
     "round_trips": "a close look at the operators and their tensors",
     "rows_without_effect": "a close look at the operators and their tensors",

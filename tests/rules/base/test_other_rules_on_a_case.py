@@ -116,6 +116,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gc_pauses": (("cpu_build_or_cpu_tensors",), ()),
     "growing_iterations": (("cold_start_dominates",), ()),
     "gradients_unused": ((*TRAINED,), ("host_cpu_bound",)),
+    "repeated_backward": ((*TRAINED,), ("host_cpu_bound",)),
     "gradients_zeroed_in_place": ((*TRAINED, "python_loop_over_weights",), ()),
     "held_beyond_need": (("grad_in_inference",), (*PEAK, "activations_dominate_peak")),
     "host_filled_then_copied": (("widened_before_copy",), ()),

@@ -131,8 +131,8 @@ FIGURES = {
         # 39 of 40 positions of the recorded products
         saving=(4000 * 0.975 * 0.6, 4000 * 0.975, 10_000 * 0.4875),
         grade="C",
-        ranges=1,
-        first=(0, 10_000),
+        ranges=5,
+        first=(0, 600),
     ),
     "held_beyond_need": Figures(
         (

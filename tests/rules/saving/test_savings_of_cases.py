@@ -139,11 +139,12 @@ def finding(name: str, *ranges: tuple[int, int], within: Saving | None = None) -
 def test_a_rule_yields_to_its_cause_on_the_same_time_only() -> None:
     yielding = next(each for each in all_rules() if each.yields_to)
     found, cause = finding(yielding.name, (10, 20), (40, 50)), yielding.yields_to[0]
-    assert _yields(found, [found, finding(cause, (45, 60))])
-    assert not _yields(found, [found, finding(cause, (20, 40))])
-    assert _yields(found, [found, finding(cause)])  # it speaks of the whole run
+    results = Results(TraceBuilder().build())
+    assert _yields(results, found, [found, finding(cause, (45, 60))])
+    assert not _yields(results, found, [found, finding(cause, (20, 40))])
+    assert _yields(results, found, [found, finding(cause)])  # it speaks of the whole run
     other = next(each.name for each in all_rules() if each.name not in (*yielding.yields_to, yielding.name))
-    assert not _yields(found, [found, finding(other, (45, 60))])
+    assert not _yields(results, found, [found, finding(other, (45, 60))])
     assert _same_time(finding("a", (0, 5), (3, 9)), finding("b", (8, 12)))
 
 
