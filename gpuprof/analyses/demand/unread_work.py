@@ -13,6 +13,7 @@ from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.flow import Flow, Needed
 from gpuprof.analyses.demand.looked import operators_of, values_of
+from gpuprof.analyses.demand.piled_gradients import piled_up
 from gpuprof.model.trace import Trace
 
 # "hardly read": from where on computing only what is read is worth thinking about
@@ -59,7 +60,8 @@ class UnreadPlace:
 @dataclass(frozen=True, eq=False)
 class UnreadWork(Result):
     """`places`: largest first. `time_ns` of all `operators` seen in `iterations` iterations, `wasted_ns` of them for
-    nothing, whatever the reason. `looked` is False, with `reason` in words, where reads are not known."""
+    nothing, whatever the reason. `piled_up`: some of it adds to gradients of a model, which no optimizer uses any
+    more. `looked` is False, with `reason` in words, where reads are not known."""
 
     looked: bool = False
     reason: str = ""
@@ -68,6 +70,7 @@ class UnreadWork(Result):
     time_ns: int = 0
     wasted_ns: int = 0
     places: tuple[UnreadPlace, ...] = field(default=())
+    piled_up: bool = False
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -78,7 +81,9 @@ class UnreadWork(Result):
         if look.unseen_writes or look.ended_by == "mode":
             return cls(reason="code outside of torch’s operators reads or writes tensors")
         operators, values = operators_of(trace), values_of(trace)
-        sure, possible = Flow(operators, values).needed, Flow(operators, values, kept_needed=False).needed
+        piled = piled_up(trace, operators, values)
+        sure = Flow(operators, values, passed_on=piled).needed
+        possible = Flow(operators, values, kept_needed=False).needed
         table = weighed_operators(trace, results)
         called_back = set(table["forward_place"][table["backward"]].tolist()) - {-1}
         columns = [table[name].tolist() for name in _COLUMNS]
@@ -93,6 +98,7 @@ class UnreadWork(Result):
             time_ns=sum(row.duration_ns for row in rows),
             wasted_ns=round(sum(row.wasted_ns for row in rows)),
             places=_places(rows),
+            piled_up=bool(piled),
         )
 
 

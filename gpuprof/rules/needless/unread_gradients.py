@@ -4,6 +4,7 @@ What it finds
     In the close look, gradients, and all that a backward pass computes on the way to them, that are zeroed, overwritten
     or freed before an optimizer or anything else reads them: 5% of the operators' time or more. Mostly a loss of one
     model whose input comes from another one without `.detach()`, such as a discriminator's loss on generated samples.
+    Or gradients of weights that pile up, where only that of an input is read and no optimizer steps any more.
 
 Why it costs
     A backward pass through a model takes about twice as long as its forward pass.
@@ -11,6 +12,7 @@ Why it costs
 What to do
     Call `.detach()` on what goes from one model into the other, or compute it under `torch.no_grad()` where none of its
     gradients are used; call `.requires_grad_(False)` on parts that are not trained.
+    For the gradient of an input `torch.autograd.grad(loss, x)` computes that one alone.
 
 When to leave it
     When something outside of torch uses these gradients.
@@ -22,7 +24,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.demand.unread_work import Unread
+from gpuprof.analyses.demand.unread_work import Unread, UnreadWork
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.unread import Amount, all_at, amount, at, evidence, unread_unknown, weighed
@@ -52,16 +54,32 @@ class UnreadGradients(Rule):
             severity=graded(found.share, self.high_share, self.low_share),
             title=f"Backward at {at(results, found.places[0].place)} computes gradients that nobody reads",
             explanation=(
-                f"Gradients that the backward pass at {calls} computes{_of(results, found)} are zeroed, overwritten or "
-                f"freed before an optimizer reads them. That is {units.percent(found.share)} of the operators’ time in "
-                "the iterations looked at."
+                f"Gradients that the backward pass at {calls} computes{_of(results, found)} {_fate(results)}. That is "
+                f"{units.percent(found.share)} of the operators’ time in the iterations looked at."
             ),
             evidence=evidence(results, found),
-            change=f"Detach what the loss at {at(results, found.places[0].place)} gets{_from(results, found)} with "
-            "`.detach()`, or compute it under `torch.no_grad()`; call `.requires_grad_(False)` on parts that this loss "
-            "does not train.",
+            change=_change(results, found),
         )
         return weighed(results, finding, found)
+
+
+def _fate(results: Results) -> str:
+    if results.get(UnreadWork).piled_up:
+        return "are added to those of the passes before, and no optimizer uses them any more"
+    return "are zeroed, overwritten or freed before an optimizer reads them"
+
+
+def _change(results: Results, found: Amount) -> str:
+    if results.get(UnreadWork).piled_up:
+        return (
+            "Ask for the gradient that is used alone: `(gradient,) = torch.autograd.grad(loss, x)` in place of "
+            "`loss.backward()` and `x.grad`; or call `model.requires_grad_(False)` before the loop."
+        )
+    return (
+        f"Detach what the loss at {at(results, found.places[0].place)} gets{_from(results, found)} with "
+        "`.detach()`, or compute it under `torch.no_grad()`; call `.requires_grad_(False)` on parts that this loss "
+        "does not train."
+    )
 
 
 def _forward(results: Results, found: Amount) -> str:

@@ -69,7 +69,7 @@ def test_numbers_one_by_one(code: Callable[[], Any], writes: bool) -> None:
     found = seen(code)
     assert found.accesses >= 100 and found.rows is not None and len(found.rows) >= 100
     assert (found.writes > 0) == writes
-    assert found.share > 0.5 and len(found.places) >= 1
+    assert found.share > 0.3 and len(found.places) >= 1
 
 
 def read_once() -> float:
