@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -36,6 +37,8 @@ class WaitLine:
     `is_cell`: the profiled cell; `execution_count`: the number of the cell that it is, None for a module. `call`: what
     it called for most of that time, a library's function or one of the user's own; empty where it is the line's own
     code. `call_share` of the line's time, 0..1. `reads`: most of the line's time reads or decodes stored data.
+    `inner_line`: the innermost line of the same file below it that holds half of its time or more, with `inner_share`
+    of the wait; None where there is none.
     """
 
     file: str
@@ -46,6 +49,8 @@ class WaitLine:
     call: str
     call_share: float
     reads: bool
+    inner_line: int | None = None
+    inner_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,15 +69,13 @@ class WaitLines(Result):
         waits = _waits(trace, results)
         if stacks is None or not len(samples) or results.get(WorkerPlan).workers != 0 or not len(waits.starts):
             return cls(None, 0)
-        # samples that share a stack stand in one row, and count as far as they lie in a wait
+        # until the next look the wait may be over: the stack of the look itself tells
         start = samples["start_ns"] + (trace.context.sampling.get("clock_offset_ns") or 0)
-        spent = intervals.covered(waits, start, start + samples["duration_ns"])
-        rows = np.flatnonzero((spent > 0) & (samples["node"] >= 0))
-        node, spent = samples["node"][rows].astype(np.int64), spent[rows]
-        seen_ns = int(spent.sum())
-        if seen_ns * stacks.rate_hz < _FEWEST_LOOKS * NS_PER_S:
-            return cls(None, seen_ns)
-        return cls(_WaitReader(trace, stacks, node, spent).line(), seen_ns)
+        rows = np.flatnonzero(intervals.contains(waits, start) & (samples["node"] >= 0))
+        reader = _WaitReader(trace, stacks, samples["node"][rows].astype(np.int64), samples["duration_ns"][rows])
+        if reader.seen_ns * stacks.rate_hz < _FEWEST_LOOKS * NS_PER_S:
+            return cls(None, reader.seen_ns)
+        return cls(reader.line(), reader.seen_ns)
 
 
 def _waits(trace: Trace, results: Results) -> Intervals:
@@ -94,38 +97,46 @@ def _noted(loader: Loader) -> list[tuple[int, int]]:
 
 
 class _WaitReader:
-    """The stacks in the waits: `node` and the time `spent` in each."""
+    """The stacks in the waits, with the time spent in each: those that the loader's own code is on."""
 
     def __init__(self, trace: Trace, stacks: SampledStacks, node: Array, spent: Array):
-        self._trace, self._stacks, self._node, self._spent = trace, stacks, node, spent
+        self._trace, self._stacks = trace, stacks
         self._places, self._own = own_frames(trace, stacks)
         self._parent = trace.stack_nodes["parent"]
         leaves, of_leaf = np.unique(node, return_inverse=True)
-        self._leaves: list[int] = leaves.tolist()
-        self._by_leaf: list[float] = np.bincount(of_leaf.reshape(-1), spent, len(leaves)).tolist()
+        by_leaf = np.bincount(of_leaf.reshape(-1), spent, len(leaves)).tolist()
+        within = [(leaf, ns) for leaf, ns in zip(leaves.tolist(), by_leaf, strict=True) if self._in_loader(leaf)]
+        self._leaves: list[int] = [leaf for leaf, _ in within]
+        self._by_leaf: list[float] = [ns for _, ns in within]
+        self.seen_ns = int(sum(self._by_leaf))
 
     def line(self) -> WaitLine | None:
         """The innermost with most of the wait."""
-        held, depth = dict[tuple[int, int], float](), dict[tuple[int, int], int]()
-        for leaf, ns in zip(self._leaves, self._by_leaf, strict=True):
-            for level, place in enumerate(dict.fromkeys(self._place(each) for each in self._within_loader(leaf))):
-                held[place] = held.get(place, 0.0) + ns
-                depth[place] = max(depth.get(place, 0), level)
-        whole = float(self._spent.sum())
-        most = [place for place, ns in held.items() if ns >= MOST_OF_IT * whole and place[1] > 0]
-        if not most:
-            return None
-        chosen = max(most, key=lambda place: (depth[place], held[place]))
-        return self._described(chosen, held[chosen] / whole)
+        whole = sum(self._by_leaf)
+        chosen = self._innermost(range(len(self._leaves)), MOST_OF_IT * whole)
+        return None if chosen is None else self._described(*chosen)
 
-    def _described(self, place: tuple[int, int], share: float) -> WaitLine:
+    def _innermost(self, rows: Sequence[int], least: float) -> tuple[tuple[int, int], float] | None:
+        """The innermost line that holds so much, by these stacks, and what it holds."""
+        held, depth = dict[tuple[int, int], float](), dict[tuple[int, int], int]()
+        for at in rows:
+            places = dict.fromkeys(self._place(each) for each in self._within_loader(self._leaves[at]))
+            for level, place in enumerate(places):
+                held[place] = held.get(place, 0.0) + self._by_leaf[at]
+                depth[place] = max(depth.get(place, 0), level)
+        most = [place for place, ns in held.items() if ns >= least and place[1] > 0]
+        chosen = max(most, key=lambda place: (depth[place], held[place]), default=None)
+        return None if chosen is None else (chosen, held[chosen])
+
+    def _described(self, place: tuple[int, int], whole: float) -> WaitLine:
         file, cell = self._stacks.files[place[0]], self._trace.context.cell
         rows = [
             at
             for at, leaf in enumerate(self._leaves)
             if any(self._place(each) == place for each in self._within_loader(leaf))
         ]
-        whole = sum(self._by_leaf[at] for at in rows)
+        inner = self._innermost(rows, MOST_OF_IT * whole)
+        inside = inner is not None and inner[0] != place and inner[0][0] == place[0]
         mine = [at for at in rows if self._place(int(self._own[self._leaves[at]])) == place]
         below = self._below(place, rows)
         if 2 * sum(self._by_leaf[at] for at in mine) >= whole:
@@ -146,10 +157,12 @@ class _WaitReader:
             is_cell=file.kind == "cell",
             execution_count=cell.execution_count if file.kind == "cell" and cell else file.execution_count,
             line=place[1],
-            share=share,
+            share=whole / sum(self._by_leaf),
             call=call,
             call_share=call_share if call else 0.0,
             reads=bool(reading),
+            inner_line=inner[0][1] if inner and inside else None,
+            inner_share=inner[1] / sum(self._by_leaf) if inner and inside else 0.0,
         )
 
     def _below(self, place: tuple[int, int], rows: list[int]) -> dict[str, float]:
@@ -185,11 +198,19 @@ class _WaitReader:
         while here >= 0:
             if self._own[here] == here:
                 passed.append(here)
-            elif self._stacks.files[int(self._places[here][0])].filename.replace("\\", "/").startswith(_LOADING):
+            elif self._is_loader(here):
                 found += passed
                 passed = []
             here = int(self._parent[here])
         return found[::-1]
+
+    def _in_loader(self, leaf: int) -> bool:
+        while leaf >= 0 and not self._is_loader(leaf):
+            leaf = int(self._parent[leaf])
+        return leaf >= 0
+
+    def _is_loader(self, node: int) -> bool:
+        return self._stacks.files[int(self._places[node][0])].filename.replace("\\", "/").startswith(_LOADING)
 
     def _place(self, node: int) -> tuple[int, int]:
         return (int(self._places[node][0]), int(self._places[node][1])) if node >= 0 else (-1, -1)

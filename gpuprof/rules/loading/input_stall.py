@@ -57,7 +57,13 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.loading.sample_making import only_handed_over
-from gpuprof.rules.loading.wait_line_words import line_cheaper, line_evidence, line_explanation
+from gpuprof.rules.loading.wait_line_words import (
+    cell_lines,
+    line_cheaper,
+    line_evidence,
+    line_explanation,
+    line_leave_it,
+)
 from gpuprof.rules.saving.plain_parts import PlainParts
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
@@ -115,6 +121,7 @@ class InputStall(Rule):
             change=_ONE_ITERATOR if stalling.iterator_each_batch else change,
             diff=_diff(results, plan) if idle_ns is not None and not stalling.iterator_each_batch else None,
             saving=_saving(results, stall_ns),
+            leave_it=line_leave_it(line),
         )
         return found if idle_ns is None else _retimed(results, found, plan, ranges)
 
@@ -142,8 +149,9 @@ def _without_recording(results: Results) -> float:
 
 def _lines(results: Results, plan: WorkerPlan, waits: Intervals, line: WaitLine | None) -> tuple[int, ...]:
     known = plan.loader.line if plan.loader else None
-    first = (line.line,) if line is not None and line.is_cell else ()
-    return tuple(dict.fromkeys((*first, *((known,) if known else results.get(LinePlaces).cell_lines(waits)))))
+    return tuple(
+        dict.fromkeys((*cell_lines(line), *((known,) if known else results.get(LinePlaces).cell_lines(waits))))
+    )
 
 
 def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:

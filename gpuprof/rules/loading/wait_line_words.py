@@ -26,10 +26,18 @@ def line_explanation(line: WaitLine | None) -> str:
     if not line.call:
         what = ""
     elif line.call_share < _NEARLY_ALL:
-        what = f", mostly its call of `{line.call}`"
+        what = f", mostly in its call of `{line.call}`"
     else:
         what = f", in its call of `{line.call}`"
-    return f" Of the wait {units.percent(line.share)} is {line_words(line)}{what}."
+    inner = f" ({units.percent(line.inner_share)} line {line.inner_line})" if line.inner_line is not None else ""
+    return f" L{line_words(line)[1:]} takes {units.percent(line.share)} of the wait{what}{inner}."
+
+
+def cell_lines(line: WaitLine | None) -> tuple[int, ...]:
+    """The lines of the profiled cell."""
+    if line is None or not line.is_cell:
+        return ()
+    return (line.line,) if line.inner_line is None else (line.line, line.inner_line)
 
 
 def line_evidence(line: WaitLine | None) -> dict[str, float | int | str]:
@@ -47,8 +55,17 @@ def line_cheaper(line: WaitLine, *, on_device: bool) -> str:
             f"Make {where} cheaper first. It reads or decodes stored data each time: do that once and keep the result, "
             'or store the data decoded and open the file with `np.load(path, mmap_mode="r")`'
         )
-    device = ", move it to the device" if on_device else ""
+    device = " or on the device" if on_device else ""
     return (
-        f"Make {where} cheaper first: compute once what stays the same, do the rest for whole batches "
-        f"(`__getitems__`){device}, or take it out of the loop"
+        f"Make {where} cheaper first: compute what stays the same once, before the loop, and the rest for whole "
+        f"batches{device} instead of single samples (`__getitems__`)"
     )
+
+
+def line_leave_it(line: WaitLine | None) -> str:
+    """When to leave it as it is; empty without a line: the rule has its own words."""
+    if line is None:
+        return ""
+    if line.reads:
+        return "Leave it when the data fit neither in memory nor, decoded, on the disk."
+    return "Leave it when the result is a new one each time and cannot be computed for whole batches."

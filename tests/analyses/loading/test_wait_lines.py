@@ -67,7 +67,15 @@ def test_where_the_lines_inside_share_it_the_caller_is_named() -> None:
     others = tuple((0.25, (ITEM, (CELL_FILE, "augment", each), RESIZE)) for each in (1, 2, 3))
     found = line(waiting(*others, (0.25, (ITEM, LOAD))))
     assert found is not None and (found.line, found.call) == (6, "augment")
-    assert found.call_share == pytest.approx(0.75) and not found.reads
+    assert found.call_share == pytest.approx(0.75) and not found.reads and found.inner_line is None
+
+
+def test_a_line_inside_with_most_of_its_time() -> None:
+    """45 of the 75 % of line 6."""
+    inside = (0.45, (ITEM, AUGMENT, RESIZE)), (0.3, (ITEM, (CELL_FILE, "augment", 3), RESIZE))
+    found = line(waiting(*inside, (0.25, ())))
+    assert found is not None and (found.line, found.call) == (6, "augment")
+    assert found.inner_line == 2 and found.inner_share == pytest.approx(0.45)
 
 
 def test_compiled_code_is_named_by_the_text() -> None:
