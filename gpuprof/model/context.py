@@ -31,8 +31,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 
     `cores_allowed`: those that this process may run on; `cores_limit`: how many of them the container's CPU quota is
     worth. `architectures`: what this torch holds device code for (`sm_90`, `compute_90`); known once a device is in
-    use.
-    """
+    use."""
 
     python: str = ""
     torch: str = ""
@@ -259,14 +258,21 @@ class Garbage(msgspec.Struct, frozen=True, kw_only=True):
     """Collections of Python's garbage collector in the cell, on any thread: each stops all of them.
 
     `collections` and `total_ns` are of all; those of at least 20 µs are listed, with Unix times. Generation 2 is a full
-    collection.
-    """
+    collection."""
 
     collections: int = 0
     total_ns: int = 0
     start_ns: tuple[int, ...] = ()
     duration_ns: tuple[int, ...] = ()
     generation: tuple[int, ...] = ()
+
+
+class PyplotFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures of `matplotlib.pyplot` that the cell opened: `left` were open at its end, after a backend that shows them
+    below the cell had closed those that it showed; `most` were open at a time, by about ten looks per second."""
+
+    left: int = 0
+    most: int = 0
 
 
 class GraphBreak(msgspec.Struct, frozen=True, kw_only=True):
@@ -306,8 +312,7 @@ class FollowedLines(msgspec.Struct, frozen=True, kw_only=True):
     `how` is `monitoring` (every line of the notebook's code, Python 3.12 and newer), `samples` (the lines of operators,
     learned from looks at the stack) or, in recordings of older versions, `calls` (the lines of certain calls only, for
     as long as the call takes). `files[0]` is the profiled cell. `cost_share`: about what the
-    following took of that time, 0..1.
-    """
+    following took of that time, 0..1."""
 
     how: str
     start_ns: int
@@ -387,6 +392,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     modules: MarkedModules | None = None
     look: Look | None = None
     operands: Operands | None = None
+    figures: PyplotFigures | None = None
     outcome: CellOutcome | None = None
     cost: Cost | None = None
     sampling: dict[str, Any] = {}

@@ -42,6 +42,7 @@ NEEDS = {
     "explicit_synchronize": "the device’s activity after the host’s waits",
     "exposed_collective": "the device’s collectives",
     "exposed_h2d_copy": "whether the copied host memory is pageable or pinned, which this trace does not say",
+    "figures_left_open": "which figures of matplotlib stay open",
     "float64_compute": "the device’s kernels",
     "fp32_matmul": "the device’s compute capability: whether it has tensor cores",
     "fragmented_memory": "the size of the device’s memory",

@@ -47,7 +47,7 @@ BY_TEXT = (
     "whole_collection_per_item",
 )
 # exact lines would take the place of the samples that it reads
-BY_SAMPLES = ("broadcast_then_reduced", "temporary_peak")
+BY_SAMPLES = ("broadcast_then_reduced", "figures_left_open", "temporary_peak")
 # the line that sampled stacks stand in, that the close look saw, or that the text has
 BY_STACKS = {
     "broadcast_then_reduced": (2, 3),
@@ -55,6 +55,7 @@ BY_STACKS = {
     "costly_call_per_item": (3,),
     "derivative_in_full": (3, 6),
     "evaluation_share": (8,),
+    "figures_left_open": (3, 6),
     "gradients_row_by_row": (3,),
     "hardly_read": (3, 4),
     "held_beyond_need": (5,),

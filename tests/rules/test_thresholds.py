@@ -24,6 +24,7 @@ from tests.rules.threshold_runs import (
     late_rank,
     oversubscribed,
     paced,
+    pyplot,
     shared,
     uneven,
 )
@@ -127,6 +128,7 @@ EDGES = (
     Edge("exposed_h2d_copy", "exposed_share", lambda c, x: c._copies(x, "pinned"), 49, 50, None, MEDIUM),
     Edge("exposed_h2d_copy", "high_share", lambda c, x: c._copies(x, "pinned"), 199, 200, MEDIUM, HIGH),
     # of 1 ms of kernels
+    Edge("figures_left_open", "figures", lambda c, x: c.drawn(pyplot(x)).build(), 9, 10, None, MEDIUM),
     Edge("float64_compute", "float64_share", lambda c, x: c._kernels(x), 19.6, 20, None, LOW),
     Edge("float64_compute", "low_share", lambda c, x: c._kernels(x), 99.6, 100, LOW, MEDIUM),
     Edge("float64_compute", "high_share", lambda c, x: c._kernels(x), 249.6, 250, MEDIUM, HIGH),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import PyplotFigures
 from gpuprof.model.readings import DeviceProcess
 from gpuprof.model.trace import Trace
 from tests.rules.cases.device import device_shared
@@ -36,6 +37,10 @@ def activations(kept_gib: float, stays_gib: float, limit_gib: float = 16) -> Tra
 
 def batch(size: int) -> Trace:
     return python_loop_over_batch.loops(size, sizes=(size, 8), batch_size=size)
+
+
+def pyplot(left: int) -> PyplotFigures:
+    return PyplotFigures(left=left, most=left)
 
 
 def crowd(**facts: Any) -> Trace:

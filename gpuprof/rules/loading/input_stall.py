@@ -20,6 +20,10 @@ What to do
     the batch cheaper: transform whole batches instead of single samples (`__getitems__`, tensor operations), move
     transforms to the device, decode or resize once and store the result. Data that fit can stay on the device.
 
+    Where one line of the dataset takes half of the wait or more, the finding names it, with what it calls: make that
+    cheaper first. What it reads or decodes can be read once and kept, or stored so that it needs no decoding
+    (`np.load(path, mmap_mode="r")`). What it computes can be computed once, or for whole batches.
+
     `next(iter(loader))` in each step prepares a whole epoch for one batch: start the iterator once instead.
 
     Each worker reads all samples of an `IterableDataset`, unless that shares them out by
@@ -43,6 +47,7 @@ from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.stalling_loader import StallingLoader
+from gpuprof.analyses.loading.wait_lines import WaitLine, WaitLines
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
 from gpuprof.model.context import Environment
 from gpuprof.model.intervals import Intervals
@@ -52,6 +57,13 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.loading.sample_making import only_handed_over
+from gpuprof.rules.loading.wait_line_words import (
+    cell_lines,
+    line_cheaper,
+    line_evidence,
+    line_explanation,
+    line_leave_it,
+)
 from gpuprof.rules.saving.plain_parts import PlainParts
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
@@ -97,16 +109,19 @@ class InputStall(Rule):
             return None  # more workers would not help, and a batch made or handed over that fast is part of the work
         who = f"The {_loop(results)} waits" if idle_ns is None else "The device waits"
         ranges = pipeline.waits
+        line = None if stalling.iterator_each_batch else results.get(WaitLines).line
+        change = _change(plan, on_device=idle_ns is not None, line=line)
         found = Finding(
             rule=self.name,
             severity=Severity.LOW if self._held_by_others(results) else graded(share, self.high_share),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
-            explanation=f"{_explanation(pipeline, plan)}{_iterators(stalling)}",
-            evidence={**_evidence(pipeline, plan, share), **_iterator_counts(stalling)},
-            where=Where(lines=_lines(results, plan, ranges), ranges_ns=worst(ranges)),
-            change=_ONE_ITERATOR if stalling.iterator_each_batch else _change(plan, on_device=idle_ns is not None),
+            explanation=f"{_explanation(pipeline, plan)}{line_explanation(line)}{_iterators(stalling)}",
+            evidence={**_evidence(pipeline, plan, share), **line_evidence(line), **_iterator_counts(stalling)},
+            where=Where(lines=_lines(results, plan, ranges, line), ranges_ns=worst(ranges)),
+            change=_ONE_ITERATOR if stalling.iterator_each_batch else change,
             diff=_diff(results, plan) if idle_ns is not None and not stalling.iterator_each_batch else None,
             saving=_saving(results, stall_ns),
+            leave_it=line_leave_it(line),
         )
         return found if idle_ns is None else _retimed(results, found, plan, ranges)
 
@@ -132,9 +147,11 @@ def _without_recording(results: Results) -> float:
     return plain.iteration.wait_share / pipeline.wait_share if plain and pipeline.wait_share else 1.0
 
 
-def _lines(results: Results, plan: WorkerPlan, waits: Intervals) -> tuple[int, ...]:
+def _lines(results: Results, plan: WorkerPlan, waits: Intervals, line: WaitLine | None) -> tuple[int, ...]:
     known = plan.loader.line if plan.loader else None
-    return (known,) if known else results.get(LinePlaces).cell_lines(waits)
+    return tuple(
+        dict.fromkeys((*cell_lines(line), *((known,) if known else results.get(LinePlaces).cell_lines(waits))))
+    )
 
 
 def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:
@@ -190,8 +207,8 @@ def _loop(results: Results) -> str:
     return "training loop" if results.get(Phases).backward.total_ns else "loop"
 
 
-def _change(plan: WorkerPlan, *, on_device: bool) -> str:
-    cheaper = _cheaper(plan, on_device=on_device)
+def _change(plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None) -> str:
+    cheaper = _cheaper(plan, on_device=on_device) if line is None else line_cheaper(line, on_device=on_device)
     if plan.handover_dominates and on_device:
         cheaper += ", or keep the data on the device if they fit and take batches by index"
     if plan.suggested is None or plan.needed is None:
@@ -210,6 +227,8 @@ def _change(plan: WorkerPlan, *, on_device: bool) -> str:
             f"{cheaper}; it would take {units.plural(plan.needed, 'worker')} to keep up{lack}. Besides, {arguments} "
             f"can hide a part of it.{repeats}"
         )
+    if line is not None:
+        return f"{cheaper}. Besides, {arguments} can hide what is left of the wait.{repeats}"
     if plan.possible is None:
         return (
             f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many cores are "

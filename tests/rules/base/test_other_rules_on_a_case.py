@@ -111,6 +111,10 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "explicit_synchronize": (("grad_in_inference",), ()),
     "exposed_collective": (("grad_in_inference", "rank_straggler", "uneven_device_memory",), ()),
     "exposed_h2d_copy": (("widened_before_copy",), ()),
+    "figures_left_open": (
+        ("cold_start_dominates", "grad_in_inference",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+    ),
     "fp32_matmul": (("grad_in_inference",), ()),
     "fragmented_memory": (("grad_in_inference",), ("memory_near_limit",)),
     "gc_pauses": (("cpu_build_or_cpu_tensors",), ()),

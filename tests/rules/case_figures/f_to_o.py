@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.rules.case_figures.figures import Figures
 
 FIGURES = {
+    "figures_left_open": Figures(
+        (
+            "40 figures that the cell opened with pyplot are still open when it has ended: pyplot keeps them in memory,"
+            " with their images and canvases, until they are closed. The memory of the process grew by 200 MiB in lines"
+            " that draw."
+        ),
+        {"figures_left": 40, "figures_open": 40, "grown_bytes": 209715200},
+    ),
     "float64_compute": Figures(
         ("Kernels on fp64 data take 400 µs of 1.00 ms, most of it in aten::mm."),
         {
