@@ -12,7 +12,7 @@ _NEARLY_ALL = 0.8
 
 
 def line_words(line: WaitLine) -> str:
-    """`line 12`, `line 3 of In [4]`, `line 7 of data.py`."""
+    """`line 12`, `line 3 of In [4]`, or a line of a module by the name of its file."""
     if line.is_cell:
         return f"line {line.line}"
     count = line.execution_count
