@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from gpuprof.analyses.basics.result import Array
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.table import Array
 from gpuprof.whatif.predict import Range
 
 
