@@ -13,7 +13,7 @@ from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.flow import Flow, Needed
 from gpuprof.analyses.demand.looked import operators_of, values_of
-from gpuprof.analyses.demand.piled_gradients import piled_up
+from gpuprof.analyses.training.piled_gradients import piled_up
 from gpuprof.model.trace import Trace
 
 # "hardly read": from where on computing only what is read is worth thinking about

@@ -46,7 +46,7 @@ class RepeatedPasses(Result):
         rows = rows[np.argsort(operators["start_ns"][rows], kind="stable")]
         if not len(rows):
             return cls(intervals.EMPTY, 0, 0.0, 0.0)
-        passes = _Passes.of(trace, rows)
+        passes = _BackwardPasses.of(trace, rows)
         again, ran = _again(trace, rows, passes)
         if not len(again):
             return cls(intervals.EMPTY, 0, 0.0, 0.0)
@@ -57,7 +57,7 @@ class RepeatedPasses(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class _Passes:
+class _BackwardPasses:
     """By node, in order of time: `number` of its pass, `before` (operators of the main thread until then),
     `accumulates` (a gradient of a parameter). By pass: `adds`, whether to gradients that were there, and `gradients`,
     how many. `of_all_ns`: when something began that reads or changes all of them."""
@@ -105,7 +105,7 @@ def _adding_nodes(trace: Trace) -> Array:
     return nodes
 
 
-def _again(trace: Trace, rows: Array, passes: _Passes) -> tuple[Array, Array]:
+def _again(trace: Trace, rows: Array, passes: _BackwardPasses) -> tuple[Array, Array]:
     """Positions in `rows` of nodes that had run before, in a pass whose gradients this one adds to; and how often each
     such node ran."""
     operators = trace.operators
