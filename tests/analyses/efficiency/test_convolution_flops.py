@@ -32,6 +32,11 @@ def test_a_stride_that_cannot_be_read_leaves_it_unknown(text: str) -> None:
     assert forward(at3=text) is None
 
 
+@pytest.mark.parametrize("place", ["at4", "at5"])
+def test_nor_is_it_known_without_padding_or_dilation_alone(place: str) -> None:
+    assert forward(**{place: "[1"}) is None
+
+
 def test_unknown_without_numbers_or_shapes() -> None:
     assert forward(at6="") is None
     assert convolution_flops("aten::convolution", (GIVEN, WEIGHT), ()) is None

@@ -15,6 +15,7 @@ from gpuprof.analyses.loops.carried_names import carried_names
         ("x = x + dt * f(x)", ("x",)),
         ("d[t] = d[t - 1] + c[t]", ("d",)),
         ("k = order[0]\n  order = order[order != k]", ("order",)),
+        ("d[t] = c[t]\n  d[t - 1] = 0\n  e[t] = f(d[t])", ()),
         ("x += dt * f(x)", ("x",)),
         ("n = n + x[t].item()", ()),
         ("n += x[t].item()", ()),
