@@ -66,8 +66,9 @@ def _of_like_part(results: Results, saving: Saving) -> Saving:
     alike = results.get(CellCoverage).alike
     if alike >= 1.0:
         return saving
-    ceiling, share = saving.ceiling_share * alike, saving.share * alike
-    return replace(saving, share=share, ceiling_share=ceiling, of_cell=True, per_step=1 / alike)
+    cause = saving.within.total_ns / results.span_ns if saving.within is not None and results.span_ns else 1.0
+    ceiling = min(saving.ceiling_share, max(cause, saving.share))
+    return replace(saving, share=saving.share * alike, ceiling_share=ceiling * alike, of_cell=True, per_step=1 / alike)
 
 
 def severity_in_cell(results: Results, found: Finding, saving: Saving) -> Severity:
