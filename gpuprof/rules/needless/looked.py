@@ -10,6 +10,8 @@ from gpuprof.rules.base.finding import Abstention
 
 # of the operators of the looked-at iterations: what fewer say of shares may be wrong
 SEEN_SHARE = 0.8
+_HOW = "Profile the cell with `%%gpuprofile`: a few iterations after the recording are looked at."
+_HOW_AFTER_ALL = "Record less of it, with `%%gpuprofile --max-seconds 2`: what comes after the recording is looked at."
 
 
 def without_look(rule: str, results: Results, seen_share: float = SEEN_SHARE) -> Abstention | None:
@@ -20,7 +22,7 @@ def without_look(rule: str, results: Results, seen_share: float = SEEN_SHARE) ->
         return Abstention(
             rule,
             f"a close look at the operators and their tensors{why}",
-            "Profile the cell with `%%gpuprofile`: a few iterations after the recording are looked at.",
+            _HOW_AFTER_ALL if _recorded_to_the_end(results) else _HOW,
         )
     if look.operators_share is None or look.operators_share < seen_share:
         return Abstention(
@@ -29,6 +31,11 @@ def without_look(rule: str, results: Results, seen_share: float = SEEN_SHARE) ->
             "A smaller batch or model has the same operators and takes less time to look at.",
         )
     return None
+
+
+def _recorded_to_the_end(results: Results) -> bool:
+    look, window = results.context.look, results.context.window
+    return look is not None and look.skipped is not None and window is not None and window.ended_by == "cell"
 
 
 def cell_lines(results: Results, places: Iterable[int]) -> tuple[int, ...]:
