@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuprof.errors import TraceError
+from gpuprof.ingest.head import torch_of
 from gpuprof.ingest.load import load_trace, read_trace_file
 from gpuprof.model.trace import Trace
 from tests.ingest import kineto_text
@@ -187,3 +188,21 @@ def test_the_list_ends_long_before_the_file(tmp_path: Path) -> None:
 def _rank5() -> Trace:
     with tempfile.TemporaryDirectory() as folder:
         return load_trace(save(Path(folder), kineto_text.laid_out(EVENTS, {"distributedInfo": {"rank": 5}})))
+
+
+def nested(depth: int) -> Any:
+    """The line of a `pip freeze` under so many lists."""
+    value: Any = "torch==2.5.1"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("depth", "version"), [(0, "2.5.1"), (4, "2.5.1"), (5, None), (9, None)])
+def test_the_version_of_torch_is_looked_for_four_levels_deep(depth: int, version: str | None) -> None:
+    assert torch_of({"metadata": nested(depth)}) == version
+
+
+def test_a_field_of_its_own_comes_first() -> None:
+    assert torch_of({"metadata": nested(1), "pytorch_version": "2.9.0"}) == "2.9.0"
+    assert torch_of({}) is None

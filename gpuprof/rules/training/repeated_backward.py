@@ -69,7 +69,7 @@ class RepeatedBackward(Rule):
             ),
             evidence={
                 "passes_that_repeat": found.repeats,
-                "runs_of_a_node": found.passes,
+                "runs_of_a_node": round(found.passes),
                 "again_ms": units.milliseconds(again.total_ns),
                 "again_share": round(share, 4),
             },

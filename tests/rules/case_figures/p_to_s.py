@@ -244,7 +244,7 @@ FIGURES = {
             "20 backward passes ran nodes of the graph that an earlier pass had run, and added to the same gradients:"
             " such a node ran 3 times. The later times took 2.00 ms."
         ),
-        {"passes_that_repeat": 20, "runs_of_a_node": 3.0, "again_ms": 2.0, "again_share": 0.2},
+        {"passes_that_repeat": 20, "runs_of_a_node": 3, "again_ms": 2.0, "again_share": 0.2},
         saving=(1400, 2000, 2000),
         grade="C",
         ranges=5,

@@ -8,7 +8,7 @@ from tests.support.trace_builder import TraceBuilder
 EXPECTED = Expected(
     Severity.HIGH,
     "Backward runs over the same graph again, for 20 % of the steps’ time",
-    {"passes_that_repeat": 20, "runs_of_a_node": 3.0, "again_ms": 2.0, "again_share": 0.2},
+    {"passes_that_repeat": 20, "runs_of_a_node": 3, "again_ms": 2.0, "again_share": 0.2},
     saving_share=0.2,
     change="sum(losses).backward()",
 )
