@@ -36,6 +36,18 @@ class _WatchedOptimizer:
         return {**stepped, "parameters": parameters, "elements": elements}
 
 
+def optimizer_made() -> bool:
+    """Whether an optimizer of torch was ever made in this process: torch then marks the `step` of its class."""
+    from torch.optim import Optimizer
+
+    classes = [Optimizer]
+    for each in classes:
+        if getattr(each.step, "hooked", False):
+            return True
+        classes += each.__subclasses__()
+    return False
+
+
 class OptimizerWatch:
     """From `install` to `remove` every `Optimizer.step()` of the process is counted, and the closure that it is given,
     if it is given one, gets a range of its own in the recording.

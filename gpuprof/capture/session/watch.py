@@ -28,7 +28,7 @@ from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
 from gpuprof.capture.profiler.operator_cost import operator_cost_ns
-from gpuprof.capture.profiler.optimizers import OptimizerWatch
+from gpuprof.capture.profiler.optimizers import OptimizerWatch, optimizer_made
 from gpuprof.capture.profiler.other_profilers import OtherProfilers
 from gpuprof.capture.profiler.other_threads import OtherThreads
 from gpuprof.capture.profiler.trace_file import SavedTrace, Saver, save_trace, save_unpacked
@@ -48,7 +48,8 @@ from gpuprof.model.run_store import runs_folder
 from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
-# a cell that says so has steps, if slow ones: what is even before the first may be a part of it
+# a cell that says so has steps, if slow ones, once there is an optimizer: what is even before the first may be a part
+# of it
 # `model.train()` only sets a mode
 _TRAINS = re.compile(r"\.(?:step|backward|fit|train\w+)\(|(?<![.\w])train\w*\(|rainer\w*\.train\(")
 _PATIENCE_NS = 10 * NS_PER_S
@@ -93,7 +94,7 @@ class Watch:
         self._even_work, self._even_lines = EvenWork(), EvenLines()
         self._main_line, self._places = MainLine(filename), Places(filename)
         self._loops: dict[int, LinePath] = {}
-        self._held_bytes = 0
+        self._held_bytes, self._goes_round = 0, False
         self._patience_ns = _PATIENCE_NS if cell is None or _TRAINS.search(cell.source) else 0
         self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
         self._heap_counts = heap_bytes() is not None
@@ -295,7 +296,7 @@ class Watch:
         self._held_bytes = self._held_bytes if held is None else held
         fragmented = held is not None and self._unused.passed(resident_bytes, held)
         over = "bytes" if fragmented or (held is not None and self._limit.passed(held)) else None
-        self._window.check(over or ("even work" if self._shows_enough() else None))
+        self._window.check(over or ("even work" if self._shows_enough() else self._went_on()))
 
     def _without_steps(self) -> bool:
         """Whether it is a cell without steps, for which nobody asked for more or less."""
@@ -308,15 +309,21 @@ class Watch:
         even = self._even_work.note(time.monotonic_ns(), self._limit.events)
         for was in self._main_line.ask(self._held_bytes):
             even = self._even_lines.note(was.at_ns, was.place, was.heap_bytes) or even
-        return even and self._window.recorded_for_ns >= self._patience_ns
+        return even and (self._window.recorded_for_ns >= self._patience_ns or not optimizer_made())
+
+    def _went_on(self) -> str | None:
+        """`pause` where the steps, however few, are over, and what the cell does instead goes round."""
+        asked = self._options.steps is not None or self._options.max_seconds is not None
+        return "pause" if self._goes_round and self._steps.pausing and not asked else None
 
     def _look_elsewhere(self) -> None:
-        """Tell the look where a cell with steps is."""
+        """Tell the look where a cell with steps is, and note whether it goes round there."""
         if self._options.no_close_look or not self._steps.seen:
             return
-        for was in self._main_line.ask(0):
+        for was in self._main_line.ask(self._held_bytes):
             if was.path:
                 self._look.seen_at(was.path, was.at_ns)
+            self._goes_round = self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
 
     def _follow_the_work(self) -> None:
         """Record anew where what was recorded is over, and the cell does something else."""

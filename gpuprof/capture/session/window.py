@@ -33,10 +33,11 @@ _MOST_GRACE_NS = 30 * NS_PER_S
 # recorded besides the warm-up, however short the pass
 _FEWEST_STEPS = 4
 # so many steps are enough where they hold so many events, each of which costs 10 µs or more to record, to save and to
-# read, or last so long: the others run as they do without us
+# read: the others run as they do without us
 _SOME_STEPS = 8
 _MANY_EVENTS = 60_000
-_LONG_NS = 6 * NS_PER_S
+# the fewest are enough where they last so long
+_LONG_NS = 4 * NS_PER_S
 # steps so short that more than the usual number is recorded
 _EVENTS_OF_SHORT_STEPS = 25_000
 # where steps are known: after the second one their length is
@@ -251,10 +252,10 @@ class RecordingWindow:
         return recorded_ns >= self._options.least_seconds * NS_PER_S
 
     def _much_is_recorded(self, steps: int, recorded_ns: int) -> bool:
+        if steps >= self._options.steps_to_skip + _FEWEST_STEPS and recorded_ns >= _LONG_NS:
+            return True
         if steps < self._options.steps_to_skip + _SOME_STEPS:
             return False
-        if recorded_ns >= _LONG_NS:
-            return True
         return self._events() >= (_MANY_EVENTS if steps < self._target else _EVENTS_OF_SHORT_STEPS)
 
     def _pass_ends_soon(self, steps: int) -> bool:
@@ -325,10 +326,13 @@ class RecordingWindow:
         self._start_anew("other work began", from_interpreter=True)
 
     def _start_over(self) -> None:
-        """Record once more, where the ended recording has no steps or worse ones than are seen now, or where memory
-        ended it within a step: how long one takes is known by now."""
-        within_a_step = self.ended_by == "bytes" and self._last_step == self._first_step
-        again = within_a_step and self._steps.source is StepSource.OPTIMIZER and self._started_over < _MOST_STARTS
+        """Record once more, where the ended recording has no steps, fewer than are needed or worse ones than are seen
+        now, or where memory ended it within a step: how long one takes is known by now."""
+        recorded = self._last_step - self._first_step
+        within_a_step = self.ended_by == "bytes" and not recorded
+        too_few = self.ended_by == "pause" and recorded < self._options.steps_to_skip + _FEWEST_STEPS
+        again = self._steps.source is StepSource.OPTIMIZER and self._started_over < _MOST_STARTS
+        again = again and (within_a_step or too_few)
         if self._closed or self._gave_way or self._busy or _in_backward():
             return
         if self._steps.source <= self._source and not again:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gc
 import inspect
+import subprocess
+import sys
 import traceback
 import warnings
 import weakref
@@ -134,3 +136,12 @@ def test_what_a_closure_raises_has_none_of_our_frames(watch: OptimizerWatch) -> 
     files = [entry.filename for entry in traceback.extract_tb(raised.value.__traceback__)]
     assert files[-1] == __file__
     assert not any("gpuprof/capture/" in name and "tests" not in name for name in files)
+
+
+def test_whether_an_optimizer_was_made_in_the_process() -> None:
+    asks = "from gpuprof.capture.profiler.optimizers import optimizer_made; print(optimizer_made(), end=' ')"
+    makes = "import torch; torch.optim.{}([torch.zeros(2, requires_grad=True)], lr=0.1)"
+    for name in ("SGD", "AdamW"):
+        text = f"{asks}\n{makes.format(name)}\nprint(optimizer_made())"
+        found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        assert found.stdout.split() == ["False", "True"]
