@@ -40,7 +40,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     known. `ended_by` is `iterations`, `operators`, `seconds`, `cell` (it ended first), or `error` (a fault of ours).
     `fingerprinted_share`: of the bytes of values that need a fingerprint, those that have one: it is needed of what was
     there before, what is random or made by operators that are not torch's own, and what is written without an operator;
-    what another operator makes follows from what it reads. `places` are the lines.
+    what another operator makes follows from what it reads. `places` are the lines, `paths` the chains of them by which
+    operators were reached: rows of `places`, from the innermost line to the cell's own.
     `unseen_writes` counts values that came about, or changed, without an operator: by code in C++ or Triton, a compiled
     region, the replay of a graph. Where there are some, such code may also have read what seems unread.
     `parts`: the looks that it consists of, where it is of several; the column `look` tells their operators apart.
@@ -56,6 +57,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     cost_ns: int = 0
     fingerprinted_share: float = 0.0
     places: tuple[LookedPlace, ...] = ()
+    paths: tuple[tuple[int, ...], ...] = ()
     unseen_writes: int = 0
     skipped: str | None = None
     names: tuple[str, ...] = ()

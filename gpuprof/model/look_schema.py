@@ -71,6 +71,12 @@ LOOKED_OPERATORS = TableSchema(
             "of an operator with a node: the user's line that called the outermost module that it runs in, else its own"
             " line; -1: not known",
         ),
+        Column(
+            "path",
+            "int32",
+            "row of the looked paths",
+            "the user's lines on the stack, of which `place` is the innermost; -1: not known",
+        ),
         Column("node", "uint8", "NodeFate", "of an operator with a node: whether the node was freed during the look"),
         Column(
             "optimizer", "int32", "index of names", "class of the optimizer in whose step it ran, such as Adam; else -1"

@@ -40,6 +40,7 @@ class LookBuilder:
         self._file = file
         self._tensors: dict[str, _Tensor] = {}
         self._places: dict[int, int] = {}
+        self._paths: dict[tuple[int, ...], int] = {}
         self._values: list[dict[str, Any]] = []
         self._operators = self._storages = self._now_ns = 0
         self._iterations: set[int] = set()
@@ -97,6 +98,7 @@ class LookBuilder:
         arguments: str = "",
         node: NodeFate = NodeFate.UNKNOWN,
         called_line: int = 0,
+        by_lines: tuple[int, ...] = (),
         forward_of: str = "",
         optimizer: str = "",
         left_out_share: float = nan,
@@ -104,8 +106,9 @@ class LookBuilder:
     ) -> Self:
         """One operator; `reads`, `makes`, `writes`: names of tensors. `content` of what it makes or writes, `facts` as
         in `tensor`. What it writes it reads as well, unless its content is given. Autograd follows what it makes where
-        it has a node (`graph`), whose module was called at `called_line`, its own line if 0; `forward_of`: it runs the
-        node of the operator that made that tensor. `left_out_share`: of its mask or target."""
+        it has a node (`graph`), whose module was called at `called_line`, its own line if 0; `by_lines`: the lines from
+        which its own was reached, from the innermost outward; `forward_of`: it runs the node of the operator that made
+        that tensor. `left_out_share`: of its mask or target."""
         facts = {"grad": graph, **facts}
         number, self._operators = self._operators, self._operators + 1
         for position, each in enumerate([*reads.split(), *(() if content else writes.split())]):
@@ -127,6 +130,7 @@ class LookBuilder:
             | {"arguments": self.builder._name(arguments) if arguments else -1}
             | {"graph": graph, "random": random, "writes": bool(writes), "scalars": scalars, "node": node}
             | {"called_at": self._place(called_line or line) if graph else -1}
+            | {"path": self._path(line, *by_lines) if by_lines else -1}
             | {"forward_operator": self._tensors[forward_of].made_by if forward_of else -1}
             | {"optimizer": self.builder._name(optimizer) if optimizer else -1, "left_out_share": left_out_share},
         )
@@ -145,6 +149,7 @@ class LookBuilder:
         """The TraceBuilder, with the look in its context; `facts` as in `Look`."""
         given = {"operators_share": 1.0, "fingerprinted_share": 1.0, "ended_by": "iterations", **facts}
         places = tuple(LookedPlace(self._file, line, "") for line in self._places)
+        given = {"paths": tuple(self._paths), **given}
         for value in self._values:
             self.builder._add("looked_values", value)
         self._values = []
@@ -156,6 +161,9 @@ class LookBuilder:
 
     def _place(self, line: int) -> int:
         return self._places.setdefault(line, len(self._places)) if line > 0 else -1
+
+    def _path(self, *lines: int) -> int:
+        return self._paths.setdefault(tuple(map(self._place, lines)), len(self._paths))
 
     def _make(self, name: str, made_by: int, content: int, kind: ValueKind, facts: dict[str, Any]) -> None:
         shape = facts.get("shape", (facts.get("elements", 4096),))

@@ -237,6 +237,7 @@ class CloseLook:
             ended_by=self._ended_by or "cell",
             cost_ns=self.cost_ns,
             fingerprinted_share=values.taken_bytes / values.wanted_bytes if values.wanted_bytes else 1.0,
+            paths=self._places.numbered_paths,
             places=tuple(self._places.found),
             unseen_writes=self._values.unseen_writes + self._watch.compiled,
             names=self._log.names.all,

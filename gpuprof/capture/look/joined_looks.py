@@ -39,13 +39,15 @@ def joined(taken: Sequence[TakenLook]) -> TakenLook:
         return max(taken, key=lambda each: len(each.tables[0]) if each.tables else 0)
     if len(whole) == 1:
         return whole[0]
-    names, places = Names(), dict[LookedPlace, int]()
+    names, places, paths = Names(), dict[LookedPlace, int](), dict[tuple[int, ...], int]()
     parts, tables = list[LookPart](), list[tuple[Table, ...]]()
     operators = values = storages = iterations = 0
     for number, (each, look) in enumerate(whole):
         name = np.array([names.number(text) for text in look.names], np.int64)
         place = np.array([places.setdefault(found, len(places)) for found in look.places], np.int64)
-        offsets = _Offsets(name, place, operators, values, storages, iterations, number)
+        ways = [tuple(place[list(chain)].tolist()) for chain in look.paths]
+        path = np.array([paths.setdefault(chain, len(paths)) for chain in ways], np.int64)
+        offsets = _Offsets(name, place, path, operators, values, storages, iterations, number)
         tables.append(offsets.applied(each))
         parts.append(LookPart(iterations=look.iterations, first_iteration=iterations, ended_by=look.ended_by))
         operators, values = operators + len(each[0]), values + len(each[1])
@@ -63,6 +65,7 @@ def joined(taken: Sequence[TakenLook]) -> TakenLook:
             cost_ns=sum(look.cost_ns for look in looks),
             fingerprinted_share=min(look.fingerprinted_share for look in looks),
             places=tuple(places),
+            paths=tuple(paths),
             unseen_writes=sum(look.unseen_writes for look in looks),
             names=names.all,
             parts=tuple(parts),
@@ -75,6 +78,7 @@ class _Offsets(NamedTuple):
 
     name: Array
     place: Array
+    path: Array
     operators: int
     values: int
     storages: int
@@ -86,6 +90,7 @@ class _Offsets(NamedTuple):
         return (
             operators.replace(
                 look=np.full(len(operators), self.look),
+                path=_mapped(operators["path"], self.path),
                 iteration=_moved(operators["iteration"], self.iterations),
                 forward_operator=_moved(operators["forward_operator"], self.operators),
                 **{each: _mapped(operators[each], self.name) for each in ("name", "arguments", "optimizer")},

@@ -32,7 +32,8 @@ _Read = tuple[int, int, int, int, int, bool]
 class BegunOperator(NamedTuple):
     """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry, grad)` in
     order; `derived`: what it makes follows from what it reads; `recording`: autograd makes a node where it returns
-    numbers that can have gradients, and `called_at` is then where its module was called. `forward`: the operator whose
+    numbers that can have gradients, and `called_at` is then where its module was called. `path`: the number of the
+    lines by which it was reached. `forward`: the operator whose
     node runs. `left_out`: by its mask or target."""
 
     facts: OperatorFacts
@@ -42,6 +43,7 @@ class BegunOperator(NamedTuple):
     arguments: tuple[int, int]
     iteration: int
     place: int
+    path: int
     called_at: int
     forward: int
     recording: bool
@@ -84,8 +86,7 @@ class OperatorWatch:
             return None
         with self.lock:
             place = self._places.of(frame) if here else self._places.of_thread(self._ident)
-            if here:
-                self._places.note_path(frame)
+            path = self._places.note_path(frame) if here else -1
             if not isinstance(func, torch._ops.OpOverload) or place == COMPILED or self._captures():
                 self._left_out(args, backward=backward)
                 return None
@@ -102,7 +103,7 @@ class OperatorWatch:
                 args[at] if at < len(args) else kwargs.get(name, default)
                 for at, (name, default) in enumerate(facts.arguments)
             ]
-            return self._noted(facts, given, kwargs, (place, frame), backward, plain=not types)
+            return self._noted(facts, given, kwargs, (place, path, frame), backward, plain=not types)
 
     def after(self, seen: BegunOperator, made: Any, started: int, ended: int) -> None:
         """Note what it made and wrote, and the operator itself. Times are `perf_counter_ns`."""
@@ -141,12 +142,12 @@ class OperatorWatch:
         facts: OperatorFacts,
         given: list[Any],
         kwargs: dict[str, Any],
-        at: tuple[int, FrameType],
+        at: tuple[int, int, FrameType],
         backward: bool,
         *,
         plain: bool,
     ) -> BegunOperator:
-        place, frame = at
+        place, path, frame = at
         changed, random = facts.writes, facts.random
         if random or facts.statistics:
             named = {name: value for (name, _), value in zip(facts.arguments, given, strict=True)}
@@ -185,7 +186,7 @@ class OperatorWatch:
         called_at = self._places.of_call(frame) if recording else -1
         forward = self.nodes.running(self._torch._C._current_autograd_node()) if backward else -1
         return BegunOperator(
-            *(facts, given, kwargs, reads, arguments, self.iteration, place, called_at, forward, recording),
+            *(facts, given, kwargs, reads, arguments, self.iteration, place, path, called_at, forward, recording),
             *(backward, random, writes, trusted and not random and -1 not in [read[0] for read in reads]),
             self._log.left_out.count(facts.name, given) if recording and plain else nan,
         )
@@ -196,7 +197,7 @@ class OperatorWatch:
             *(self._unix_ns(started), ended - started, self._log.names.number(seen.facts.name), seen.iteration),
             *(seen.place, forward_place, seen.backward, graph, seen.random, bool(seen.writes)),
             *(*seen.arguments, self._flops_of(seen, made), 0),
-            *(seen.forward, seen.called_at if graph else -1, 0, self.optimizer, seen.left_out),
+            *(seen.forward, seen.called_at if graph else -1, seen.path, 0, self.optimizer, seen.left_out),
         )
 
     def _unix_ns(self, counter_ns: int) -> int:

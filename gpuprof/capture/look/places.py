@@ -38,20 +38,30 @@ class Places:
         self._numbers: dict[tuple[CodeType, int], int] = {}
         self._modules: frozenset[CodeType] = frozenset()
         self.found: list[LookedPlace] = []
-        self._paths: dict[tuple[tuple[CodeType, int], ...], LinePath | None] = {}
+        self._paths: dict[tuple[tuple[CodeType, int], ...], int] = {}
+        self._lines_of: dict[int, LinePath] = {}
 
     @property
     def paths(self) -> set[LinePath]:
         """The chains of lines that `note_path` met."""
-        return {self._lines(path) for path in self._paths}
+        return {self._lines(path, number) for path, number in self._paths.items()}
+
+    @property
+    def numbered_paths(self) -> tuple[tuple[int, ...], ...]:
+        """The same by their numbers: each line as its number in `found`."""
+        return tuple(tuple(self._number(code, line) for code, line in path) for path in self._paths)
 
     def path_of(self, frame: FrameType | None) -> LinePath:
         """The user's lines on the stack, from the innermost to the cell's own: one function that is called from two
         loops is two paths. Empty where there is none."""
-        return self._lines(self.note_path(frame))
+        path = self._path(frame)
+        return self._lines(path, self._paths.setdefault(path, len(self._paths)))
 
-    def note_path(self, frame: FrameType | None) -> tuple[tuple[CodeType, int], ...]:
-        """Note which path it is, for `paths`."""
+    def note_path(self, frame: FrameType | None) -> int:
+        """Note which path it is, for `paths`; its number."""
+        return self._paths.setdefault(self._path(frame), len(self._paths))
+
+    def _path(self, frame: FrameType | None) -> tuple[tuple[CodeType, int], ...]:
         path = list[tuple[CodeType, int]]()
         kinds = self._kinds
         for _ in range(_MOST_FRAMES):
@@ -66,14 +76,12 @@ class Places:
                 if code.co_filename == self._cell and code.co_name == "<module>":
                     break
             frame = frame.f_back
-        found = tuple(path)
-        self._paths.setdefault(found)
-        return found
+        return tuple(path)
 
-    def _lines(self, path: tuple[tuple[CodeType, int], ...]) -> LinePath:
-        lines = self._paths[path]
+    def _lines(self, path: tuple[tuple[CodeType, int], ...], number: int) -> LinePath:
+        lines = self._lines_of.get(number)
         if lines is None:
-            lines = self._paths[path] = tuple(self._line(code, line) for code, line in path)
+            lines = self._lines_of[number] = tuple(self._line(code, line) for code, line in path)
         return lines
 
     def of(self, frame: FrameType | None) -> int:

@@ -101,3 +101,34 @@ def test_without_samples_nothing_is_known() -> None:
 def test_a_line_that_was_never_sampled_stands_for_nothing() -> None:
     found = time_of(seen({1: 300}, [(1, 300), (2, 1)]))
     assert found.cell_ns == pytest.approx(np.array([300, 0]) * MS)
+
+
+def called_from(shares_ms: dict[tuple[int, ...], float], seen_from: dict[tuple[int, ...], float]) -> Trace:
+    """Line 5, in a function, with so much time sampled and so many µs of operators by the line that called it."""
+    builder, at = TraceBuilder(), 0.0
+    for (own, *callers), ms in shares_ms.items():
+        builder.stack(at, ms * 1000, *(cell_line(each) for each in reversed(callers)), cell_line(own, "f"))
+        at += ms * 1000
+    look = LookBuilder(builder).tensor("x")
+    for number, ((own, *callers), us) in enumerate(seen_from.items()):
+        given = {"makes": f"y{number}", "line": own, "by_lines": tuple(callers), "iteration": 0}
+        look.operator("aten::mul", us, reads="x", **given)
+    return look.build()
+
+
+def test_operators_stand_for_their_line_as_it_was_reached() -> None:
+    """Line 5 takes most of its time where line 8 calls it, which the look did not see."""
+    found = time_of(called_from({(5, 7): 100, (5, 8): 900}, {(5, 7): 10}))
+    assert found.cell_ns == pytest.approx(np.array([100]) * MS)
+    assert found.line_ns.tolist() == [1000 * MS, 0]
+    assert found.of_rows(np.array([0]), np.ones(1, bool)) == pytest.approx((100 * MS, 100 * MS))
+
+
+def test_each_way_to_a_line_has_its_own_time() -> None:
+    found = time_of(called_from({(5, 7): 100, (5, 8): 300}, {(5, 7): 10, (5, 8): 30}))
+    assert found.cell_ns == pytest.approx(np.array([100, 300]) * MS)
+
+
+def test_a_line_counts_as_one_where_no_sample_shows_how_it_was_reached() -> None:
+    found = time_of(called_from({(5, 9): 400}, {(5, 7): 10, (5, 8): 30}))
+    assert found.cell_ns == pytest.approx(np.array([100, 300]) * MS)
