@@ -7,9 +7,12 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpuprof.ingest.load import load_trace
+from gpuprof.ingest.looked import _moved
+from gpuprof.ingest.rows import EventRows
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind, HostMemory, MemoryDevice
 from gpuprof.model.trace import Trace
 
@@ -198,3 +201,13 @@ def test_no_occupancy_in_spite_of_many_warps_is_not_known(tmp_path: Path, warps:
     trace = loaded(tmp_path, event("kernel", "cutlass", device=0, stream=7, **given))
     (percent,) = trace.device_events["occupancy_percent"].tolist()
     assert percent == 0 if known else percent != percent
+
+
+def test_a_file_without_rows_has_no_operator_ids() -> None:
+    tables, names, external_ids = EventRows().tables()
+    assert {len(each) for each in tables.values()} == {0} and names == []
+    assert external_ids.shape == (0,) and external_ids.dtype == np.int64
+
+
+def test_numbers_of_names_that_are_not_there_name_nothing() -> None:
+    assert _moved(np.array([-1, 0, 2, 3, 9]), np.array([5, 6, 7])).tolist() == [-1, 5, 7, -1, -1]

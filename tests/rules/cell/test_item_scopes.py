@@ -91,3 +91,23 @@ def test_an_argument_of_a_function_that_is_called_for_each_item() -> None:
 def test_names_with_an_iteration_count_in_the_text() -> None:
     assert [each.times for each in scopes("for c in range(10):\n    f(c)\n")] == [10]
     assert [each.times for each in scopes("for c in (1, 2, 3):\n    f(c)\n")] == [3]
+
+
+@pytest.mark.parametrize(
+    ("read", "names"),
+    [
+        *(("z[i]", {"z"}), ("z[i, 0]", {"z"}), ("z[[i]]", {"z"}), ("z[[i], 0]", {"z"}), ("z[i:i + 1]", {"z"})),
+        *(
+            ("z[[i, 3]]", set()),
+            ("z[[]]", set()),
+            ("z[:i]", set()),
+            ("z[0, i]", set()),
+            ("z[3]", set()),
+            ("z()[i]", set()),
+        ),
+        ("z.rows[i] + y[i]", {"z.rows", "y"}),
+    ],
+)
+def test_what_is_read_at_the_place_of_the_item(read: str, names: set[str]) -> None:
+    (found,) = scopes("for i in range(len(z)):\n    f(0)\n")
+    assert set(found.indexed(ast.parse(read))) == names
