@@ -12,7 +12,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.flow import Flow, Needed
-from gpuprof.analyses.demand.looked import operators_of, values_of
+from gpuprof.analyses.demand.looked import LookedOperator, LookedValue, operators_of, values_of
 from gpuprof.analyses.training.piled_gradients import piled_up
 from gpuprof.model.trace import Trace
 
@@ -35,8 +35,8 @@ class UnreadPlace:
     """Work for nothing at one line, by its `rows` of looked_operators.
 
     `place` is the line (of a backward pass the one that called it), `forward_place` the line whose gradients it makes,
-    `taken_at` the line that takes a part of the results: rows of the looked places, -1 where not known. `wasted_ns` of
-    the `rows_ns` of these operators are for nothing; `surely_ns` without what rests on likeness: gradients that are
+    `taken_at` the line that selects a part of the results: rows of the looked places, -1 where not known. `wasted_ns`
+    of the `rows_ns` of these operators are for nothing; `surely_ns` without what rests on likeness: gradients that are
     there at the end of the look are as those of other iterations, and the gradients of a part that nobody reads are
     zeros (`backward_ns`). `operator` is the one with most of it: of its results `elements_read` of `elements_made` are
     needed each time.
@@ -89,7 +89,9 @@ class UnreadWork(Result):
         columns = [table[name].tolist() for name in _COLUMNS]
         called = [place in called_back for place in table["place"].tolist()]
         names_of = [operator.name for operator in operators]
-        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, strict=True)
+        selectors = {each.taken_by: _selector(operators, values, each.taken_by) for each in sure}
+        by = [selectors[each.taken_by] for each in sure]
+        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, by, strict=True)
         rows = [_Row(*row) for row in every]
         return cls(
             looked=True,
@@ -102,7 +104,7 @@ class UnreadWork(Result):
         )
 
 
-_COLUMNS = ("duration_ns", "iteration", "place", "forward_place", "backward", "graph")
+_COLUMNS = ("duration_ns", "iteration", "place", "path", "forward_place", "backward", "graph")
 
 
 @dataclass(frozen=True)
@@ -112,12 +114,14 @@ class _Row:
     duration_ns: int
     iteration: int
     place: int
+    path: int
     forward_place: int
     backward: bool
     graph: bool
     needed: Needed
     possible: Needed
     called_back: bool
+    selected_by: int
 
     @property
     def kind(self) -> Unread | None:
@@ -135,21 +139,53 @@ class _Row:
         return self.duration_ns * (1 - self.needed.share)
 
 
+def _selector(operators: Sequence[LookedOperator], values: Sequence[LookedValue], taker: int) -> int:
+    """The view that leaves out what this operator does not take (`logits[:, -1]`), else the operator itself."""
+    for read in operators[taker].reads if taker >= 0 else ():
+        if read.value < 0 or read.geometry is None or read.geometry.distinct >= values[read.value].elements:
+            continue
+        seen = read.geometry
+        for row in range(taker - 1, values[read.value].made_by, -1):
+            views = [each for each in operators[row].results if each.value == read.value and each.geometry == seen]
+            wholes = [each.geometry for each in operators[row].reads if each.value == read.value and each.geometry]
+            if views and any(whole.distinct > seen.distinct for whole in wholes):
+                return row
+            if views and wholes:
+                seen = wholes[0]
+    return taker
+
+
 def _places(rows: Sequence[_Row]) -> tuple[UnreadPlace, ...]:
     lines = defaultdict[tuple[int, int, bool], list[_Row]](list)
     for row in rows:
         lines[row.place, row.forward_place, row.backward].append(row)
     found = []
     for there in lines.values():
-        partly = {row.name for row in there if row.kind is Unread.PARTS}
         for kind in Unread:
-            wasted = [row for row in there if row.kind is kind and row.duration_ns]
-            if kind is Unread.RESULTS:
-                # where a part is read another time, who read it was not seen this time
-                wasted = [row for row in wasted if row.name not in partly]
+            wasted = _wasted(kind, there)
             if wasted and _each_time(wasted, there):
                 found.append(_place(kind, wasted, there, rows))
+            elif wasted and kind is Unread.PARTS:
+                found += _by_path(kind, there, rows)
     return tuple(sorted(found, key=lambda place: -place.wasted_ns))
+
+
+def _wasted(kind: Unread, there: Sequence[_Row]) -> list[_Row]:
+    wasted = [row for row in there if row.kind is kind and row.duration_ns]
+    if kind is not Unread.RESULTS:
+        return wasted
+    # where a part is read another time, who read it was not seen this time
+    partly = {row.name for row in there if row.kind is Unread.PARTS}
+    return [row for row in wasted if row.name not in partly]
+
+
+def _by_path(kind: Unread, there: Sequence[_Row], rows: Sequence[_Row]) -> list[UnreadPlace]:
+    """Of a line that others need the results of, what it computes for nothing where it was reached in one way."""
+    paths = defaultdict[int, list[_Row]](list)
+    for row in there:
+        paths[row.path].append(row)
+    alike = [(group, _wasted(kind, group)) for path, group in paths.items() if path >= 0]
+    return [_place(kind, wasted, group, rows) for group, wasted in alike if wasted and _each_time(wasted, group)]
 
 
 def _each_time(wasted: Sequence[_Row], there: Sequence[_Row]) -> bool:
@@ -182,13 +218,12 @@ def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Se
         back, share = _backward(wasted, there, rows)
         backward_ns = share * sum(row.duration_ns for row in back)
         alike, wasted_ns = [*wasted, *back], surely_ns + backward_ns
-    taken_by = largest.needed.taken_by
     return UnreadPlace(
         kind=kind,
         rows=tuple(row.number for row in alike),
         place=largest.place,
         forward_place=largest.forward_place,
-        taken_at=rows[taken_by].place if taken_by >= 0 else -1,
+        taken_at=rows[largest.selected_by].place if largest.selected_by >= 0 else -1,
         operator=largest.name,
         operators=len(wasted),
         elements_read=largest.needed.elements,

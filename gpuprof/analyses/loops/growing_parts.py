@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.analyses.basics.autograd_nodes import backward_mask
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.tensor_inputs import shapes_of
@@ -40,14 +41,16 @@ class GrowingParts:
     share of all growth; they are empty where unknown, operators also where most of it is elsewhere.
 
     `by_row_share`: of the growth of all operators, in those that handle each row by itself (products with weights,
-    convolutions, norms), 0..1. `count_ratio`: operators in a late iteration over those in an early one;
-    `elements_ratio`: the same of the elements that they take. Each None where it is not known.
+    convolutions, norms), 0..1. `backward_share`: of the growth of the iterations, in backward passes. `count_ratio`:
+    operators in a late iteration over those in an early one; `elements_ratio`: the same of the elements that they take.
+    Each None where it is not known.
     """
 
     lines: tuple[tuple[str, int], ...] = ()
     callers: tuple[tuple[str, int], ...] = ()
     operators: tuple[str, ...] = ()
     by_row_share: float | None = None
+    backward_share: float | None = None
     count_ratio: float | None = None
     elements_ratio: float | None = None
 
@@ -71,6 +74,7 @@ def growing_parts(trace: Trace, results: Results, run: IterationRun, early: Arra
         callers=_callers(trace, results, lines),
         operators=_named(risen, total) if total >= _EXPLAINED * whole else (),
         by_row_share=by_row / total if total else None,
+        backward_share=_backward_ns(trace, run, weight) / whole if whole > 0 else None,
         count_ratio=_ratio(np.bincount(of, minlength=run.count), early, late),
         elements_ratio=None
         if elements is None
@@ -83,6 +87,13 @@ def _iteration(run: IterationRun, times: Array) -> Array:
     at = np.searchsorted(run.starts_ns, times, side="right") - 1
     found: Array = np.where((at >= 0) & (times < run.ends_ns[np.maximum(at, 0)]), at, -1)
     return found
+
+
+def _backward_ns(trace: Trace, run: IterationRun, weight: Array) -> float:
+    """By how many ns the nodes of the graph grow."""
+    nodes = trace.operators.take(backward_mask(trace) & (trace.operators["parent"] < 0))
+    of = _iteration(run, nodes["start_ns"])
+    return float((nodes["duration_ns"] * weight[of])[of >= 0].sum())
 
 
 def _by_name(trace: Trace, results: Results, run: IterationRun, weight: Array) -> dict[str, float]:

@@ -7,7 +7,10 @@ from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.accounts.phase import PHASES, Phase
+from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.growing_parts import GrowingParts, growing_parts
 from gpuprof.analyses.loops.iteration_run import IterationRun
 from gpuprof.analyses.loops.iterations import Iterations
@@ -49,7 +52,7 @@ class Growth(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the iterations or steps of the recording, and from those of the whole cell."""
         runs = [*results.get(Iterations).runs, *_steps(trace)]
-        found = [_grown(trace, results, run) for run in runs] + [_of_cell(trace)]
+        found = [_grown(trace, results, run) for run in runs] + [_of_cell(trace, results)]
         loops = [each for each in found if each is not None]
         return cls(tuple(sorted(loops, key=lambda each: -each.excess_ns)))
 
@@ -90,7 +93,7 @@ def _ends(number: Array, found: Trend) -> tuple[Array, Array]:
     return early, late
 
 
-def _of_cell(trace: Trace) -> GrowingLoop | None:
+def _of_cell(trace: Trace, results: Results) -> GrowingLoop | None:
     """Iterations of the cell without the recording, where there are enough."""
     rows = trace.iterations
     plain = rows.take(rows["plain"]) if len(rows) else rows
@@ -102,7 +105,20 @@ def _of_cell(trace: Trace) -> GrowingLoop | None:
         return None
     within = intervals.single(trace.span_start_ns, trace.span_end_ns) if trace.span_ns else intervals.EMPTY
     excess, total = _excess_ns(durations, found), int(durations.sum())
-    return GrowingLoop("cell", len(plain), found, excess, total, within, GrowingParts())
+    parts = GrowingParts(backward_share=_in_backward(results, plain["start_ns"], durations))
+    return GrowingLoop("cell", len(plain), found, excess, total, within, parts)
+
+
+def _in_backward(results: Results, starts_ns: Array, durations_ns: Array) -> float | None:
+    """Of what the last third of the iterations take beyond the first third, the part in backward passes, by samples."""
+    stretches, third = results.get(Stretches), len(starts_ns) // 3
+    middle = stretches.start_ns + stretches.duration_ns // 2
+    at = np.searchsorted(starts_ns, middle, side="right") - 1
+    backward = results.get(SamplePhases).phase == PHASES.index(Phase.BACKWARD)
+    mine = backward & (at >= 0) & (middle < (starts_ns + durations_ns)[at]) if len(at) else backward
+    spent = np.bincount(at[mine], stretches.duration_ns[mine], len(starts_ns))
+    grown = durations_ns[-third:].sum() - durations_ns[:third].sum()
+    return float((spent[-third:].sum() - spent[:third].sum()) / grown) if len(at) and grown > 0 else None
 
 
 def _excess_ns(durations: Array, found: Trend) -> int:

@@ -7,7 +7,8 @@ What it finds
     sampled stacks, where the lines that do so take more and more of their loop, and where a recurrent module
     (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow. Inputs sorted by length,
     warm-up, changed clocks and lists that nothing reads are left alone, and so are attention over kept keys and values,
-    and recurrent models that read in both directions, or are trained in that loop.
+    work whose backward pass grows with it, since its weights change in between, and recurrent models that read in both
+    directions, or are trained in that loop.
 
 Why it costs
     The n-th iteration does the work of n: a thousand iterations cost five hundred times as much as one does at the
@@ -63,6 +64,7 @@ class GrowingIterations(Rule):
     growth_factor: float = threshold(1.5, "late iterations over early ones: less is as likely to be drift")
     excess_share: float = threshold(0.10, "of the time judged, beyond iterations of constant cost: less is no matter")
     high_share: float = threshold(0.30, "of the time judged: then it is the first thing to change")
+    backward_share: float = threshold(0.20, "of the growth: more is work that is trained, not a result to keep")
     by_row_share: float = threshold(0.20, "of what grows in operators: less, with attention, is a cache that is read")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -76,7 +78,7 @@ class GrowingIterations(Rule):
             )
         for loop in loops:
             cause = _cause(results, loop)
-            if cause is not None and not self._reads_a_cache(loop, cause):
+            if cause is not None and not (self._reads_a_cache(loop, cause) or self._trains(loop, cause)):
                 return self._of_loop(results, loop, cause)
         for share in results.get(GrowingShares).found:
             if share.excess_ns >= self.excess_share * share.cell_ns:
@@ -94,6 +96,10 @@ class GrowingIterations(Rule):
         parts = loop.parts
         attends = any(each in name for name in parts.operators for each in _ATTENTION)
         return cause.growing is not Growing.GRAPH and attends and (parts.by_row_share or 0.0) < self.by_row_share
+
+    def _trains(self, loop: GrowingLoop, cause: Accumulation) -> bool:
+        """What has gradients is computed with other weights in each iteration: nothing of it can be kept."""
+        return cause.growing is not Growing.GRAPH and (loop.parts.backward_share or 0.0) >= self.backward_share
 
     def _of_loop(self, results: Results, loop: GrowingLoop, cause: Accumulation) -> Finding:
         scope, trend, parts, share = Scope.of(results), loop.trend, loop.parts, _share(results, loop)
