@@ -126,6 +126,9 @@ def _same_work(results: Results, better: Finding, found: Finding) -> bool:
 def _explains(cause: Finding, found: Finding) -> bool:
     """Whether the cause is one of the same time; of a cause that stands for many, whether it is of most of it, and
     matters as much."""
+    if found.saving is None and found.where.lines and not found.where.ranges_ns and cause.rule in NEEDLESS:
+        # memory: what need not be computed needs none
+        return cause.severity > Severity.LOW and set(found.where.lines) <= set(cause.where.lines)
     if cause.during is None and cause.rule in TIMED_BY_LINES:
         return False
     if cause.rule not in TAKES_MOST or cause.during is None:

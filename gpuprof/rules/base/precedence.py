@@ -210,6 +210,12 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "hardly_read",
     ),
     # what is filled number by number, and always with the same ones
+    "temporary_peak": (
+        *NEEDLESS,
+        "broadcast_then_reduced",
+        "held_beyond_need",
+        "memory_kept_by_hooks_or_graphs",
+    ),
     "tensor_by_element": ("repeated_work",),
     "python_loop_over_slices": ("tensor_by_element",),
     "slow_transform": (

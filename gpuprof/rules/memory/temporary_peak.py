@@ -24,14 +24,9 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.given_back import GivenBack, UserFrame
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.memory.broadcast_then_reduced import BroadcastThenReduced
-from gpuprof.rules.memory.held_beyond_need import HeldBeyondNeed
-from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
 from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory
 
 _MOST_INSIDE = 2
-# which say what the memory is
-_CAUSES: tuple[type[Rule], ...] = (BroadcastThenReduced, HeldBeyondNeed, MemoryKeptByHooksOrGraphs)
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ class TemporaryPeak(Rule):
         saved = SavedMemory("the process", found.given_back_bytes, found.peak_bytes)
         if not found.calls or found.in_steps or found.in_pieces or saved.saved_bytes < self.saved_mib * MIB:
             return None
-        if saved.share < self.saved_share or any(isinstance(rule().check(results), Finding) for rule in _CAUSES):
+        if saved.share < self.saved_share:
             return None
         outer = found.calls[0]
         mine = sorted({each.line for each in found.calls if each.is_cell})

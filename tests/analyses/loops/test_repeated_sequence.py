@@ -39,7 +39,8 @@ def test_a_random_sequence_has_none(seed, names, length):
     assert repeated_sequence(np.random.default_rng(seed).integers(0, names, length)) is None
 
 
-@given(SEEDS, st.integers(8, 30), st.integers(10, 30), st.integers(1, 3))
+# a name more makes at most a tenth of an iteration, which is what two that are alike may differ by
+@given(SEEDS, st.integers(10, 30), st.integers(10, 30), st.integers(1, 3))
 def test_a_name_more_now_and_then_changes_nothing(seed, length, times, extra):
     random = np.random.default_rng(seed)
     pattern = [*range(100, 100 + length)]
