@@ -28,18 +28,26 @@ def goes_to(results: Results) -> str:
 
 
 def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) -> str:
-    """`No finding explains the largest shares of the time: …`, where a line has a large one and none of these findings,
-    which are minor, names it; else empty."""
+    """`No rule applies to the largest shares of the time: …`, where a line has a large one and none of these findings,
+    which are minor, names it, and whether anybody looked for needless work there; else empty."""
     pointed = {line for each in findings for line in each.where.lines}
     large = [spot for spot in results.get(HotSpots).spots[:1] if spot.share >= _WORTH_NAMING and spot.line is not None]
     if not any({spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed) for spot in large):
         return ""
-    return f"No finding explains the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}"
+    look = results.context.look
+    unseen = f" Needless work was not looked for: {look.skipped}." if look is not None and look.skipped else ""
+    return f"No rule applies to the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{unseen}"
 
 
 def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
-    """What the verdict says where all findings are minor: that none explains the largest shares, or where these are."""
+    """What the verdict says where all findings are minor: that none explains the largest shares, or where these are.
+    One that is minor since it is not certain, of a large saving, comes first."""
     count = units.plural(len(findings), "minor finding")
+    foreseen = {each.title.rstrip("."): each.saving.share for each in findings if each.saving is not None}
+    title = max(foreseen, key=lambda each: foreseen[each], default="")
+    if foreseen.get(title, 0.0) >= _WORTH_NAMING:
+        could = f"could save {units.percent(foreseen[title])}"
+        return f"Not certain, but worth a look: {title} ({could}). {count[0].upper()}{count[1:]} below."
     if said := no_finding_explains(results, findings):
         return f"{said} Below: {count}."
     return f"Only {count}, below. {goes_to(results)}".strip()
@@ -49,7 +57,7 @@ def beside_findings(results: Results, findings: tuple[Finding, ...]) -> str:
     """` Beside that: …`: the largest share of the time that none of the findings speaks of; empty where it is small.
 
     On a device, findings about kernels say nothing of its idle time, nor the others of its work. Without one, a finding
-    with lines says nothing of another line.
+    with lines says nothing of another line, and one without lines nothing of a larger share than it saves.
     """
     if results.get(DeviceActivity).primary is not None:
         on_kernels = [rule(each.rule).rests_on <= {Evidence.GPU_TIMES} for each in findings]
@@ -73,5 +81,7 @@ def _idle(work: IdleWork) -> str:
 
 
 def _speaks_of(finding: Finding, spot: HotSpot) -> bool:
-    lines = finding.where.lines
-    return not lines or spot.line is None or not {spot.line, spot.cell_line, *spot.way}.isdisjoint(lines)
+    lines, saving = finding.where.lines, finding.saving
+    if not lines:
+        return saving is None or saving.share >= spot.share
+    return spot.line is None or not {spot.line, spot.cell_line, *spot.way}.isdisjoint(lines)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import msgspec
+
+from gpuprof.model.look import Look
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
-from gpuprof.report.largest_shares import beside_findings, minor_only
-from gpuprof.rules.base.finding import Finding, Severity, Where
+from gpuprof.report.largest_shares import beside_findings, minor_only, no_finding_explains
+from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from tests.analyses.accounts.cells import cell, line
 from tests.support.trace_builder import TraceBuilder
 
@@ -85,9 +90,48 @@ def test_minor_findings_do_not_explain_a_large_share() -> None:
         return minor_only(results, (found,))
 
     said = minor(5)
-    assert said.startswith("No finding explains the largest shares of the time: 80 % line 7")
+    assert said.startswith("No rule applies to the largest shares of the time: 80 % line 7")
     assert said.endswith("Below: 1 minor finding.")
     assert minor(7).startswith("Only 1 minor finding, below. The largest shares of the time: 80 % line 7")
+
+
+def test_a_minor_finding_of_a_large_saving_comes_first() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 80_000, line(7)).stack(80_000, 20_000, line(5))
+    results = Report.of(cell(builder)).results
+
+    def minor(share: float) -> Finding:
+        saving = Saving(0.0, 1.0, 2.0, share, "C", "estimate")
+        return Finding("host_cpu_bound", Severity.LOW, f"Saves {share}", "B.", {}, "C.", saving=saving)
+
+    assert minor_only(results, (minor(0.1), minor(0.3))) == (
+        "Not certain, but worth a look: Saves 0.3 (could save 30 %). 2 minor findings below."
+    )
+    assert "could save" not in minor_only(results, (minor(0.1), minor(0.19)))
+
+
+def test_a_finding_without_lines_is_not_the_cause_of_a_larger_share() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 50_000, line(7)).stack(50_000, 50_000, line(5))
+    results = Report.of(cell(builder)).results
+
+    def finding(share: float) -> Finding:
+        saving = Saving(0.0, 1.0, 2.0, share, "C", "estimate")
+        return Finding("unfused_optimizer", Severity.MEDIUM, "A", "B.", {}, "C.", saving=saving)
+
+    assert beside_findings(results, (finding(0.06),)).startswith(" Beside that: 50 %")
+    assert beside_findings(results, (finding(0.5),)) == ""
+
+
+def test_whether_needless_work_was_looked_for() -> None:
+    def said(**facts: str) -> str:
+        builder = TraceBuilder().operator("aten::mm", 0, 1).stack(0, 80_000, line(7))
+        trace = cell(builder)
+        context = msgspec.structs.replace(trace.context, look=Look(**facts))  # type: ignore[arg-type]
+        return no_finding_explains(Report.of(dataclasses.replace(trace, context=context)).results)
+
+    assert said(skipped="the cell was too short").endswith("Needless work was not looked for: the cell was too short.")
+    assert "not looked for" not in said()
 
 
 def test_captured_graphs_are_no_steady_state() -> None:

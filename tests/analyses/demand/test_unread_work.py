@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace, UnreadWork
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.model.trace import Trace
@@ -254,3 +257,55 @@ def test_what_is_read_in_part_another_time_is_no_result_that_nobody_reads() -> N
             look.operator("aten::exp", 9, reads=f"top{each}", makes=f"y{each}", shape=(20, 4), line=2, iteration=each)
         look.free(f"r{each}")
     assert {place.kind for place in found(look.build())} == {Unread.PARTS}
+
+
+def _gram(rows: Any) -> Any:
+    return torch.exp(rows @ rows.T)
+
+
+def _line_of(function: Callable[..., Any], text: str) -> int:
+    lines, first = inspect.getsourcelines(function)
+    return first + next(number for number, each in enumerate(lines) if text in each)
+
+
+def test_a_line_that_others_need_all_of_is_judged_by_how_it_was_reached() -> None:
+    x = torch.rand(40, 30)
+
+    def turn() -> Any:
+        whole = _gram(x + 1).sum().item()
+        part = _gram(x).diagonal().sum().item()
+        return whole + part
+
+    trace = each_turn(turn)
+    (place,) = found(trace, Unread.PARTS)
+    assert (place.elements_read, place.elements_made, place.operators) == (40, 1600, 6)
+    lines = Results(trace).get(LookedLines)
+    computes, takes = lines.line(place.place), lines.line(place.taken_at)
+    assert computes is not None and computes.line == _line_of(_gram, "torch.exp")
+    assert takes is not None and takes.line == _line_of(turn, "diagonal")
+    # one way alone: it is so each time, or it is not
+    assert not found(each_turn(lambda: turn_of(x)), Unread.PARTS)
+
+
+_TURNS = itertools.count()
+
+
+def turn_of(x: Any) -> Any:
+    """Every other time all of it is read."""
+    made = _gram(x)
+    return made.sum().item() if next(_TURNS) % 2 else made.diagonal().sum().item()
+
+
+def test_the_view_that_selects_is_named_and_not_what_reads_it() -> None:
+    x, weights = torch.rand(6, 12, 16), torch.rand(16, 32)
+
+    def turn() -> Any:
+        scores = x @ weights
+        last = scores[:, -1]
+        flat = last.unsqueeze(0)
+        return flat.softmax(-1).sum().item()
+
+    trace = each_turn(turn)
+    place = found(trace, Unread.PARTS)[0]
+    takes = Results(trace).get(LookedLines).line(place.taken_at)
+    assert takes is not None and takes.line == _line_of(turn, "last = ")

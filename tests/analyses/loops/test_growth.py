@@ -9,6 +9,8 @@ from gpuprof.analyses.loops.growing_shares import GrowingShares
 from gpuprof.analyses.loops.growth import GrowingLoop, Growth
 from gpuprof.model.context import Cell
 from gpuprof.model.trace import Trace
+from tests.analyses.accounts.cells import cell, line
+from tests.analyses.accounts.test_sample_phases import BACKWARD, libraries  # noqa: F401  - a fixture
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 
@@ -123,3 +125,22 @@ def test_the_excess_is_what_reading_takes_beyond_its_part_of_the_first_third():
     assert found.thirds == pytest.approx((0.25, 0.5, 0.75))
     assert found.excess_ns == pytest.approx(500e6 - 500e6 / 3 + 750e6 - 250e6 / 3, abs=2)
     assert (found.loop_ns, found.cell_ns) == (3_000_000_000, 3_000_000_000)
+
+
+@pytest.mark.parametrize(("in_backward", "share"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])
+def test_of_growing_iterations_of_the_cell_samples_tell_what_grows_in_backward_passes(in_backward, share):
+    source = "for x in xs:\n    loss = f(x)\n    loss.backward()\n    opt.step()\n"
+    builder, at, ends = TraceBuilder(), 0.0, [0.0]
+    for turn in range(40):
+        grown = 1000 * turn
+        for frames, for_us in (
+            ((line(2),), 10_000 + (1 - in_backward) * grown),
+            ((line(3), BACKWARD), 10_000 + in_backward * grown),
+        ):
+            builder.stack(at, for_us, *frames)
+            at += for_us
+        ends.append(at / 1000)
+    trace = cell(builder.operator("aten::mm", 0, 10), ends_ms=tuple(ends), source=source)
+    (grown,) = loops(trace)
+    assert grown.how == "cell" and grown.iterations == 40
+    assert grown.parts.backward_share == pytest.approx(share, abs=0.01)

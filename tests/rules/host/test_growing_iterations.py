@@ -98,6 +98,23 @@ def test_a_metric_over_everything_so_far_is_told_to_keep_sums():
     assert answer.saving.grade == "C" and answer.saving.low_ns == 0
 
 
+@pytest.mark.parametrize(("backward", "is_told"), [(0.0, True), (0.1, True), (0.4, False), (1.0, False)])
+def test_what_is_trained_cannot_be_kept_from_one_iteration_to_the_next(backward, is_told):
+    """That part of the growth is in backward passes."""
+    builder, at = TraceBuilder().context(cell=Cell(source=SOURCE)), 0.0
+    for turn in range(40):
+        grown = 20 * turn
+        for name, for_us in (
+            ("aten::embedding", 10),
+            ("aten::linear", 100 + (1 - backward) * grown),
+            ("autograd::engine::evaluate_function: MmBackward0", 100 + backward * grown),
+            ("aten::argmax", 10),
+        ):
+            builder.operator(name, at, for_us)
+            at += for_us
+    assert (found(builder.build()) is not None) is is_told
+
+
 def test_a_graph_that_is_kept_is_told_to_detach():
     source = "for x in xs:\n    h = cell(x, h)\n    h.sum().backward(retain_graph=True)\n"
     answer = found(loop([100.0 + 20 * turn for turn in range(40)], source))
