@@ -12,6 +12,10 @@ UNSET = frozenset(("empty", "empty_like", "empty_strided", "new_empty", "new_emp
 # one value everywhere: of a tensor that they are given only its shape counts
 SHAPED = frozenset(("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "zero"))
 FILLS = SHAPED | UNSET | {"zeros", "ones", "full", "fill", "fill_", "zero_", "scalar_tensor", "_efficientzerotensor"}
+# nothing but zeros
+ZEROS = frozenset(("zeros", "zeros_like", "new_zeros", "zero", "zero_"))
+# sums of products with an operand
+PRODUCTS = frozenset(("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "linear", "convolution"))
 # the same numbers in another type, on another device, or in another order in memory
 CONVERSIONS = frozenset(("_to_copy", "to", "copy_", "clone", "contiguous", "_copy_from"))
 

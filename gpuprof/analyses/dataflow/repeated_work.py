@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.dataflow.operator_traits import FILLS, named
+from gpuprof.analyses.dataflow.operator_traits import FILLS, PRODUCTS, ZEROS, named
 from gpuprof.analyses.dataflow.repeated_chains import Chain, chains
 from gpuprof.analyses.dataflow.value_graph import ValueGraph, any_of
 from gpuprof.analyses.dataflow.value_numbers import ValueNumbers
@@ -39,7 +39,8 @@ class RepeatedWork(Result):
         """From the value numbers."""
         graph, numbers = results.get(ValueGraph), results.get(ValueNumbers)
         operators, first = graph.operators, numbers.first
-        repeated = (first >= 0) & graph.making & ~_fills(trace, graph) & ~_of_state(graph) & ~_of_backward(graph, first)
+        repeated = (first >= 0) & graph.making & ~_fills(trace, graph) & ~_of_state(graph)
+        repeated &= ~_of_backward(graph, first) & ~_of_zeros(trace, graph)
         steady = _steady(operators)
         counted, lasted = repeated & steady, operators["duration_ns"]
         whole = int(lasted[steady].sum())
@@ -66,6 +67,14 @@ def _fills(trace: Trace, graph: ValueGraph) -> Array:
     whole = graph.reads["elements"] >= graph.values["elements"][graph.reads["value"]] if len(graph.values) else True
     part = any_of(graph.reads["operator"], ~(whole | (graph.reads["position"] > 0)), len(graph.operators))
     return named(trace, graph.operators, FILLS) & ~(part & graph.operators["writes"])
+
+
+def _of_zeros(trace: Trace, graph: ValueGraph) -> Array:
+    """Products with a tensor of nothing but zeros: a silent input, or a first state, is equal to another by chance."""
+    operators = graph.operators
+    zeros = np.append(named(trace, operators, ZEROS), False)[graph.values["made_by"]]
+    silent = any_of(graph.reads["operator"], zeros[graph.reads["value"]], len(operators))
+    return named(trace, operators, PRODUCTS) & silent
 
 
 def _of_state(graph: ValueGraph) -> Array:

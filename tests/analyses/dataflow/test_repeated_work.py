@@ -52,6 +52,16 @@ def test_a_backbone_run_several_times_on_each_batch_repeats_within_an_iteration(
     assert chain.share == pytest.approx(60 / 100)
 
 
+def test_what_is_multiplied_by_nothing_but_zeros_is_equal_by_chance() -> None:
+    """Silence between two volleys, and the weights stay for that long."""
+    for fill, share in (("aten::zeros", 0.0), ("aten::ones", 20 / 30), ("aten::rand", 0.0)):
+        look = LookBuilder().tensor("weight")
+        for each in range(3):
+            look.operator(fill, 10, makes="x", random=fill == "aten::rand", iteration=each)
+            look.operator("aten::mm", 20, reads="x weight", makes="h", line=5, iteration=each)
+        assert found(look).share == pytest.approx(share)
+
+
 def test_without_iterations_all_counts() -> None:
     look = LookBuilder().tensor("k")
     for _ in range(4):
