@@ -78,6 +78,11 @@ _CHANGES = {
     Family.SAME: "Ask for all of it in one call, before the inner loop, if the library has one (`single_source_…`, "
     "`all_pairs_…`, `cdist`, `query` or `predict` with all rows).",
 }
+_COMPRESSES = "compressed"
+_UNCOMPRESSED = (
+    "Write without compression (`np.savez`), which takes more space on disk: compressing costs most of this time, and "
+    "reading has to undo it. Where it is the same file again and again, write it every so many iterations."
+)
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,8 @@ class CostlyCallPerItem(Rule):
         kind = object_words(operation.over)
         title = operation.title or _TITLES[family].format(call=operation.call, kind=kind, often=often(found))
         change = operation.advice or _CHANGES[family]
+        if family is Family.WRITE and operation.call.endswith(_COMPRESSES):
+            change = _UNCOMPRESSED
         most = Severity.MEDIUM if family is Family.SAME or not operation.sure else Severity.HIGH
         finding = judged(results, self.name, found, title, change, (self.medium_share, self.high_share), most)
         return replace(finding, diff=_diff(results, found)) if family is Family.NUMBERS else finding

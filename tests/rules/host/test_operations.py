@@ -128,6 +128,14 @@ def test_what_is_not_in_the_table(line: str, over: Operand | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("function", "change"), [("savez", "Write every so many"), ("savez_compressed", "Write without compression")]
+)
+def test_a_file_that_is_compressed_costs_for_that(function: str, change: str) -> None:
+    found = told("costly_call_per_item", calls(300, library("numpy/lib/_npyio_impl.py", function)))
+    assert found is not None and found.change.startswith(change)
+
+
+@pytest.mark.parametrize(
     ("frames", "title"),
     [
         ((library("re/__init__.py", "sub"), library("re/_compiler.py", "compile")), "Regular expressions are compiled"),
