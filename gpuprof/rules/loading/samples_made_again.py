@@ -70,12 +70,15 @@ class SamplesMadeAgain(Rule):
     def _finding(self, results: Results, found: SamplesMade, saved: float, each_ns: float) -> Finding:
         largest = found.repeated[0]
         dataset, compared = largest.dataset or "dataset", sum(each.samples_compared for each in found.repeated)
+        name, only = f"`{dataset}`{_of_loader(results, found)}", ""
+        if name != f"`{dataset}`":
+            only = " Samples of other DataLoaders are left as they are: they differ, or were not compared."
         ns, waits = saved * found.total_ns, intervals.union(results.get(InputPipeline).waits)
         basis = "estimate: samples are made once, their part of the sampled time"
         return Finding(
             rule=self.name,
             severity=graded(saved, self.high_share),
-            title=f"`{dataset}` makes the same samples again in every pass",
+            title=f"{name} makes the same samples again in every pass",
             explanation=(
                 f"Making samples takes {units.percent(found.share)} of the cell, {units.duration(each_ns)} each. "
                 f"{units.plural(compared, 'sample')} of later passes were compared with the first: all had the same "
@@ -91,13 +94,22 @@ class SamplesMadeAgain(Rule):
             },
             where=Where(lines=tuple(line for line, _ in found.lines[:_LINES]), ranges_ns=worst(waits)),
             change=(
-                f"Make the samples of `{dataset}` once, before the loop over epochs: "
+                f"Make the samples of {name} once, before the loop over epochs: "
                 "`samples = [dataset[i] for i in range(len(dataset))]`, and give the DataLoader `samples`. "
                 f"{_memory(results, largest)}"
-            ).rstrip(),
+            ).rstrip()
+            + only,
             during=waits if waits.total_ns else None,
             saving=Saving(_AT_WORST * ns, ns, ns, saved, "C", basis, of_cell=True),
         )
+
+
+def _of_loader(results: Results, found: SamplesMade) -> str:
+    """` of the DataLoader at line 84`, where another loader reads the same kind of data set, whose samples differ."""
+    largest = found.repeated[0]
+    alike = [each for each in results.context.loaders if each.dataset == largest.dataset and each.batches_read]
+    others = len(alike) > len([each for each in found.repeated if each.dataset == largest.dataset])
+    return f" of the DataLoader at line {largest.line}" if others and largest.line is not None else ""
 
 
 def _needed(loader: Loader) -> dict[str, int]:
