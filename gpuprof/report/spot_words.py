@@ -12,6 +12,8 @@ from gpuprof.units import percent, size
 _LONGEST = 60
 # of a spot's time: with less there is something else to name
 _NEARLY_ALL = 0.8
+# of the growth of the process: less changes nothing that is said of it
+_GAPS = 0.2
 OWN_CODE = "its own code"
 
 
@@ -88,7 +90,10 @@ def memory_words(found: CellMemory) -> str:
     if found.rest_bytes is not None:
         held += f", and {size(found.rest_bytes)} in the rest of the cell"
     grown = "; ".join(f"{size(each.bytes)} at {_where(each)}" for each in found.grown)
-    return f"Resident memory of the process: {held}.{f' It grew by {grown}.' if grown else ''}"
+    rose = (found.peak_bytes or 0) - (found.start_bytes or 0)
+    gaps = f" Up to {size(found.gaps_bytes)} of it may be gaps that the recording leaves between its records."
+    growth = f" It grew by {grown}." if grown else ""
+    return f"Resident memory of the process: {held}.{growth}{gaps if found.gaps_bytes > _GAPS * rose else ''}"
 
 
 def _where(at: MemoryAt) -> str:

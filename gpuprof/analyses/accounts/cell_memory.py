@@ -52,7 +52,7 @@ class CellMemory(Result):
     are empty where it rose by less than 64 MiB. A line counts from outside of the model that it calls.
     `rest_bytes`: the most that it held in the rest of the cell, where it was highest during the recording and held less
     afterwards: recording itself takes memory, and not all of that is known. Else None. `recorded`: it was highest
-    during the recording.
+    during the recording. `gaps_bytes`: of its growth, at most so much lies free between the records of the recording.
     """
 
     start_bytes: int | None = None
@@ -63,6 +63,7 @@ class CellMemory(Result):
     lowest_bytes: int | None = None
     rest_bytes: int | None = None
     recorded: bool = False
+    gaps_bytes: int = 0
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -87,12 +88,18 @@ class CellMemory(Result):
             lowest,
             _in_the_rest(trace, time, held),
             _during(trace, int(time[held.argmax()])),
+            min(_gaps_bytes(trace), rose),
         )
 
 
 def _during(trace: Trace, at_ns: int) -> bool:
     window = trace.context.window
     return window is not None and window.start_ns <= at_ns <= window.end_ns + _SETTLES_NS
+
+
+def _gaps_bytes(trace: Trace) -> int:
+    found = trace.context.sampling.get("gaps_bytes")
+    return found if isinstance(found, int) else 0
 
 
 def _in_the_rest(trace: Trace, time: Array, held: Array) -> int | None:

@@ -57,6 +57,26 @@ class UnusedHeap:
         return resident_bytes - in_use_bytes - self._base_bytes > self._most_bytes
 
 
+class RecordingGaps:
+    """How far the process grew beyond what it allocated: `bytes`, at most, of free pieces between the profiler's
+    records. The cell's own free memory, of which it had more in use for less than the time between two looks, counts as
+    well."""
+
+    def __init__(self) -> None:
+        self.begin(0, 0)
+
+    def begin(self, resident_bytes: int, allocated_bytes: int) -> None:
+        """A recording begins."""
+        self.bytes, self._base = 0, (resident_bytes, allocated_bytes)
+        self._most = self._base
+
+    def note(self, resident_bytes: int, allocated_bytes: int) -> None:
+        """While it runs."""
+        self._most = max(self._most[0], resident_bytes), max(self._most[1], allocated_bytes)
+        grown, used = (most - base for most, base in zip(self._most, self._base, strict=True))
+        self.bytes = max(grown - used, 0)
+
+
 class EventLimit:
     """Whether the recording holds as many events as it may: by memory, by the time to end it, by free memory.
 

@@ -23,7 +23,7 @@ from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
 from gpuprof.capture.process.descriptors import DescriptorReserve
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
-from gpuprof.capture.process.heap import HeapReader, heap_bytes
+from gpuprof.capture.process.heap import HeapReader, heap_bytes, heap_counts
 from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
@@ -35,7 +35,7 @@ from gpuprof.capture.profiler.trace_file import SavedTrace, Saver, save_trace, s
 from gpuprof.capture.session.captured import Captured, Live
 from gpuprof.capture.session.even_lines import EvenLines
 from gpuprof.capture.session.even_work import EvenWork
-from gpuprof.capture.session.limits import EventLimit, UnusedHeap
+from gpuprof.capture.session.limits import EventLimit, RecordingGaps, UnusedHeap
 from gpuprof.capture.session.main_line import MainLine
 from gpuprof.capture.session.recording_writer import RunFolder
 from gpuprof.capture.session.signals import Signals
@@ -90,7 +90,7 @@ class Watch:
         )
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)
         self._loaders = LoaderWatch(filename, self._batch_asked)
-        self._limit, self._unused = EventLimit(options), UnusedHeap()
+        self._limit, self._unused, self._gaps = EventLimit(options), UnusedHeap(), RecordingGaps()
         self._even_work, self._even_lines = EvenWork(), EvenLines()
         self._main_line, self._places = MainLine(filename), Places(filename)
         self._loops: dict[int, LinePath] = {}
@@ -274,11 +274,12 @@ class Watch:
     def _begin_limit(self) -> None:
         # without a free descriptor /proc cannot be read; an earlier limit then stays
         with contextlib.suppress(OSError, psutil.Error):
-            heap = heap_bytes()
+            heap, mapped = heap_counts() or (None, 0)
             resident, free = psutil.Process().memory_info().rss, psutil.virtual_memory().available
             in_use = resident if heap is None else heap
             self._limit.begin(in_use, free, step_ns=self._steps.recent_ns())
             self._unused.begin(resident, in_use, free)
+            self._gaps.begin(resident, in_use + mapped)
         self._even_work.begin()
         self._even_lines.begin()
 
@@ -295,6 +296,8 @@ class Watch:
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
         self._held_bytes = self._held_bytes if held is None else held
         fragmented = held is not None and self._unused.passed(resident_bytes, held)
+        if held is not None and self._heap_counts:
+            self._gaps.note(resident_bytes, self._heap_at_ticks.allocated_bytes)
         over = "bytes" if fragmented or (held is not None and self._limit.passed(held)) else None
         self._window.check(over or ("even work" if self._shows_enough() else self._went_on()))
 
@@ -383,7 +386,7 @@ class Watch:
         if problem is not None:
             self._notes.append(problem)
         facts = {name: value for name, value in log.to_dict().items() if name != "table"}
-        return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset}
+        return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset, "gaps_bytes": self._gaps.bytes}
 
     def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:
         host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0

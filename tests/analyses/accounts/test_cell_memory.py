@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -38,8 +39,6 @@ def read(builder: TraceBuilder, mib: list[float], **known: Any) -> Trace:
 
 
 def replace_context(trace: Trace, window: Window) -> Any:
-    import msgspec
-
     return msgspec.structs.replace(trace.context, window=window)
 
 
@@ -73,6 +72,18 @@ def test_a_peak_while_it_was_recorded_is_told_from_the_rest() -> None:
     assert "during the recording, which itself takes memory, and 700 MiB in the rest of the cell" in said
     later = Window(cell_start_ns=0, cell_end_ns=3_000 * MS, start_ns=1_500 * MS, end_ns=2_000 * MS)
     assert Results(replace(trace, context=replace_context(trace, later))).get(CellMemory).rest_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("gaps_bytes", "said"), [(300 * MIB, "Up to 300 MiB"), (900 * MIB, "Up to 400 MiB"), (70 * MIB, ""), ("?", "")]
+)
+def test_gaps_that_the_recording_leaves_may_be_a_part_of_the_growth(gaps_bytes: object, said: str) -> None:
+    builder = TraceBuilder().stack(0, 2_000_000, line(5))
+    trace = read(builder, [300.0] * 5 + [300.0 + 50 * number for number in range(9)] + [700.0] * 6)
+    context = msgspec.structs.replace(trace.context, sampling={"gaps_bytes": gaps_bytes})
+    words = memory_words(Results(replace(trace, context=context)).get(CellMemory)).replace("\u00a0", " ")
+    gaps = f" {said} of it may be gaps that the recording leaves between its records."
+    assert words.endswith(gaps) is bool(said) and ("gaps" in words) is bool(said)
 
 
 def test_what_comes_and_goes_is_no_growth() -> None:

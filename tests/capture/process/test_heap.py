@@ -35,14 +35,14 @@ def test_a_library_that_does_not_count_is_none(monkeypatch: pytest.MonkeyPatch) 
 def test_a_heap_that_is_slow_to_count_is_counted_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0]
 
-    def slow() -> int:
+    def slow() -> tuple[int, int]:
         now[0] += 6_000_000
-        return 7
+        return 7, 5
 
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    monkeypatch.setattr(heap, "heap_bytes", slow)
+    monkeypatch.setattr(heap, "heap_counts", slow)
     reader, asked = heap.HeapReader(), 0
     while now[0] < 10_000_000_000:
         asked += reader.bytes_if_due() == 7
         now[0] += 10_000_000
-    assert asked == 10
+    assert asked == 10 and reader.allocated_bytes == 12

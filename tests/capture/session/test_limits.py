@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.capture.base.options import CaptureOptions
-from gpuprof.capture.session.limits import MOST_EVENTS, EventLimit, UnusedHeap
+from gpuprof.capture.session.limits import MOST_EVENTS, EventLimit, RecordingGaps, UnusedHeap
 
 SECOND = 1_000_000_000
 TICK = SECOND // 10
@@ -179,3 +179,14 @@ def test_it_is_one_gib_at_least_and_four_at_most(free: int, most: int) -> None:
     unused.begin(0, 0, free * MIB)
     assert not unused.passed(most * 1024 * MIB, 0)
     assert unused.passed(most * 1024 * MIB + 1, 0)
+
+
+def test_gaps_are_what_the_process_grew_beyond_what_it_allocated() -> None:
+    gaps = RecordingGaps()
+    gaps.begin(500, 300)
+    for resident, allocated, most in ((600, 400, 0), (900, 350, 300), (900, 600, 100), (700, 300, 100)):
+        gaps.note(resident, allocated)
+        assert gaps.bytes == most
+    gaps.begin(700, 300)
+    gaps.note(710, 310)
+    assert gaps.bytes == 0
