@@ -54,8 +54,9 @@ class BroadcastThenReduced(Rule):
             title=f"A temporary broadcast result takes {units.size(saved.saved_bytes)}, "
             f"{units.percent(saved.share)} of the memory peak",
             explanation=(
-                f"Line {written.made} computes every pair at full length, and line {written.reduced} reduces each pair "
-                f"to one number. {saved.words()}"
+                f"Line {written.made} computes every pair at full length, and "
+                f"{'' if written.made == written.reduced else f'line {written.reduced} '}reduces each pair to one "
+                f"number. {saved.words()}"
             ),
             evidence={**saved.evidence(), "low_bytes": found.low_bytes},
             where=Where(lines=here),
@@ -76,4 +77,6 @@ def _change(found: BroadcastMemory) -> str:
         if found.broadcast.differs
         else ("a matrix product or `torch.einsum`, which makes only the sums")
     )
-    return f"Use {function}, in place of lines {found.broadcast.made} to {found.broadcast.reduced}; or smaller chunks."
+    made, reduced = found.broadcast.made, found.broadcast.reduced
+    lines = f"line {made}" if made == reduced else f"lines {made} to {reduced}"
+    return f"Use {function}, in place of {lines}; or smaller chunks."
