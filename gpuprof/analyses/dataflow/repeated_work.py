@@ -72,7 +72,9 @@ def _fills(trace: Trace, graph: ValueGraph) -> Array:
 def _of_zeros(trace: Trace, graph: ValueGraph) -> Array:
     """Products with a tensor of nothing but zeros: a silent input, or a first state, is equal to another by chance."""
     operators = graph.operators
-    zeros = np.append(named(trace, operators, ZEROS), False)[graph.values["made_by"]]
+    made_by = graph.values["made_by"]
+    known = made_by < len(operators)
+    zeros = np.append(named(trace, operators, ZEROS), False)[np.where(known, made_by, -1)]
     silent = any_of(graph.reads["operator"], zeros[graph.reads["value"]], len(operators))
     return named(trace, operators, PRODUCTS) & silent
 
