@@ -368,7 +368,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it. A trace from elsewhere has an empty one."""
+    """All of it; empty for a trace from elsewhere. `sampling["gaps_bytes"]`: memory unused between our own records."""
 
     run_id: str | None = None
     run_number: int | None = None

@@ -9,12 +9,14 @@ from gpuprof.analyses.accounts.idle_work import DeviceIdleWork, IdleWork
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.validity.doubt import Evidence
+from gpuprof.report.saving_words import saving_words, shown
 from gpuprof.report.spot_words import brief, in_short
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 
 _SPOTS_NAMED = 2
 _LARGEST = "The largest shares of the time"
+_UNCHECKED = " The cell was not checked for needless work:"
 # of the time: less beside the findings is for the table, not for the verdict
 _WORTH_NAMING = 0.20
 
@@ -35,7 +37,7 @@ def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) ->
     if not any({spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed) for spot in large):
         return ""
     look = results.context.look
-    unseen = f" Needless work was not looked for: {look.skipped}." if look is not None and look.skipped else ""
+    unseen = f"{_UNCHECKED} {look.skipped}." if look is not None and look.skipped else ""
     return f"No rule applies to the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{unseen}"
 
 
@@ -43,11 +45,12 @@ def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
     """What the verdict says where all findings are minor: that none explains the largest shares, or where these are.
     One that is minor since it is not certain, of a large saving, comes first."""
     count = units.plural(len(findings), "minor finding")
-    foreseen = {each.title.rstrip("."): each.saving.share for each in findings if each.saving is not None}
-    title = max(foreseen, key=lambda each: foreseen[each], default="")
-    if foreseen.get(title, 0.0) >= _WORTH_NAMING:
-        could = f"could save {units.percent(foreseen[title])}"
-        return f"Not certain, but worth a look: {title} ({could}). {count[0].upper()}{count[1:]} below."
+    told = [(shown(results, each), each) for each in findings]
+    foreseen = [(saving.share, each) for saving, each in told if saving is not None and saving.about]
+    share, largest = max(foreseen, key=lambda each: each[0], default=(0.0, None))
+    if largest is not None and share >= _WORTH_NAMING:
+        title = f"{largest.title.rstrip('.')} (could save {saving_words(results, largest)})"
+        return f"Not certain, but worth a look: {title}. {count[0].upper()}{count[1:]} below."
     if said := no_finding_explains(results, findings):
         return f"{said} Below: {count}."
     return f"Only {count}, below. {goes_to(results)}".strip()

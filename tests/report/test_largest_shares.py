@@ -105,7 +105,7 @@ def test_a_minor_finding_of_a_large_saving_comes_first() -> None:
         return Finding("host_cpu_bound", Severity.LOW, f"Saves {share}", "B.", {}, "C.", saving=saving)
 
     assert minor_only(results, (minor(0.1), minor(0.3))) == (
-        "Not certain, but worth a look: Saves 0.3 (could save 30 %). 2 minor findings below."
+        "Not certain, but worth a look: Saves 0.3 (could save about 30 % of the recorded time). 2 minor findings below."
     )
     assert "could save" not in minor_only(results, (minor(0.1), minor(0.19)))
 
@@ -130,7 +130,9 @@ def test_whether_needless_work_was_looked_for() -> None:
         context = msgspec.structs.replace(trace.context, look=Look(**facts))  # type: ignore[arg-type]
         return no_finding_explains(Report.of(dataclasses.replace(trace, context=context)).results)
 
-    assert said(skipped="the cell was too short").endswith("Needless work was not looked for: the cell was too short.")
+    assert said(skipped="the cell was too short").endswith(
+        "The cell was not checked for needless work: the cell was too short."
+    )
     assert "not looked for" not in said()
 
 

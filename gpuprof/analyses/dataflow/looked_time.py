@@ -96,6 +96,7 @@ def _spots(trace: Trace, line_ns: Array, path_ns: Array) -> tuple[Array, Array]:
     """The spot of each operator, and the time sampled of each spot. First come the lines, then the paths; a line is
     divided by them where all of its operators have one and samples show some of these."""
     place, path = trace.looked_operators["place"], trace.looked_operators["path"].astype(np.int64)
+    path = np.where(path < len(path_ns), path, -1)
     by_path = (place >= 0) & (path >= 0)
     sampled_ns = np.zeros(len(line_ns))
     pairs = np.unique(np.stack((place[by_path], path[by_path])), axis=1)
@@ -137,7 +138,7 @@ def _sampled(trace: Trace, stretches: Stretches) -> tuple[Array, Array]:
         by_path[tuple(path)] += float(per_node[node])
     cell = trace.context.cell.filename if trace.context.cell else None
     looked = [_line(each, cell) for each in look.places]
-    chains = [tuple(looked[place] for place in path) for path in look.paths]
+    chains = [tuple(looked[place] for place in path if 0 <= place < len(looked)) for path in look.paths]
     return np.array([spent[each] for each in looked]), np.array([by_path[each] for each in chains])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Self
@@ -89,9 +89,7 @@ class UnreadWork(Result):
         columns = [table[name].tolist() for name in _COLUMNS]
         called = [place in called_back for place in table["place"].tolist()]
         names_of = [operator.name for operator in operators]
-        selectors = {each.taken_by: _selector(operators, values, each.taken_by) for each in sure}
-        by = [selectors[each.taken_by] for each in sure]
-        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, by, strict=True)
+        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, strict=True)
         rows = [_Row(*row) for row in every]
         return cls(
             looked=True,
@@ -99,7 +97,7 @@ class UnreadWork(Result):
             operators=len(rows),
             time_ns=sum(row.duration_ns for row in rows),
             wasted_ns=round(sum(row.wasted_ns for row in rows)),
-            places=_places(rows),
+            places=_places(rows, selector=lambda taker: _selector(operators, values, taker)),
             piled_up=bool(piled),
         )
 
@@ -121,7 +119,6 @@ class _Row:
     needed: Needed
     possible: Needed
     called_back: bool
-    selected_by: int
 
     @property
     def kind(self) -> Unread | None:
@@ -141,11 +138,11 @@ class _Row:
 
 def _selector(operators: Sequence[LookedOperator], values: Sequence[LookedValue], taker: int) -> int:
     """The view that leaves out what this operator does not take (`logits[:, -1]`), else the operator itself."""
-    for read in operators[taker].reads if taker >= 0 else ():
+    for read in operators[taker].reads:
         if read.value < 0 or read.geometry is None or read.geometry.distinct >= values[read.value].elements:
             continue
-        seen = read.geometry
-        for row in range(taker - 1, values[read.value].made_by, -1):
+        seen, made_by = read.geometry, values[read.value].made_by
+        for row in range(taker - 1, made_by, -1) if made_by >= 0 else ():
             views = [each for each in operators[row].results if each.value == read.value and each.geometry == seen]
             wholes = [each.geometry for each in operators[row].reads if each.value == read.value and each.geometry]
             if views and any(whole.distinct > seen.distinct for whole in wholes):
@@ -155,7 +152,7 @@ def _selector(operators: Sequence[LookedOperator], values: Sequence[LookedValue]
     return taker
 
 
-def _places(rows: Sequence[_Row]) -> tuple[UnreadPlace, ...]:
+def _places(rows: Sequence[_Row], selector: Callable[[int], int]) -> tuple[UnreadPlace, ...]:
     lines = defaultdict[tuple[int, int, bool], list[_Row]](list)
     for row in rows:
         lines[row.place, row.forward_place, row.backward].append(row)
@@ -164,9 +161,9 @@ def _places(rows: Sequence[_Row]) -> tuple[UnreadPlace, ...]:
         for kind in Unread:
             wasted = _wasted(kind, there)
             if wasted and _each_time(wasted, there):
-                found.append(_place(kind, wasted, there, rows))
+                found.append(_place(kind, wasted, there, rows, selector))
             elif wasted and kind is Unread.PARTS:
-                found += _by_path(kind, there, rows)
+                found += _by_path(kind, there, rows, selector)
     return tuple(sorted(found, key=lambda place: -place.wasted_ns))
 
 
@@ -179,13 +176,16 @@ def _wasted(kind: Unread, there: Sequence[_Row]) -> list[_Row]:
     return [row for row in wasted if row.name not in partly]
 
 
-def _by_path(kind: Unread, there: Sequence[_Row], rows: Sequence[_Row]) -> list[UnreadPlace]:
+def _by_path(
+    kind: Unread, there: Sequence[_Row], rows: Sequence[_Row], selector: Callable[[int], int]
+) -> list[UnreadPlace]:
     """Of a line that others need the results of, what it computes for nothing where it was reached in one way."""
     paths = defaultdict[int, list[_Row]](list)
     for row in there:
         paths[row.path].append(row)
     alike = [(group, _wasted(kind, group)) for path, group in paths.items() if path >= 0]
-    return [_place(kind, wasted, group, rows) for group, wasted in alike if wasted and _each_time(wasted, group)]
+    each_time = [(wasted, group) for group, wasted in alike if wasted and _each_time(wasted, group)]
+    return [_place(kind, wasted, group, rows, selector) for wasted, group in each_time]
 
 
 def _each_time(wasted: Sequence[_Row], there: Sequence[_Row]) -> bool:
@@ -206,8 +206,11 @@ def _share(rows: Sequence[_Row], sure: bool) -> float:
     return wasted / time_ns if time_ns else 0.0
 
 
-def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row]) -> UnreadPlace:
+def _place(
+    kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row], selector: Callable[[int], int]
+) -> UnreadPlace:
     largest = max(wasted, key=lambda row: row.wasted_ns)
+    taker = largest.needed.taken_by
     surely_ns = sum(row.wasted_ns for row in wasted)
     alike, wasted_ns, backward_ns = list(wasted), surely_ns, 0.0
     if kind is Unread.GRADIENTS:
@@ -223,7 +226,7 @@ def _place(kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Se
         rows=tuple(row.number for row in alike),
         place=largest.place,
         forward_place=largest.forward_place,
-        taken_at=rows[largest.selected_by].place if largest.selected_by >= 0 else -1,
+        taken_at=rows[selector(taker)].place if taker >= 0 else -1,
         operator=largest.name,
         operators=len(wasted),
         elements_read=largest.needed.elements,

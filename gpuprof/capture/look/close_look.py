@@ -229,6 +229,8 @@ class CloseLook:
         values, iterations, share = self._values, self.iterations_seen, self._operators_share()
         if self._iterations is None:
             operators, iterations, share = _with_rounds(operators, share, to_next_step=self.to_next_step)
+        # which may add places
+        paths = self._places.numbered_paths
         return (operators, *others), Look(
             iterations=iterations,
             start_ns=self._start_ns,
@@ -237,7 +239,7 @@ class CloseLook:
             ended_by=self._ended_by or "cell",
             cost_ns=self.cost_ns,
             fingerprinted_share=values.taken_bytes / values.wanted_bytes if values.wanted_bytes else 1.0,
-            paths=self._places.numbered_paths,
+            paths=paths,
             places=tuple(self._places.found),
             unseen_writes=self._values.unseen_writes + self._watch.compiled,
             names=self._log.names.all,

@@ -326,7 +326,8 @@ class Watch:
         for was in self._main_line.ask(self._held_bytes):
             if was.path:
                 self._look.seen_at(was.path, was.at_ns)
-            self._goes_round = self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
+            even = self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
+            self._goes_round = even and self._steps.pausing
 
     def _follow_the_work(self) -> None:
         """Record anew where what was recorded is over, and the cell does something else."""

@@ -209,13 +209,14 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "cancelled_results",
         "hardly_read",
     ),
-    # what is filled number by number, and always with the same ones
+    # memory of work that need not be done, and what is told with its cause
     "temporary_peak": (
         *NEEDLESS,
         "broadcast_then_reduced",
         "held_beyond_need",
         "memory_kept_by_hooks_or_graphs",
     ),
+    # what is filled number by number, and always with the same ones
     "tensor_by_element": ("repeated_work",),
     "python_loop_over_slices": ("tensor_by_element",),
     "slow_transform": (

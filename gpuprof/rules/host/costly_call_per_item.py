@@ -80,8 +80,8 @@ _CHANGES = {
 }
 _COMPRESSES = "compressed"
 _UNCOMPRESSED = (
-    "Write without compression (`np.savez`), which takes more space on disk: compressing costs most of this time, and "
-    "reading has to undo it. Where it is the same file again and again, write it every so many iterations."
+    "Write without compression (`np.savez`): compressing takes time here, and again when the file is read. The files "
+    "take more disk space. If the same file is written again and again, write it every few iterations."
 )
 
 

@@ -37,6 +37,7 @@ _READING_NS = 10_000
 _AT_WORST = 0.8
 # of the machine's memory
 _FITS = 0.25
+_OTHERS = "Leave the other DataLoaders as they are: their samples differ from pass to pass, or were not compared."
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class SamplesMadeAgain(Rule):
         dataset, compared = largest.dataset or "dataset", sum(each.samples_compared for each in found.repeated)
         name, only = f"`{dataset}`{_of_loader(results, found)}", ""
         if name != f"`{dataset}`":
-            only = " Samples of other DataLoaders are left as they are: they differ, or were not compared."
+            only = f" {_OTHERS}"
         ns, waits = saved * found.total_ns, intervals.union(results.get(InputPipeline).waits)
         basis = "estimate: samples are made once, their part of the sampled time"
         return Finding(

@@ -82,8 +82,8 @@ def test_gaps_that_the_recording_leaves_may_be_a_part_of_the_growth(gaps_bytes: 
     trace = read(builder, [300.0] * 5 + [300.0 + 50 * number for number in range(9)] + [700.0] * 6)
     context = msgspec.structs.replace(trace.context, sampling={"gaps_bytes": gaps_bytes})
     words = memory_words(Results(replace(trace, context=context)).get(CellMemory)).replace("\u00a0", " ")
-    gaps = f" {said} of it may be gaps that the recording leaves between its records."
-    assert words.endswith(gaps) is bool(said) and ("gaps" in words) is bool(said)
+    gaps = f" {said} of the growth may be unused memory between the profiler’s own records."
+    assert words.endswith(gaps) is bool(said) and ("records" in words) is bool(said)
 
 
 def test_what_comes_and_goes_is_no_growth() -> None:

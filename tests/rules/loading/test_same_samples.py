@@ -10,7 +10,7 @@ from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 from tests.rules.cases.loading.samples_made_again import epochs, loader
 
-OTHERS = "Samples of other DataLoaders are left as they are: they differ, or were not compared."
+OTHERS = "Leave the other DataLoaders as they are: their samples differ from pass to pass, or were not compared."
 
 
 @pytest.mark.parametrize(
