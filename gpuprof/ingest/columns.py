@@ -15,8 +15,7 @@ from gpuprof.ingest.numbering import NameLookup, Numbering, thread_key, whole
 from gpuprof.ingest.numbers import BadTimeError, durations_ns, floats, integers, products, starts_ns, whole_ns
 from gpuprof.ingest.plain_operators import PlainOperators
 from gpuprof.model.kinds import CopyKind, DeviceEventKind, HostMemory
-from gpuprof.model.operator_sets import DENSE_BACKWARDS, SLICES
-from gpuprof.model.products import WITH_NUMBERS
+from gpuprof.model.known_operators import DENSE_BACKWARDS, SLICES, WITH_NUMBERS
 from gpuprof.model.table import Array
 
 Columns = dict[str, Array]

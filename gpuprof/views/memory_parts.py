@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import MemoryComposition, PeakParts
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.model.context import HeldTensors, ModuleBytes
+from gpuprof.model.memory import HeldTensors, ModuleBytes
 from gpuprof.units import UNKNOWN, percent, plural, size
 
 KINDS = {

@@ -25,7 +25,8 @@ from gpuprof.analyses.run.start_up import StartUp
 from gpuprof.analyses.training.gradient_recording import GradientRecording
 from gpuprof.analyses.transfers.small_copies import SmallCopies
 from gpuprof.analyses.transfers.widened_copies import WidenedCopies
-from gpuprof.model.context import Loader, Optimizer, StepMemory, Window
+from gpuprof.model.context import Loader, Optimizer, Window
+from gpuprof.model.memory import StepMemory
 from gpuprof.model.trace import Trace
 from tests.rules.memory.memory_runs import allocator, run
 from tests.support.trace_builder import TraceBuilder

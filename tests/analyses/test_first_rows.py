@@ -10,7 +10,7 @@ from gpuprof.analyses.kernels.kernel_origins import KernelOrigins, KernelPhase
 from gpuprof.analyses.memory.memory_composition import MemoryComposition
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
-from gpuprof.model.context import Composition, ModuleBytes
+from gpuprof.model.memory import Composition, ModuleBytes
 from gpuprof.model.trace import Trace
 from tests.rules.memory.memory_runs import allocator, run
 from tests.support.trace_builder import TraceBuilder

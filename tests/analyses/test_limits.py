@@ -36,7 +36,8 @@ from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.analyses.transfers.widened_copies import LEAST_BYTES as LEAST_WIDENED
 from gpuprof.analyses.transfers.widened_copies import WidenedCopies
 from gpuprof.model import intervals
-from gpuprof.model.context import Allocator, Loader, Window
+from gpuprof.model.context import Loader, Window
+from gpuprof.model.memory import Allocator
 from tests.support.trace_builder import TraceBuilder
 
 EMPTY = intervals.EMPTY

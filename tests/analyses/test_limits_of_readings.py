@@ -11,7 +11,8 @@ from gpuprof.analyses.loops.grown_tensors import LEAST_TURNS, GrownTensors
 from gpuprof.analyses.memory.kept_graphs import KeptGraphs
 from gpuprof.analyses.memory.memory_growth import FROM_READINGS, MemoryGrowth
 from gpuprof.analyses.memory.memory_peak import NEGLIGIBLE_BYTES, MemoryPeak
-from gpuprof.model.context import Cell, HeldTensors
+from gpuprof.model.context import Cell
+from gpuprof.model.memory import HeldTensors
 from tests.analyses.device.test_device_energy import energy, ramp
 from tests.analyses.memory.test_memory_growth import readings, rows
 from tests.support.trace_builder import TraceBuilder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gpuprof.model.products import (
+from gpuprof.model.known_operators import (
     ATTENTION_BACKWARDS,
     ATTENTION_FORWARDS,
     CONVOLUTION_BACKWARDS,

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Allocator, Environment, Loader, Optimizer
+from gpuprof.model.context import Environment, Loader, Optimizer
+from gpuprof.model.memory import Allocator
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule

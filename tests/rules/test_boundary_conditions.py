@@ -9,9 +9,10 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
-from gpuprof.model.context import Cell, Environment, HeldTensors, Loader, Optimizer, Window
+from gpuprof.model.context import Cell, Environment, Loader, Optimizer, Window
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.loading import Loading
+from gpuprof.model.memory import HeldTensors
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import all_rules, rule

@@ -18,17 +18,15 @@ from gpuprof.model.context import (
     Cell,
     CellOutcome,
     Compiling,
-    Composition,
     Cost,
     FollowedLines,
     GraphBreak,
-    HeldTensors,
     MarkedModules,
-    ModuleBytes,
     RunContext,
     SourceFile,
     Window,
-)  # fmt: skip
+)
+from gpuprof.model.memory import Composition, HeldTensors, ModuleBytes  # fmt: skip
 from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.schema import SYNCS, TABLES
 from gpuprof.model.table import Array, Table

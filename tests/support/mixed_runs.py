@@ -17,21 +17,18 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import (
-    Allocator,
     Cell,
-    Composition,
     Environment,
     FollowedLines,
     Garbage,
-    HeldTensors,
     Loader,
     Optimizer,
     RunContext,
     SourceFile,
-    StepMemory,
     Window,
-)  # fmt: skip
+)
 from gpuprof.model.loading import Loading, TransformTime
+from gpuprof.model.memory import Allocator, Composition, HeldTensors, StepMemory  # fmt: skip
 from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.schema import SYNCS
 from gpuprof.model.table import Table

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuprof.model.context import (
-    Cell,
-    Composition,
-    Environment,
-    HeldTensors,
-    Loader,
-    ModuleBytes,
-    Optimizer,
-)
+from gpuprof.model.context import Cell, Environment, Loader, Optimizer
+from gpuprof.model.memory import Composition, HeldTensors, ModuleBytes
 from gpuprof.report import Report
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.views.theme import BUDGET

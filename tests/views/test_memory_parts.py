@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Composition, HeldTensors, ModuleBytes
+from gpuprof.model.memory import Composition, HeldTensors, ModuleBytes
 from gpuprof.report import Report
 from gpuprof.views.memory_parts import around_note, known_parts, memory_line, part_rows
 from gpuprof.views.sections.memory import SECTION

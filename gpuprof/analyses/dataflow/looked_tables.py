@@ -13,7 +13,7 @@ import numpy as np
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.operator_traits import own_name
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.model.operator_sets import BAG, LOOKUP
+from gpuprof.model.known_operators import BAG, LOOKUP
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

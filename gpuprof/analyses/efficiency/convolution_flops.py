@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 
 from gpuprof.analyses.basics.tensor_inputs import Shape
-from gpuprof.model.products import CONVOLUTION_BACKWARDS, CONVOLUTION_FORWARDS
+from gpuprof.model.known_operators import CONVOLUTION_BACKWARDS, CONVOLUTION_FORWARDS
 
 _STRIDE, _PADDING, _DILATION, _TRANSPOSED = 3, 4, 5, 6
 _BACKWARD_TRANSPOSED, _OUTPUT_MASK = 7, 10

@@ -12,7 +12,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.tensor_inputs import Shape, TensorInput, inputs_of, values_of
 from gpuprof.analyses.efficiency.convolution_flops import convolution_flops
 from gpuprof.analyses.efficiency.matrix_flops import FACTORS, attention_flops, product_flops
-from gpuprof.model.products import WITH_NUMBERS
+from gpuprof.model.known_operators import WITH_NUMBERS
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

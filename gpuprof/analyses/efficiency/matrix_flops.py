@@ -10,7 +10,7 @@ from math import prod
 from types import MappingProxyType
 
 from gpuprof.analyses.basics.tensor_inputs import Shape
-from gpuprof.model.products import ATTENTION_BACKWARDS, ATTENTION_FORWARDS
+from gpuprof.model.known_operators import ATTENTION_BACKWARDS, ATTENTION_FORWARDS
 
 # where each operator has its two factors
 FACTORS: Mapping[str, tuple[int, int]] = MappingProxyType(

@@ -24,7 +24,7 @@ from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, DeviceEventKind
-from gpuprof.model.operator_sets import UNBIND
+from gpuprof.model.known_operators import UNBIND
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

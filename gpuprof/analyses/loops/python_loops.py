@@ -12,7 +12,7 @@ from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.loops.loop_operators import loop_operators
 from gpuprof.analyses.loops.slice_walks import Walk, slice_walks, standing_slices, unbound_walk
-from gpuprof.model.operator_sets import NARROW, SELECT, SLICE, UNBIND
+from gpuprof.model.known_operators import NARROW, SELECT, SLICE, UNBIND
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

@@ -15,7 +15,7 @@ from gpuprof.analyses.loops.repeats import Repeats
 from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.operator_sets import SELECT, UNBIND
+from gpuprof.model.known_operators import SELECT, UNBIND
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from gpuprof.analyses.basics.tensor_inputs import read_inputs
-from gpuprof.model.operator_sets import NARROW, SELECT, SLICES, UNBIND
+from gpuprof.model.known_operators import NARROW, SELECT, SLICES, UNBIND
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

@@ -22,7 +22,7 @@ from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summin
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
 from gpuprof.analyses.memory.made_memory import made_bytes
 from gpuprof.analyses.memory.single_reads import SingleRead, single_read
-from gpuprof.model.context import HeldTensors
+from gpuprof.model.memory import HeldTensors
 from gpuprof.model.trace import Trace
 
 _FEWEST_LEVELS = 5

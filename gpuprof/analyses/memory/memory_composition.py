@@ -11,8 +11,8 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.device.device_health import DeviceHealth
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
 from gpuprof.model import intervals
-from gpuprof.model.context import Composition, ModuleBytes
 from gpuprof.model.kinds import MemoryDevice
+from gpuprof.model.memory import Composition, ModuleBytes
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.model.context import StepMemory
+from gpuprof.model.memory import StepMemory
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

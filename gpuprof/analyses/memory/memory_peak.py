@@ -9,8 +9,8 @@ import numpy as np
 
 from gpuprof.analyses.basics.phases import backward_mask
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.model.context import Allocator
 from gpuprof.model.kinds import MemoryDevice
+from gpuprof.model.memory import Allocator
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 

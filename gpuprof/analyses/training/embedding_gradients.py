@@ -16,7 +16,7 @@ from gpuprof.analyses.training.looked_gradients import RecordedTable, recorded_t
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.operator_sets import BAG, DENSE_BACKWARDS
+from gpuprof.model.known_operators import BAG, DENSE_BACKWARDS
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 

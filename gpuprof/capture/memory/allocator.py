@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuprof.capture.base.signal import Signal, WatchedCell
-from gpuprof.model.context import Allocator
+from gpuprof.model.memory import Allocator
 
 _Stats = dict[int, dict[str, Any]]
 _LIMIT = "limit_bytes"

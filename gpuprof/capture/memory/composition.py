@@ -13,7 +13,7 @@ from typing import Any
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 from gpuprof.capture.memory.modules import Named, modules_around, modules_in
-from gpuprof.model.context import Composition, ModuleBytes
+from gpuprof.model.memory import Composition, ModuleBytes
 from gpuprof.units import NS_PER_MS
 
 # the optimizer's state is there after the first step, and the second one is still warm-up

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.memory.allocated import AllocatedBytes
-from gpuprof.model.context import DeviceMemory
+from gpuprof.model.memory import DeviceMemory
 from gpuprof.units import NS_PER_MS
 
 # one reading takes some ten microseconds

@@ -18,7 +18,7 @@ import msgspec
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.main_thread import MainThreadCall
-from gpuprof.model.context import HeldTensors
+from gpuprof.model.memory import HeldTensors
 from gpuprof.units import NS_PER_MS
 
 # from one look to the next: so a peak of four times the beginning is looked at ten times

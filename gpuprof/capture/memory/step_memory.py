@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from gpuprof.capture.base.signal import Signal, WatchedCell
-from gpuprof.model.context import StepMemory
+from gpuprof.model.memory import StepMemory
 from gpuprof.units import NS_PER_MS
 
 # one reading takes some ten microseconds

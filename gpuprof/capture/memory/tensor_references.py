@@ -27,7 +27,7 @@ from gpuprof.capture.memory.repeated_content import RepeatedNumbers, repeats_in
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
 from gpuprof.capture.memory.storage_use import ParameterCopies, Shapes, StorageUse, shape_of
 from gpuprof.capture.memory.zero_content import ZeroNumbers, zeros_in
-from gpuprof.model.context import HeldTensors
+from gpuprof.model.memory import HeldTensors
 from gpuprof.units import NS_PER_MS
 
 LEAST_BYTES = 1 << 20

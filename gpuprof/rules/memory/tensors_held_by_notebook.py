@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_peak import MemoryPeak, MemoryUse
-from gpuprof.model.context import HeldTensors
+from gpuprof.model.memory import HeldTensors
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.device_memory import ran_out

@@ -9,7 +9,7 @@ import pytest
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Composition, DeviceMemory, HeldTensors
+from gpuprof.model.memory import Composition, DeviceMemory, HeldTensors
 from gpuprof.model.trace import Trace
 from gpuprof.report.growth_words import growth_words
 from tests.analyses.accounts.cells import line

@@ -14,7 +14,7 @@ from torch.nn import functional
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_tables import Gradient, LookedTables
 from gpuprof.capture.look.close_look import CloseLook
-from gpuprof.model.operator_sets import BAG, LOOKUP
+from gpuprof.model.known_operators import BAG, LOOKUP
 from tests.support.looked_runs import looked_at
 
 ROWS, WIDTH = 500, 8

@@ -13,7 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import sdpa_backward_flop_count, sdpa_flop_count
 
 from gpuprof.analyses.efficiency.matrix_flops import attention_flops, product_flops
-from gpuprof.model.products import ATTENTION_BACKWARDS, ATTENTION_FORWARDS
+from gpuprof.model.known_operators import ATTENTION_BACKWARDS, ATTENTION_FORWARDS
 from tests.analyses.efficiency.recorded import counted_flops, recorded, tensor
 
 SIZE = st.integers(1, 70)

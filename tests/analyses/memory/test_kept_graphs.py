@@ -6,7 +6,8 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_graphs import KeptGraphs, summing_lines
-from gpuprof.model.context import Cell, HeldTensors
+from gpuprof.model.context import Cell
+from gpuprof.model.memory import HeldTensors
 from tests.support.trace_builder import TraceBuilder
 
 LOOP = """# %%gpuprofile

@@ -8,7 +8,8 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
-from gpuprof.model.context import Allocator, Cell, HeldTensors, Window
+from gpuprof.model.context import Cell, Window
+from gpuprof.model.memory import Allocator, HeldTensors
 from tests.rules.memory.memory_runs import GIB, allocator, run
 
 MIB = 1 << 20

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_composition import MemoryComposition, PeakParts
-from gpuprof.model.context import Allocator, Composition
+from gpuprof.model.memory import Allocator, Composition
 from gpuprof.model.readings import DeviceFacts, ReadingLog
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder

@@ -9,7 +9,8 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_growth import FROM_READINGS, FROM_ROWS, MemoryGrowth
-from gpuprof.model.context import Allocator, Optimizer, StepMemory
+from gpuprof.model.context import Optimizer
+from gpuprof.model.memory import Allocator, StepMemory
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 

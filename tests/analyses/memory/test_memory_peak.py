@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_peak import FROM_ROWS, FROM_STATISTICS, FROM_SUMS, MemoryPeak
-from gpuprof.model.context import Allocator
+from gpuprof.model.memory import Allocator
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
 

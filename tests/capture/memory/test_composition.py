@@ -13,7 +13,7 @@ import torch
 from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.memory.composition import CompositionWatch
 from gpuprof.capture.session.session import Session
-from gpuprof.model.context import Composition
+from gpuprof.model.memory import Composition
 
 NewSession = Callable[..., Session]
 F32 = 4

@@ -17,7 +17,7 @@ from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.memory import running_frames
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
 from gpuprof.capture.memory.tensor_references import HeldTensorsList, held_tensors
-from gpuprof.model.context import HeldTensors
+from gpuprof.model.memory import HeldTensors
 
 MIB = 1 << 20
 GIB = 1 << 30

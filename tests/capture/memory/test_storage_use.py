@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gpuprof.capture.memory.tensor_references import held_tensors
-from gpuprof.model.context import HeldTensors
+from gpuprof.model.memory import HeldTensors
 
 MIB = 1 << 20
 

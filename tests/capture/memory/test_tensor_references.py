@@ -13,7 +13,8 @@ import torch
 
 from gpuprof.capture.memory.tensor_references import held_tensors
 from gpuprof.capture.session.session import Session
-from gpuprof.model.context import Cell, HeldTensors
+from gpuprof.model.context import Cell
+from gpuprof.model.memory import HeldTensors
 
 MIB = 1 << 20
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuprof.model.context import Composition, Environment, Loader, ModuleBytes, Optimizer
+from gpuprof.model.context import Environment, Loader, Optimizer
 from gpuprof.model.device import Device
+from gpuprof.model.memory import Composition, ModuleBytes
 from tests.code_edits.data.test_host_work import FILLED, WIDENED
 from tests.code_edits.data.test_joined_tensors import GROWN
 from tests.code_edits.executed import TRAINING, line_of

@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell, Composition, Environment, ModuleBytes
+from gpuprof.model.context import Cell, Environment
 from gpuprof.model.device import Device
+from gpuprof.model.memory import Composition, ModuleBytes
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule

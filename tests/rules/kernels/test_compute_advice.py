@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Allocator, Environment, Loader, Window
+from gpuprof.model.context import Environment, Loader, Window
 from gpuprof.model.device import Device
+from gpuprof.model.memory import Allocator
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell, Composition, Optimizer
+from gpuprof.model.context import Cell, Optimizer
 from gpuprof.model.kinds import ValueKind
+from gpuprof.model.memory import Composition
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule

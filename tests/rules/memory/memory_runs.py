@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuprof.model.context import Allocator, Composition, Optimizer
+from gpuprof.model.context import Optimizer
+from gpuprof.model.memory import Allocator, Composition
 from tests.support.trace_builder import TraceBuilder
 
 GIB = 1 << 30

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell, HeldTensors, Optimizer
+from gpuprof.model.context import Cell, Optimizer
+from gpuprof.model.memory import HeldTensors
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import rule
 from tests.rules.memory.memory_runs import GIB, allocator, run

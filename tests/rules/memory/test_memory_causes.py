@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import HeldTensors
+from gpuprof.model.memory import HeldTensors
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell, HeldTensors, Optimizer
+from gpuprof.model.context import Cell, Optimizer
+from gpuprof.model.memory import HeldTensors
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule

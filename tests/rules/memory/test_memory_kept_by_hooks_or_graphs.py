@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell, HeldTensors, Optimizer, StepMemory
+from gpuprof.model.context import Cell, Optimizer
+from gpuprof.model.memory import HeldTensors, StepMemory
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
 from tests.rules.cases.memory.memory_kept_by_hooks_or_graphs import SOURCE

@@ -1,6 +1,7 @@
 """Kernels of few blocks on a device with 100 multiprocessors, and memory."""
 
-from gpuprof.model.context import Allocator, Loader
+from gpuprof.model.context import Loader
+from gpuprof.model.memory import Allocator
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

@@ -1,6 +1,7 @@
 """A loop that collects one token of each output, on a device of 16 GiB: each view keeps the whole output."""
 
-from gpuprof.model.context import Cell, Environment, HeldTensors
+from gpuprof.model.context import Cell, Environment
+from gpuprof.model.memory import HeldTensors
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

@@ -1,6 +1,7 @@
 """A loop that collects losses with their graphs: readings after ten steps, on a device of 16 GiB."""
 
-from gpuprof.model.context import Cell, StepMemory
+from gpuprof.model.context import Cell
+from gpuprof.model.memory import StepMemory
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

@@ -1,6 +1,6 @@
 """The allocator's statistics after a run on a device of 16 GiB."""
 
-from gpuprof.model.context import Allocator
+from gpuprof.model.memory import Allocator
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

@@ -1,6 +1,7 @@
 """An output, a name and a traceback hold tensors on a device of 16 GiB."""
 
-from gpuprof.model.context import Environment, HeldTensors
+from gpuprof.model.context import Environment
+from gpuprof.model.memory import HeldTensors
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected

@@ -1,4 +1,6 @@
-"""Operators whose arithmetic follows from their shapes only together with numbers that they were given."""
+"""Operators that reader and analyses know by name: those whose arithmetic follows from their shapes only together with
+numbers that they were given, those that take a part of a tensor along one dimension, and those that make the dense
+gradient of an embedding table."""
 
 from __future__ import annotations
 
@@ -33,3 +35,8 @@ ATTENTION_BACKWARDS: Mapping[str, int] = MappingProxyType(
 WITH_NUMBERS = frozenset(
     {*CONVOLUTION_FORWARDS, *CONVOLUTION_BACKWARDS, *ATTENTION_FORWARDS, *ATTENTION_BACKWARDS},
 )
+
+SELECT, SLICE, NARROW, UNBIND = "aten::select", "aten::slice", "aten::narrow", "aten::unbind"
+SLICES = frozenset({SELECT, SLICE, NARROW, UNBIND})
+LOOKUP, BAG = "aten::embedding_dense_backward", "aten::_embedding_bag_dense_backward"
+DENSE_BACKWARDS = frozenset({LOOKUP, BAG})
