@@ -14,7 +14,7 @@ from gpuprof.model.loading import Loading
 from gpuprof.model.look import Look
 from gpuprof.model.marked_modules import MarkedModules
 from gpuprof.model.memory import Allocator, Composition, DeviceMemory, HeldTensors, StepMemory
-from gpuprof.model.operands import Operands
+from gpuprof.model.operands import MadeValue, Operands
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -280,6 +280,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     modules: MarkedModules | None = None
     look: Look | None = None
     operands: Operands | None = None
+    made_values: tuple[MadeValue, ...] = ()
     figures: PyplotFigures | None = None
     outcome: CellOutcome | None = None
     cost: Cost | None = None

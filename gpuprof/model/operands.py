@@ -34,6 +34,27 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     most_elements: int | None = None
 
 
+class MadeValue(msgspec.Struct, frozen=True, kw_only=True):
+    """A variable that one statement or more give a value to: of the function `function` whose first line is `first` in
+    `file`, or of the code of a cell (`<module>`).
+
+    `looks`: how often it had a value. `made` different objects were seen in it, with `contents` different contents;
+    `contents` is 0 where it was not looked into. `bytes`: of the largest. `told`: contents have so many different
+    numbers that they are not alike by chance.
+    """
+
+    file: str
+    function: str
+    first: int
+    name: str
+    kind: str
+    looks: int
+    made: int
+    contents: int
+    bytes: int = 0
+    told: bool = False
+
+
 class Operands(msgspec.Struct, frozen=True, kw_only=True):
     """`looks` of the cell's thread, over all of it, that took `cost_ns`; `seen` in them."""
 

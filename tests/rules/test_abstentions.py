@@ -107,6 +107,7 @@ NEEDS = {
     "unfused_pointwise": "the device’s kernels",
     "unread_gradients": "a close look at the operators and their tensors",
     "unread_results": "a close look at the operators and their tensors",
+    "value_made_again": "samples of the cell’s stack",
     "weights_bound_inference": "the shapes of the matrix products: how many rows the weights are read for",
     "whole_collection_per_item": (
         "samples of the cell’s stack, and the kinds and lengths of what its lines go through"

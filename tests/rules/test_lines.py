@@ -43,7 +43,7 @@ NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow
 # these read in the text whether it is so, and name the loop's line there
 BY_TEXT = (
     *("costly_call_per_item", "derivative_in_full", "evaluation_share", "growing_iterations", "held_beyond_need"),
-    *("memory_kept_by_hooks_or_graphs", "python_callback_per_item", "python_loop_over_slices"),
+    *("memory_kept_by_hooks_or_graphs", "python_callback_per_item", "python_loop_over_slices", "value_made_again"),
     "whole_collection_per_item",
 )
 # exact lines would take the place of the samples that it reads
@@ -72,6 +72,7 @@ BY_STACKS = {
     "round_trips": (3,),
     "unread_gradients": (4,),
     "unread_results": (3,),
+    "value_made_again": (2,),
     "whole_collection_per_item": (2, 5),
 }
 

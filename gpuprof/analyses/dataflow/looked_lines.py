@@ -12,6 +12,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 
@@ -29,10 +30,14 @@ class UserLine:
 @dataclass(frozen=True, eq=False)
 class LookedLines(Result):
     """`lines`: by row of the looked places. `ran`: when each was the innermost line of the main thread, on the trace's
-    clock: unions, empty where lines were not followed."""
+    clock: unions, empty where lines were not followed. `paths`: the chains of lines by which operators were reached,
+    rows of `lines`; `path`, `place`: by operator, its row of them and its line, -1 where not known."""
 
     lines: tuple[UserLine, ...]
     ran: tuple[Intervals, ...]
+    paths: tuple[tuple[int, ...], ...]
+    path: Array
+    place: Array
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -56,11 +61,23 @@ class LookedLines(Result):
             mine = main & (events.events["source_file"] == number) & (events.events["line"] == each.line)
             rows = np.flatnonzero(mine)
             ran.append(intervals.union(Intervals(events.events["time_ns"][rows], events.end_ns[rows])))
-        return cls(lines, tuple(ran))
+        operators = trace.looked_operators
+        return cls(lines, tuple(ran), look.paths if look else (), operators["path"], operators["place"])
 
     def line(self, place: int) -> UserLine | None:
         """Of a row of the looked places; None for -1."""
         return self.lines[place] if 0 <= place < len(self.lines) else None
+
+    def below(self, file: str, first: int, last: int) -> Array:
+        """Rows of the operators that ran in these lines of a file (empty: the profiled cell), or in what they call."""
+        inside = [
+            first <= each.line <= last and (each.in_cell if not file else each.file == file) for each in self.lines
+        ]
+        through = [any(inside[row] for row in path if 0 <= row < len(inside)) for path in self.paths]
+        at, by = np.array([*inside, False]), np.array([*through, False])
+        known = np.where((self.place >= 0) & (self.place < len(inside)), self.place, -1)
+        reached = np.where((self.path >= 0) & (self.path < len(through)), self.path, -1)
+        return np.flatnonzero(at[known] | by[reached])
 
     def during(self, places: Iterable[int]) -> Intervals:
         """When any of them ran: a union."""

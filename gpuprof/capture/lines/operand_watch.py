@@ -13,13 +13,14 @@ import linecache
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
+from gpuprof.capture.base.frame_variables import with_variables
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.notebook_files import is_users
 from gpuprof.capture.base.signal import Signal, WatchedCell
@@ -35,9 +36,6 @@ _SHARE, _LATER_SHARE = 0.0018, 0.0006
 _FIRST_NS = 10 * NS_PER_S
 _FEWEST_NS = 1_000_000
 _MOST_FRAMES, _MOST_OWN = 80, 4
-_OPTIMIZED = 0x1  # CO_OPTIMIZED: the frame keeps its variables outside of a dict
-_ASKS = frozenset({"locals", "vars", "dir", "exec", "eval"})
-_PROXY_FROM = (3, 13)
 _Variables = Mapping[str, Any]
 
 
@@ -60,7 +58,7 @@ class OperandWatch(Signal):
 
     def begin(self) -> None:
         """Look from now on."""
-        hide_from_compiler(OperandWatch, OperandsSeen, _with_variables, _value, facts_of, attribute, attributes_of)
+        hide_from_compiler(OperandWatch, OperandsSeen, with_variables, _value, facts_of, attribute, attributes_of)
         self._began_ns = time.perf_counter_ns()
         self._running = True
 
@@ -124,9 +122,7 @@ class OperandWatch(Signal):
             return False
         scope = self._seen.scope_at(filename, frame.f_lineno or 0)
         if scope is not None and scope.begin_look():
-            _with_variables(
-                frame, lambda variables: scope.note(lambda chain: _value(chain, variables, frame.f_globals))
-            )
+            with_variables(frame, lambda variables: scope.note(lambda chain: _value(chain, variables, frame.f_globals)))
         return True
 
     def _note_outer(self, scope: NameScope, namespace: dict[str, Any]) -> None:
@@ -142,28 +138,6 @@ def _parses(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _with_variables(frame: FrameType, use: Callable[[_Variables], None]) -> None:
-    """Call `use` with the frame's local variables; nothing where they cannot be read without harm."""
-    code = frame.f_code
-    if not code.co_flags & _OPTIMIZED:
-        # a class body may run in a namespace of the user's own making
-        if code.co_name.startswith("<") and type(frame.f_globals) is dict:
-            use(frame.f_globals)
-        return
-    if sys.version_info >= _PROXY_FROM:
-        use(frame.f_locals)
-        return
-    # what asks for its variables by `locals()` has the same dict
-    if frame.f_trace is not None or not _ASKS.isdisjoint(code.co_names):
-        return
-    variables = frame.f_locals
-    try:
-        use(variables)
-    finally:
-        # it stays with the frame, and would keep every object in it
-        variables.clear()
 
 
 def _value(chain: Chain, variables: _Variables, outer: Any) -> tuple[bool, Any]:

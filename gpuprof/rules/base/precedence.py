@@ -54,6 +54,7 @@ NEEDLESS = (
     "repeated_work",
     "rows_without_effect",
     "unread_results",
+    "value_made_again",
 )
 
 # Of these the times are known by their lines or not at all.
@@ -89,12 +90,19 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "eager_attention": ("launch_bound",),
     "copy_round_trip": ("loop_on_host",),
     # what is kept once is made but once
-    "costly_algorithm": ("repeated_work",),
+    "costly_algorithm": (
+        "repeated_work",
+        "value_made_again",
+    ),
     "costly_call_per_item": (
         "growing_iterations",
         "python_callback_per_item",
+        "value_made_again",
     ),
-    "whole_collection_per_item": ("growing_iterations",),
+    "whole_collection_per_item": (
+        "growing_iterations",
+        "value_made_again",
+    ),
     "cpu_preprocessing": (
         "samples_made_again",
         "costly_call_per_item",
@@ -105,6 +113,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "host_cpu_bound",
         "recompiles_in_steady_state",
         "loop_on_host",
+        "value_made_again",
     ),
     "energy_idle": STALLS,
     "explicit_synchronize": (

@@ -58,7 +58,10 @@ LOOKED = (
 # And of which operators it tells the types.
 TYPED = (*LOOKED, "eager_attention", "float64_compute")
 # What only samples of the stack show.
-SAMPLED = ("costly_call_per_item", "derivative_in_full", "python_callback_per_item", "whole_collection_per_item")
+SAMPLED = (
+    *("costly_call_per_item", "derivative_in_full", "python_callback_per_item", "value_made_again"),
+    "whole_collection_per_item",
+)
 ALWAYS = {
     *PEAK, *READINGS, "activations_dominate_peak", "debug_mode_on", "device_errors", "device_shared", "fp32_matmul",
     "gc_pauses", *LOOKED, *SAMPLED, "stack_outdated",
@@ -83,7 +86,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "blocking_h2d_copy": (("widened_before_copy",), ()),
     "broadcast_then_reduced": (
         ("cold_start_dominates", "grad_in_inference",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
     ),
     "clocks_held_down": (("grad_in_inference",), ("device_errors", "power_capped", "thermal_throttle",)),
     "cold_start_dominates": (("cpu_build_or_cpu_tensors",), ()),
@@ -91,14 +95,16 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "conv_bias_before_norm": ((*TRAINED,), ()),
     "copy_round_trip": (("widened_before_copy",), ()),
     "costly_call_per_item": (
-        ("cold_start_dominates",), ("derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("cold_start_dominates",), ("derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
     ),
     "cpu_build_or_cpu_tensors": (("cold_start_dominates",), ("debug_mode_on", "device_errors", "float64_compute",)),
     "data_parallel_module": (("grad_in_inference",), ()),
     "dense_embedding_gradients": ((*TRAINED, "python_loop_over_weights",), ()),
     "derivative_in_full": (
         ("cold_start_dominates",),
-        ("costly_call_per_item", "float64_compute", "python_callback_per_item", "whole_collection_per_item",),
+        ("costly_call_per_item", "float64_compute", "python_callback_per_item", "whole_collection_per_item",
+         "value_made_again",),
     ),
     "device_errors": (("grad_in_inference",), ()),
     "device_shared": (("grad_in_inference",), ("device_errors",)),
@@ -106,14 +112,16 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "energy_idle": ((), ("device_errors",)),
     "evaluation_share": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
     ),
     "explicit_synchronize": (("grad_in_inference",), ()),
     "exposed_collective": (("grad_in_inference", "rank_straggler", "uneven_device_memory",), ()),
     "exposed_h2d_copy": (("widened_before_copy",), ()),
     "figures_left_open": (
         ("cold_start_dominates", "grad_in_inference",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
     ),
     "fp32_matmul": (("grad_in_inference",), ()),
     "fragmented_memory": (("grad_in_inference",), ("memory_near_limit",)),
@@ -146,7 +154,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "python_loop_over_weights": ((*TRAINED, "gradients_unused",), ("host_cpu_bound",)),
     "python_callback_per_item": (
         ("cold_start_dominates",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "whole_collection_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "whole_collection_per_item",
+         "value_made_again",),
     ),
     "rank_straggler": (
         ("loop_on_host", "per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",),
@@ -164,7 +173,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unread_results": ((), TYPED),
     "samples_made_again": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
     ),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
@@ -173,7 +183,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "tensor_grown_by_cat": (("cold_start_dominates", "growing_iterations", "cpu_build_or_cpu_tensors",), ()),
     "temporary_peak": (
         ("cold_start_dominates", "grad_in_inference",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
     ),
     "tensors_held_by_notebook": (("grad_in_inference",), (*PEAK,)),
     "thermal_throttle": (("grad_in_inference",), ("clocks_held_down", "device_errors", "power_capped",)),
@@ -183,10 +194,15 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*PEAK, "fp32_matmul",),
     ),
     "unfused_optimizer": ((*TRAINED,), ()),
+    "value_made_again": (
+        ("cold_start_dominates",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+    ),
     "weights_bound_inference": ((), ("fp32_matmul",)),
     "whole_collection_per_item": (
         ("cold_start_dominates",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
     ),
     "workers_oversubscribed": ((), ("debug_mode_on",)),
     "workers_restarted": (

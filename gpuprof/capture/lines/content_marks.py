@@ -1,0 +1,119 @@
+"""A number that stands for the content of a value: equal numbers, equal contents.
+
+Of large values a part is read, evenly over all of it, in place; nothing is kept but the number. No code of the user's
+runs for it: what is not of a type known here has no mark.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, NamedTuple
+
+from gpuprof.capture.base.attributes import attributes_of
+from gpuprof.capture.base.tensor_memory import array_of
+
+# read whole up to here; of larger arrays so many blocks, evenly over their memory
+_WHOLE_BYTES = 256 << 10
+_BLOCKS, _BLOCK = 32, 1 << 10
+_MOST_ITEMS = 128
+_DEPTH = 3
+_VARIED = 16
+_MANY = 1000
+_SCALARS = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))
+_SPARSE_PARTS = ("data", "indices", "indptr", "row", "col")
+
+
+class ContentMark(NamedTuple):
+    """`number`: of the content. `bytes`: of the value's numbers and texts, about. `told`: it has so many different
+    numbers that it is no coincidence when another is like it."""
+
+    number: int
+    bytes: int
+    told: bool
+
+
+def mark_of(value: Any, depth: int = _DEPTH) -> ContentMark | None:
+    """None for what is not looked into: tensors of a device or of a graph, objects of the user's."""
+    kind = type(value)
+    if id(kind) in _SCALARS:
+        return ContentMark(hash((kind.__name__, value)), 8, told=False)
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and kind is numpy.ndarray:
+        return _of_array(value)
+    if numpy is not None and isinstance(value, numpy.generic):
+        return ContentMark(hash((kind.__name__, value.tobytes())), 8, told=False)
+    if torch is not None and kind is getattr(torch, "Tensor", None):
+        return _of_tensor(torch, value)
+    if kind in (list, tuple) and depth:
+        step = max(len(value) // _MOST_ITEMS, 1)
+        return _of_items(kind.__name__, len(value), value[::step][: _MOST_ITEMS + 1], depth)
+    if kind is dict and depth:
+        items = [part for pair in islice(value.items(), _MOST_ITEMS) for part in pair]
+        return _of_items("dict", len(value), items, depth)
+    return _of_library(value, kind, depth)
+
+
+def _of_array(array: Any) -> ContentMark | None:
+    import numpy as np
+
+    if array.dtype.kind not in "biufcmMSU" or not array.size:
+        return None
+    flat = array.reshape(-1) if array.flags.c_contiguous else array.T.reshape(-1) if array.flags.f_contiguous else None
+    if array.nbytes <= _WHOLE_BYTES:
+        read = np.ascontiguousarray(array).reshape(-1)
+    elif flat is not None:
+        begins = (at * (flat.size - _BLOCK) // (_BLOCKS - 1) for at in range(_BLOCKS))
+        read = np.concatenate([flat[begin : begin + _BLOCK] for begin in begins])
+    else:
+        read = array[tuple(slice(None, None, max(size // _BLOCKS, 1)) for size in array.shape)].reshape(-1)[
+            :_WHOLE_BYTES
+        ]
+    different = len(np.unique(read[:: max(len(read) // _MANY, 1)]))
+    told = different >= _VARIED and (array.dtype.kind in "fc" or array.size >= _MANY)
+    # a bit pattern: NaN is like itself
+    return ContentMark(hash((array.shape, array.dtype.str, read.tobytes())), array.nbytes, told)
+
+
+def _of_tensor(torch: Any, tensor: Any) -> ContentMark | None:
+    # half imported modules lack it; a mode of the user's would be asked
+    asked = getattr(getattr(torch, "_C", None), "_len_torch_function_stack", None)
+    if asked is None or asked() or tensor.requires_grad or tensor.device.type != "cpu":
+        return None
+    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_neg() or tensor.is_conj():
+        return None
+    try:
+        found = _of_array(array_of(tensor)) if tensor.dim() else None
+        return found or ContentMark(hash(array_of(tensor).tobytes()), tensor.nbytes, told=False)
+    except (RuntimeError, TypeError):  # torch without NumPy, or a type that NumPy does not know
+        return None
+
+
+def _of_items(kind: str, length: int, items: Iterable[Any], depth: int) -> ContentMark | None:
+    marks = list[ContentMark]()
+    for each in items:
+        mark = mark_of(each, depth - 1)
+        if mark is None:
+            return None
+        marks.append(mark)
+    size = sum(each.bytes for each in marks) * length // max(len(marks), 1)
+    different = len({each.number for each in marks})
+    told = any(each.told for each in marks) or (different >= _VARIED and length >= _MANY)
+    return ContentMark(hash((kind, length, *(each.number for each in marks))), size, told)
+
+
+def _of_library(value: Any, kind: type, depth: int) -> ContentMark | None:
+    """Tables of pandas, sparse matrices of SciPy, and what scikit-learn has fitted."""
+    module = f"{kind.__module__}."
+    held = attributes_of(value) if module.startswith(("pandas.", "scipy.sparse.", "sklearn.")) else None
+    if held is None or not depth:
+        return None
+    if module.startswith("pandas."):
+        blocks = getattr(held.get("_mgr"), "blocks", None)
+        return _of_items(kind.__name__, 1, [each.values for each in blocks], depth) if blocks else None
+    if module.startswith("scipy.sparse."):
+        parts = [held[name] for name in _SPARSE_PARTS if name in held]
+        return _of_items(kind.__name__, 1, [held.get("_shape"), *parts], depth) if parts else None
+    fitted = [part for name, each in sorted(held.items()) for part in (name, each)]
+    return _of_items(kind.__name__, 1, fitted, depth)

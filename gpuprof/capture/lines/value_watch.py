@@ -1,0 +1,182 @@
+"""Notes now and then which values the user's variables have: whether each is made anew, with what content.
+
+A value that is made again and again with the same content need be made but once, by whatever library. The look runs on
+the main thread, between two bytecodes of the cell, and keeps numbers and names alone.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+import time
+import weakref
+from collections.abc import Mapping
+from types import CodeType, FrameType
+from typing import Any
+
+from gpuprof.capture.base import exclusive_session
+from gpuprof.capture.base.compiler_skips import hide_from_compiler
+from gpuprof.capture.base.frame_variables import with_variables
+from gpuprof.capture.base.main_thread import MainThreadCall
+from gpuprof.capture.base.signal import Signal, WatchedCell
+from gpuprof.capture.lines.content_marks import mark_of
+from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
+from gpuprof.model.operands import MadeValue
+
+# of the cell so far, in processor time of its own thread
+_SHARE, _FEWEST_NS = 0.004, 4_000_000
+_MOST_FRAMES, _MOST_OWN = 80, 6
+_MOST_VARIABLES = 400
+_OPTIMIZED = 0x1  # CO_OPTIMIZED: a function
+# from here on a variable that has something else nearly each time is not looked into any more
+_ENOUGH, _MOST_DIFFERENT = 24, 0.75
+_SPOTS = 8
+
+
+class ValueWatch(Signal):
+    """From `begin` to `end`; `tick` comes from the watching thread."""
+
+    field = "made_values"
+    ends_first = True
+
+    def __init__(self, cell: WatchedCell | None = None):
+        super().__init__(cell)
+        self._library: dict[str, bool] = {}
+        self._names: dict[CodeType, tuple[str, ...]] = {}
+        self._seen: dict[tuple[CodeType, str], _Variable] = {}
+        self._began_ns = self._cost_ns = 0
+        self._running = False
+        self._next_look = MainThreadCall(self._look)
+
+    def begin(self) -> None:
+        """Look from now on."""
+        hide_from_compiler(ValueWatch, _Variable, with_variables, mark_of)
+        self._began_ns = time.perf_counter_ns()
+        self._running = True
+
+    def end(self) -> None:
+        """Look no more."""
+        self._running = False
+
+    def tick(self, resident_bytes: int = 0) -> None:
+        """Ask for a look, where the last ones took little."""
+        elapsed_ns = time.perf_counter_ns() - self._began_ns
+        if self._running and self._cost_ns <= _SHARE * elapsed_ns + _FEWEST_NS:
+            self._next_look.ask()
+
+    def facts(self) -> tuple[MadeValue, ...]:
+        """What was made anew at least once."""
+        found = [each.value(code, name) for (code, name), each in self._seen.items()]
+        return tuple(each for each in found if each.made > 1)
+
+    def _look(self) -> None:
+        if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
+            return
+        began = time.thread_time_ns()
+        frame: FrameType | None = sys._getframe(1)
+        own = 0
+        for _ in range(_MOST_FRAMES):
+            if frame is None or own == _MOST_OWN:
+                break
+            if not self._is_library(frame.f_code.co_filename):
+                own += 1
+                self._note(frame)
+            frame = frame.f_back
+        self._cost_ns += time.thread_time_ns() - began
+
+    def _is_library(self, filename: str) -> bool:
+        known = self._library.get(filename)
+        if known is None:
+            known = self._library[filename] = filename.startswith(OWN_FOLDER) or is_library(filename)
+        return known
+
+    def _note(self, frame: FrameType) -> None:
+        code = frame.f_code
+        names = self._names.get(code)
+        if names is None:
+            names = self._names[code] = _given_in(code)
+        if names:
+            with_variables(frame, lambda variables: self._note_each(code, names, variables))
+
+    def _note_each(self, code: CodeType, names: tuple[str, ...], variables: Mapping[str, Any]) -> None:
+        for name in names:
+            if name not in variables:
+                continue
+            seen = self._seen.get((code, name))
+            if seen is None:
+                if len(self._seen) >= _MOST_VARIABLES:
+                    continue
+                seen = self._seen[code, name] = _Variable()
+            seen.note(variables[name])
+
+
+def _given_in(code: CodeType) -> tuple[str, ...]:
+    """The variables that this code gives a value to: of a function those that are no arguments."""
+    if code.co_flags & _OPTIMIZED:
+        if code.co_name.startswith("<"):
+            return ()
+        arguments = code.co_argcount + code.co_kwonlyargcount
+        return (*code.co_varnames[arguments:], *(each for each in code.co_cellvars if each not in code.co_varnames))
+    if code.co_name != "<module>":
+        return ()
+    stored = [each.argval for each in dis.get_instructions(code) if each.opname in ("STORE_NAME", "STORE_GLOBAL")]
+    return tuple(dict.fromkeys(each for each in stored if not each.startswith("_")))
+
+
+class _Variable:
+    """All looks at one."""
+
+    def __init__(self) -> None:
+        self._looks = self._made = self._bytes = 0
+        self._marks = set[int]()
+        self._last: Any = None
+        self._kind = ""
+        self._unknown = self._told = False
+
+    def note(self, value: Any) -> None:
+        self._looks += 1
+        if self._unknown or self._is_last(value):
+            return
+        self._made += 1
+        mark = mark_of(value)
+        if mark is None:
+            self._unknown, self._last = True, None
+            return
+        self._last = _identity(value)
+        self._kind = type(value).__name__
+        self._bytes, self._told = max(self._bytes, mark.bytes), self._told or mark.told
+        self._marks.add(mark.number)
+        if len(self._marks) >= _ENOUGH and len(self._marks) > _MOST_DIFFERENT * self._made:
+            self._unknown = True
+
+    def _is_last(self, value: Any) -> bool:
+        if isinstance(self._last, weakref.ref):
+            return self._last() is value
+        return bool(self._last == _identity(value)) if self._last is not None else False
+
+    def value(self, code: CodeType, name: str) -> MadeValue:
+        return MadeValue(
+            file=code.co_filename,
+            function=code.co_name,
+            first=code.co_firstlineno,
+            name=name,
+            kind=self._kind,
+            looks=self._looks,
+            made=self._made,
+            contents=0 if self._unknown else len(self._marks),
+            bytes=self._bytes,
+            told=self._told,
+        )
+
+
+def _identity(value: Any) -> Any:
+    """A weak reference where there can be one; else numbers that hardly come again for another object."""
+    kind = type(value)
+    if kind in (list, tuple):
+        return (id(value), len(value), *map(id, value[:: max(len(value) // _SPOTS, 1)]))
+    if kind is dict:
+        return (id(value), len(value))
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return (id(value),)

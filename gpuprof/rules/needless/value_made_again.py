@@ -1,0 +1,128 @@
+"""A statement makes the same value again and again, with whatever library.
+
+What it finds
+    Statements that take 10% of the cell, with all that they call, and give a variable a new object each time whose
+    content was there before: features that each trial of a search builds anew, preprocessing that is fitted again for
+    each point of a grid, a table that is read from disk in each round. Contents are compared by a fingerprint.
+
+Why it costs
+    The result is known already. Everything that leads to it is done for nothing.
+
+What to do
+    Compute it once, before the loop that repeats it, and pass it on; where there are several contents, keep one for
+    each of them (a dict, or `functools.cache`).
+
+When to leave it
+    When the values differ at other times than those that were looked at, or the call does something else that is
+    needed: it resets a simulation, it waits for a device. A cell that times its calls repeats them on purpose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.accounts.operands_at import operands_at
+from gpuprof.analyses.basics.device_activity import DeviceActivity
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.lines.remade_values import RemadeValue, RemadeValues
+from gpuprof.analyses.lines.statements import imported_names
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.saving.scope import graded, worst
+
+_LIBRARIES = ("numpy.", "pandas.", "scipy.", "sklearn.", "torch.Tensor", "torch.nn.", "builtins.")
+_AT_WORST = 0.7
+
+
+@dataclass(frozen=True)
+class ValueMadeAgain(Rule):
+    """See the module."""
+
+    work_share: float = threshold(0.08, "of the cell is made again: less is not worth keeping results")
+    low_share: float = threshold(0.10, "of the cell is made again: less matters little")
+    high_share: float = threshold(0.30, "of the cell is made again: then fix it first")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the statement of which most is made again."""
+        found = results.get(RemadeValues)
+        if not found.total_ns:
+            return Abstention(
+                self.name,
+                "samples of the cell’s stack",
+                "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
+            )
+        value = max(found.values, key=lambda each: each.again * each.share, default=None)
+        if value is None or value.again * value.share < self.work_share:
+            return None
+        share, text = value.again * value.share, f"`{', '.join(value.names)}`"
+        severity = graded(share, self.high_share, self.low_share)
+        where = f"{_line(value)}{f' in `{value.function}`' if value.function else ''}"
+        contents = "one content" if value.contents == 1 else f"{value.contents} different contents"
+        return Finding(
+            rule=self.name,
+            severity=Severity.LOW if _for_a_reason(results, value) else severity,
+            title=f"The same value is made again and again: {units.percent(share)} of the cell",
+            explanation=f"{where[0].upper()}{where[1:]} (`{value.call}`) and what it calls take "
+            f"{units.duration(value.ns)}, {units.percent(value.share)} of the cell. It made {text} at least "
+            f"{value.made} times while variables were looked at, with {contents} "
+            f"({value.kind}, {units.size(value.bytes)}).",
+            evidence={
+                "work_ms": units.milliseconds(value.ns),
+                "work_share": round(value.share, 4),
+                "made": value.made,
+                "contents": value.contents,
+                "value_bytes": value.bytes,
+            },
+            where=Where(lines=value.cell_lines, ranges_ns=worst(value.during)),
+            during=value.during,
+            change=_change(value, text),
+            looked_rows=results.get(LookedLines).below(value.file, value.first, value.last),
+            saving=_saving(value, share),
+        )
+
+
+def _saving(value: RemadeValue, share: float) -> Saving:
+    basis = "estimate: the sampled time of this statement, less that for each content once"
+    central_ns = value.again * value.ns
+    return Saving(_AT_WORST * central_ns, central_ns, value.ns, share, "C", basis, of_cell=True)
+
+
+def _for_a_reason(results: Results, value: RemadeValue) -> bool:
+    """Whether the call may do something else that is needed, or is repeated on purpose."""
+    cell = results.context.cell
+    if cell is not None and not results.context.optimizers and times_its_calls(cell.source):
+        return True
+    # the time on the host is not the device's
+    return results.get(DeviceActivity).primary is not None or not _is_of_data(results, value)
+
+
+def _is_of_data(results: Results, value: RemadeValue) -> bool:
+    """Whether it is a function, or a method of data or of a library's object: another object may keep a state."""
+    cell = results.context.cell
+    if not value.of_object or (cell is not None and value.of_object in imported_names(cell.source)):
+        return True
+    stacks = results.context.stacks
+    file = value.file or next((each.filename for each in (stacks.files if stacks else ()) if each.kind == "cell"), "")
+    kinds = {
+        each.kind for each in operands_at(results.context.operands, file, value.first) if each.name == value.of_object
+    }
+    return bool(kinds) and all(kind.startswith(_LIBRARIES) for kind in kinds)
+
+
+def _change(value: RemadeValue, text: str) -> str:
+    if value.contents == 1:
+        return f"Compute {text} once, before the loop that repeats it, and pass it on."
+    return (
+        f"Compute {text} once for each of the inputs and keep the results: in a dict by what they depend on, or with "
+        "`functools.cache`. If a loop outside goes over settings that it does not depend on, compute it before that "
+        "loop."
+    )
+
+
+def _line(value: RemadeValue) -> str:
+    """`line 16`, `line 3 of In [2]`."""
+    count = f" of In [{value.execution_count}]" if value.execution_count is not None else ""
+    return f"line {value.first}{count}"

@@ -1,0 +1,154 @@
+"""What is seen of the variables of a running cell: which are made anew, with what content."""
+
+import gc
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gpuprof.capture.base.signal import WatchedCell
+from gpuprof.capture.lines.value_watch import ValueWatch
+from gpuprof.model.operands import MadeValue
+
+
+def watched(look: Callable[[ValueWatch], Any]) -> dict[str, MadeValue]:
+    watch = ValueWatch(WatchedCell())
+    watch.begin()
+    try:
+        look(watch)
+    finally:
+        watch.end()
+    return {each.name: each for each in watch.facts()}
+
+
+def use(*values: Any) -> None:
+    """In place of `assert`, which pytest makes ask for `locals()`: such functions are left alone."""
+
+
+def asked(watch: ValueWatch) -> None:
+    """One look; what it took does not count."""
+    watch._cost_ns = 0
+    watch.tick()
+    # the call waits for the next bytecode of a loop or a function
+    for _ in range(3):
+        time.sleep(0)
+
+
+def test_a_value_that_is_made_again() -> None:
+    def rounds(watch: ValueWatch) -> None:
+        for number in range(6):
+            same = np.random.default_rng(0).standard_normal(1000)
+            other = same + number
+            few = torch.zeros(5)
+            asked(watch)
+            use(same, other, few)
+
+    seen = watched(rounds)
+    same, other = seen["same"], seen["other"]
+    assert (same.made, same.contents, same.told, same.kind, same.bytes) == (6, 1, True, "ndarray", 8000)
+    assert (other.made, other.contents) == (6, 6)
+    assert same.function == "rounds" and same.first == rounds.__code__.co_firstlineno
+    assert seen["few"].contents == 1 and not seen["few"].told
+
+
+def test_one_that_stays_is_made_once() -> None:
+    def rounds(watch: ValueWatch) -> None:
+        stays, several = np.arange(5000), [list(range(3000)), {"a": 1}]
+        for _ in range(4):
+            asked(watch)
+        use(stays, several)
+
+    assert not {"stays", "several"} & watched(rounds).keys()
+
+
+def test_an_object_of_the_users_is_not_looked_into() -> None:
+    class Own:
+        pass
+
+    def rounds(watch: ValueWatch) -> None:
+        for number in range(4):
+            own = Own() if number else np.arange(3)
+            asked(watch)
+            use(own)
+
+    assert watched(rounds)["own"].contents == 0
+
+
+def test_what_differs_nearly_each_time_is_given_up() -> None:
+    def rounds(watch: ValueWatch) -> None:
+        for number in range(40):
+            batch = np.arange(number, number + 2000)
+            asked(watch)
+            use(batch)
+
+    seen = watched(rounds)["batch"]
+    assert seen.contents == 0 and seen.made == 24
+
+
+def test_no_value_lives_longer() -> None:
+    kept = list[weakref.ref[Any]]()
+
+    def rounds(watch: ValueWatch) -> None:
+        for _ in range(3):
+            array = np.ones(100_000)
+            kept.append(weakref.ref(array))
+            asked(watch)
+
+    watched(rounds)
+    gc.collect()
+    assert [each() for each in kept] == [None] * 3
+
+
+def test_arguments_and_comprehensions_are_left_out() -> None:
+    def rounds(watch: ValueWatch, given: Any) -> None:
+        for _ in range(3):
+            given = np.arange(2000)
+            squares = [asked(watch) or each for each in range(2)]
+            use(given, squares)
+
+    assert watched(lambda watch: rounds(watch, None)).keys() <= {"squares", "_"}
+
+
+def test_a_debugger_has_the_frames_to_itself() -> None:
+    def rounds(watch: ValueWatch) -> None:
+        sys.settrace(lambda *_: None)
+        try:
+            for _ in range(3):
+                array = np.ones(10)
+                asked(watch)
+                use(array)
+        finally:
+            sys.settrace(None)
+
+    before = sys.gettrace()
+    try:
+        assert not watched(rounds)
+    finally:
+        sys.settrace(before)
+
+
+def test_it_looks_less_often_where_a_look_takes_long() -> None:
+    watch = ValueWatch(WatchedCell())
+    watch.begin()
+    watch._cost_ns = 10**10
+    array = np.ones(10)
+    watch.tick()
+    time.sleep(0)
+    watch.end()
+    assert len(array) and not watch._seen
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="a look changes nothing there")
+def test_what_asks_for_its_variables_is_left_alone() -> None:
+    def rounds(watch: ValueWatch) -> None:
+        for _ in range(3):
+            array = np.arange(2000)
+            asked(watch)
+            use(array, locals())
+
+    assert "array" not in watched(rounds)
