@@ -35,8 +35,9 @@ class RemadeValue:
 
     Of `names`, `made` objects were seen with `contents` different contents, of `bytes` (all of them together). `ns` of
     the cell, `share` of it, 0..1, were spent in the statement and what it calls: `during` on the trace's clock.
-    `call`: what it calls, as it is written; `of_object`: that is a method of a variable's. `calls_lines`: the lines
-    of the cell that most of this time was spent in, the statement's own included.
+    `call`: what it calls, as it is written; `of_object`: that is a method of a variable's. `cell_lines`: the
+    lines of the profiled cell that most of this time was spent in, its own included; of a statement elsewhere those
+    that led to it.
     """
 
     file: str
@@ -119,22 +120,32 @@ class _SampledLines:
         starts = self._stretches.start_ns[rows] + self._ahead_ns
         lasted = self._stretches.duration_ns[rows]
         during = intervals.union(Intervals(starts, starts + lasted))
-        return int(lasted.sum()), during, self._lines(self._stretches.node[rows], lasted, within)
+        return int(lasted.sum()), during, self._lines(self._stretches.node[rows], lasted, own, within)
 
-    def _lines(self, node: Array, lasted: Array, within: Array) -> tuple[int, ...]:
+    def _lines(self, node: Array, lasted: Array, own: Array, within: Array) -> tuple[int, ...]:
         spent = np.bincount(node, lasted, len(within)) if len(node) else np.zeros(len(within))
-        held = defaultdict[int, float](float)
-        in_cell = [each.kind == "cell" for each in self._files]
-        for row in range(len(within) - 2, -1, -1):
-            parent = int(self._nodes["parent"][row])
+        inside, led = defaultdict[int, float](float), defaultdict[int, float](float)
+        for row in range(len(own) - 1, -1, -1):
             if not within[row] or not spent[row]:
                 continue
-            if in_cell[self._nodes["sampled_file"][row]] and self._nodes["line"][row] > 0:
-                held[int(self._nodes["line"][row])] += spent[row]
-            if parent >= 0:
+            if self._is_cell(row):
+                inside[int(self._nodes["line"][row])] += spent[row]
+            elif own[row]:
+                led[self._caller(row)] += spent[row]
+            if (parent := int(self._nodes["parent"][row])) >= 0:
                 spent[parent] += spent[row]
+        held = inside or led
         whole = max(held.values(), default=0.0)
-        return tuple(sorted(line for line, ns in held.items() if ns > whole / 2))
+        return tuple(sorted(line for line, ns in held.items() if ns > whole / 2 and line > 0))
+
+    def _is_cell(self, row: int) -> bool:
+        return self._files[int(self._nodes["sampled_file"][row])].kind == "cell"
+
+    def _caller(self, row: int) -> int:
+        """The innermost line of the profiled cell above; 0 where there is none."""
+        while row >= 0 and not self._is_cell(row):
+            row = int(self._nodes["parent"][row])
+        return int(self._nodes["line"][row]) if row >= 0 else 0
 
 
 def _scope(source: str, function: str, first: int) -> _Scope | None:

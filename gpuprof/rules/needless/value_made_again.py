@@ -30,10 +30,11 @@ from gpuprof.analyses.lines.remade_values import RemadeValue, RemadeValues
 from gpuprof.analyses.lines.statements import imported_names
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_bindings import LIBRARIES
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.saving.scope import graded, worst
 
-_LIBRARIES = ("numpy.", "pandas.", "scipy.", "sklearn.", "torch.Tensor", "torch.nn.", "builtins.")
+_DATA = ("numpy.", "pandas.", "scipy.", "sklearn.", "torch.Tensor", "torch.nn.", "builtins.")
 _AT_WORST = 0.7
 
 
@@ -101,15 +102,18 @@ def _for_a_reason(results: Results, value: RemadeValue) -> bool:
 
 def _is_of_data(results: Results, value: RemadeValue) -> bool:
     """Whether it is a function, or a method of data or of a library's object: another object may keep a state."""
-    cell = results.context.cell
-    if not value.of_object or (cell is not None and value.of_object in imported_names(cell.source)):
+    cell, stacks = results.context.cell, results.context.stacks
+    files = stacks.files if stacks else ()
+    sources = [cell.source if cell else "", *(each.source for each in files if each.kind == "notebook")]
+    if not value.of_object or value.of_object in LIBRARIES:
         return True
-    stacks = results.context.stacks
-    file = value.file or next((each.filename for each in (stacks.files if stacks else ()) if each.kind == "cell"), "")
+    if any(value.of_object in imported_names(source) for source in sources):
+        return True
+    file = value.file or next((each.filename for each in files if each.kind == "cell"), "")
     kinds = {
         each.kind for each in operands_at(results.context.operands, file, value.first) if each.name == value.of_object
     }
-    return bool(kinds) and all(kind.startswith(_LIBRARIES) for kind in kinds)
+    return bool(kinds) and all(kind.startswith(_DATA) for kind in kinds)
 
 
 def _change(value: RemadeValue, text: str) -> str:
