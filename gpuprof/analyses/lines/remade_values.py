@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class RemadeValue:
 
     Of `names`, `made` objects were seen with `contents` different contents, of `bytes` (all of them together). `ns` of
     the cell, `share` of it, 0..1, were spent in the statement and what it calls: `during` on the trace's clock.
-    `call`: what it calls, as it is written; `of_object`: that is a method of a variable's. `cell_lines`: the
+    `call`: what it calls for longest, as it is written; `of_object`: that is a method of a variable's. `cell_lines`: the
     lines of the profiled cell that most of this time was spent in, its own included; of a statement elsewhere those
     that led to it.
     """
@@ -90,6 +90,16 @@ class RemadeValues(Result):
         return cls(tuple(sorted(found, key=lambda each: -each.ns)), stretches.total_ns)
 
 
+class _SampledTime(NamedTuple):
+    """`ns`, `during` on the trace's clock, `cell_lines` as in RemadeValue; `called`: time by name of the functions that
+    were called there."""
+
+    ns: int
+    during: Intervals
+    cell_lines: tuple[int, ...]
+    called: dict[str, float]
+
+
 class _SampledLines:
     """The sampled time of lines, with that of what they call."""
 
@@ -97,6 +107,7 @@ class _SampledLines:
         self._nodes, self._stretches, self.total_ns = trace.stack_nodes, stretches, stretches.total_ns
         stacks = trace.context.stacks
         self._files = stacks.files if stacks else ()
+        self._functions = stacks.functions if stacks else ()
         self._ahead_ns = trace.context.sampling.get("clock_offset_ns") or 0
 
     def sampled_as(self, file: str) -> str:
@@ -108,8 +119,8 @@ class _SampledLines:
         found = next((each for each in self._files if each.filename == name), None)
         return ("", None) if found is None or found.kind == "cell" else (name, found.execution_count)
 
-    def time(self, file: str, first: int, last: int) -> tuple[int, Intervals, tuple[int, ...]]:
-        """In ns, when, and in which lines of the profiled cell most of it."""
+    def time(self, file: str, first: int, last: int) -> _SampledTime:
+        """Of these lines of the code."""
         numbers = [row for row, each in enumerate(self._files) if each.filename == file]
         line = self._nodes["line"]
         own = np.isin(self._nodes["sampled_file"], numbers) & (line >= first) & (line <= last)
@@ -120,11 +131,12 @@ class _SampledLines:
         starts = self._stretches.start_ns[rows] + self._ahead_ns
         lasted = self._stretches.duration_ns[rows]
         during = intervals.union(Intervals(starts, starts + lasted))
-        return int(lasted.sum()), during, self._lines(self._stretches.node[rows], lasted, own, within)
+        spent = np.bincount(self._stretches.node[rows], lasted, len(within)) if len(rows) else np.zeros(len(within))
+        return _SampledTime(int(lasted.sum()), during, *self._lines_and_calls(spent, own, within))
 
-    def _lines(self, node: Array, lasted: Array, own: Array, within: Array) -> tuple[int, ...]:
-        spent = np.bincount(node, lasted, len(within)) if len(node) else np.zeros(len(within))
+    def _lines_and_calls(self, spent: Array, own: Array, within: Array) -> tuple[tuple[int, ...], dict[str, float]]:
         inside, led = defaultdict[int, float](float), defaultdict[int, float](float)
+        called = defaultdict[str, float](float)
         for row in range(len(own) - 1, -1, -1):
             if not within[row] or not spent[row]:
                 continue
@@ -134,9 +146,11 @@ class _SampledLines:
                 led[self._caller(row)] += spent[row]
             if (parent := int(self._nodes["parent"][row])) >= 0:
                 spent[parent] += spent[row]
+                if own[parent]:
+                    called[self._functions[self._nodes["function"][row]].rpartition(".")[2]] += spent[row]
         held = inside or led
         whole = max(held.values(), default=0.0)
-        return tuple(sorted(line for line, ns in held.items() if ns > whole / 2 and line > 0))
+        return tuple(sorted(line for line, ns in held.items() if ns > whole / 2 and line > 0)), called
 
     def _is_cell(self, row: int) -> bool:
         return self._files[int(self._nodes["sampled_file"][row])].kind == "cell"
@@ -168,15 +182,16 @@ def _remade(
             stores[node.id] += 1
     by_name = {each.name: each for each in seen}
     for node in (each for each in nodes if isinstance(each, _Given)):
-        names, call = _given(node), _call(node.value) if node.value is not None else None
+        names, calls = _given(node), _calls(node.value)
         known = [by_name[name] for name in names if stores[name] == 1 and name in by_name]
-        if call is None or not known or len(known) < len(names) or not _is_remade(known):
+        if not calls or not known or len(known) < len(names) or not _is_remade(known):
             continue
         first, last = node.lineno, node.end_lineno or node.lineno
-        ns, during, lines = reader.time(file, first, last)
-        share = ns / max(reader.total_ns, 1)
+        time = reader.time(file, first, last)
+        share = time.ns / max(reader.total_ns, 1)
         if share < _LEAST_SHARE:
             continue
+        call = max(calls, key=lambda each: time.called.get(ast.unparse(each.func).rpartition(".")[2], 0.0))
         yield RemadeValue(
             *reader.file(file),
             function="" if function == _MODULE else function,
@@ -189,10 +204,10 @@ def _remade(
             made=min(each.made for each in known),
             contents=max(each.contents for each in known),
             bytes=sum(each.bytes for each in known),
-            ns=ns,
+            ns=time.ns,
             share=share,
-            during=during,
-            cell_lines=lines,
+            during=time.during,
+            cell_lines=time.cell_lines,
         )
 
 
@@ -221,9 +236,9 @@ def _given(node: _Given) -> tuple[str, ...]:
     return names if len(names) == len(parts) else ()
 
 
-def _call(value: ast.expr) -> ast.Call | None:
-    """The outermost call."""
-    return next((node for node in ast.walk(value) if isinstance(node, ast.Call)), None)
+def _calls(value: ast.expr | None) -> list[ast.Call]:
+    """The outermost first."""
+    return [node for node in ast.walk(value) if isinstance(node, ast.Call)] if value is not None else []
 
 
 def _object(call: ast.Call) -> str:
