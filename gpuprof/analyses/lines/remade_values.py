@@ -35,9 +35,9 @@ class RemadeValue:
 
     Of `names`, `made` objects were seen with `contents` different contents, of `bytes` (all of them together). `ns` of
     the cell, `share` of it, 0..1, were spent in the statement and what it calls: `during` on the trace's clock.
-    `call`: what it calls for longest, as it is written; `of_object`: that is a method of a variable's. `cell_lines`: the
-    lines of the profiled cell that most of this time was spent in, its own included; of a statement elsewhere those
-    that led to it.
+    `call`: what it calls for longest, as it is written; `of_object`: that is a method of a variable's. `cell_lines`:
+    the lines of the profiled cell that most of this time was spent in, its own included; of a statement elsewhere
+    those that led to it.
     """
 
     file: str

@@ -1,7 +1,7 @@
 """A number that stands for the content of a value: equal numbers, equal contents.
 
 Of large values a part is read, evenly over all of it, in place; nothing is kept but the number. No code of the user's
-runs for it: what is not of a type known here has no mark.
+runs for it: an object of another class is what its attributes are.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from itertools import islice
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from gpuprof.capture.base.attributes import attributes_of
@@ -17,11 +18,13 @@ from gpuprof.capture.base.tensor_memory import array_of
 # read whole up to here; of larger arrays so many blocks, evenly over their memory
 _WHOLE_BYTES = 256 << 10
 _BLOCKS, _BLOCK = 32, 1 << 10
-_MOST_ITEMS = 128
+_MOST_ITEMS, _MOST_PARTS = 128, 2000
 _DEPTH = 3
 _VARIED = 16
 _MANY = 1000
 _SCALARS = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))
+# which stay the same object
+_NAMED = frozenset(map(id, (FunctionType, BuiltinFunctionType, type, ModuleType)))
 _SPARSE_PARTS = ("data", "indices", "indptr", "row", "col")
 
 
@@ -34,25 +37,66 @@ class ContentMark(NamedTuple):
     told: bool
 
 
-def mark_of(value: Any, depth: int = _DEPTH) -> ContentMark | None:
-    """None for what is not looked into: tensors of a device or of a graph, objects of the user's."""
-    kind = type(value)
-    if id(kind) in _SCALARS:
-        return ContentMark(hash((kind.__name__, value)), 8, told=False)
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and kind is numpy.ndarray:
-        return _of_array(value)
-    if numpy is not None and isinstance(value, numpy.generic):
-        return ContentMark(hash((kind.__name__, value.tobytes())), 8, told=False)
-    if torch is not None and kind is getattr(torch, "Tensor", None):
-        return _of_tensor(torch, value)
-    if kind in (list, tuple) and depth:
-        step = max(len(value) // _MOST_ITEMS, 1)
-        return _of_items(kind.__name__, len(value), value[::step][: _MOST_ITEMS + 1], depth)
-    if kind is dict and depth:
-        items = [part for pair in islice(value.items(), _MOST_ITEMS) for part in pair]
-        return _of_items("dict", len(value), items, depth)
-    return _of_library(value, kind, depth)
+def mark_of(value: Any) -> ContentMark | None:
+    """None for what is not looked into: tensors of a device or of a graph, and what holds too much."""
+    return _Reading().mark(value, _DEPTH)
+
+
+class _Reading:
+    """Of one value, of which so many parts may be read."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_PARTS
+
+    def mark(self, value: Any, depth: int) -> ContentMark | None:
+        self._left -= 1
+        kind = type(value)
+        if self._left < 0:
+            return None
+        if id(kind) in _SCALARS:
+            return ContentMark(hash((kind.__name__, value)), 8, told=False)
+        if id(kind) in _NAMED:
+            return ContentMark(hash((kind.__name__, id(value))), 8, told=False)
+        numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+        if numpy is not None and kind is numpy.ndarray:
+            return _of_array(value)
+        if numpy is not None and isinstance(value, numpy.generic):
+            return ContentMark(hash((kind.__name__, value.tobytes())), 8, told=False)
+        if torch is not None and kind is getattr(torch, "Tensor", None):
+            return _of_tensor(torch, value)
+        return self._of_parts(value, kind, depth) if depth else None
+
+    def _of_parts(self, value: Any, kind: type, depth: int) -> ContentMark | None:
+        if kind in (list, tuple):
+            step = max(len(value) // _MOST_ITEMS, 1)
+            return self._of_items(kind.__name__, len(value), value[::step][: _MOST_ITEMS + 1], depth)
+        if kind is dict:
+            items = [part for pair in islice(value.items(), _MOST_ITEMS) for part in pair]
+            return self._of_items("dict", len(value), items, depth)
+        held = attributes_of(value)
+        if held is None:
+            return None
+        module = f"{kind.__module__}."
+        if module.startswith("pandas."):
+            blocks = getattr(held.get("_mgr"), "blocks", None)
+            return self._of_items(kind.__name__, 1, [each.values for each in blocks], depth) if blocks else None
+        if module.startswith("scipy.sparse."):
+            parts = [held[name] for name in _SPARSE_PARTS if name in held]
+            return self._of_items(kind.__name__, 1, [held.get("_shape"), *parts], depth) if parts else None
+        fitted = [part for name, each in sorted(held.items()) for part in (name, each)]
+        return self._of_items(kind.__name__, 1, fitted, depth)
+
+    def _of_items(self, kind: str, length: int, items: Iterable[Any], depth: int) -> ContentMark | None:
+        marks = list[ContentMark]()
+        for each in items:
+            mark = self.mark(each, depth - 1)
+            if mark is None:
+                return None
+            marks.append(mark)
+        size = sum(each.bytes for each in marks) * length // max(len(marks), 1)
+        different = len({each.number for each in marks})
+        told = any(each.told for each in marks) or (different >= _VARIED and length >= _MANY)
+        return ContentMark(hash((kind, length, *(each.number for each in marks))), size, told)
 
 
 def _of_array(array: Any) -> ContentMark | None:
@@ -88,32 +132,3 @@ def _of_tensor(torch: Any, tensor: Any) -> ContentMark | None:
         return found or ContentMark(hash(array_of(tensor).tobytes()), tensor.nbytes, told=False)
     except (RuntimeError, TypeError):  # torch without NumPy, or a type that NumPy does not know
         return None
-
-
-def _of_items(kind: str, length: int, items: Iterable[Any], depth: int) -> ContentMark | None:
-    marks = list[ContentMark]()
-    for each in items:
-        mark = mark_of(each, depth - 1)
-        if mark is None:
-            return None
-        marks.append(mark)
-    size = sum(each.bytes for each in marks) * length // max(len(marks), 1)
-    different = len({each.number for each in marks})
-    told = any(each.told for each in marks) or (different >= _VARIED and length >= _MANY)
-    return ContentMark(hash((kind, length, *(each.number for each in marks))), size, told)
-
-
-def _of_library(value: Any, kind: type, depth: int) -> ContentMark | None:
-    """Tables of pandas, sparse matrices of SciPy, and what scikit-learn has fitted."""
-    module = f"{kind.__module__}."
-    held = attributes_of(value) if module.startswith(("pandas.", "scipy.sparse.", "sklearn.")) else None
-    if held is None or not depth:
-        return None
-    if module.startswith("pandas."):
-        blocks = getattr(held.get("_mgr"), "blocks", None)
-        return _of_items(kind.__name__, 1, [each.values for each in blocks], depth) if blocks else None
-    if module.startswith("scipy.sparse."):
-        parts = [held[name] for name in _SPARSE_PARTS if name in held]
-        return _of_items(kind.__name__, 1, [held.get("_shape"), *parts], depth) if parts else None
-    fitted = [part for name, each in sorted(held.items()) for part in (name, each)]
-    return _of_items(kind.__name__, 1, fitted, depth)

@@ -1,6 +1,7 @@
 """A number that stands for the content of a value."""
 
 import copy
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -71,8 +72,8 @@ def test_values_of_several_kinds(value: Any) -> None:
 
 
 class _Own:
-    def __init__(self) -> None:
-        self.asked = False
+    def __init__(self, holds: object = None) -> None:
+        self.holds = holds
 
     def __hash__(self) -> int:
         raise AssertionError("code of the user's ran")
@@ -84,9 +85,13 @@ class _Own:
 @pytest.mark.parametrize(
     "value",
     [
-        _Own(),
-        [1, _Own()],
-        {"a": _Own()},
+        iter([1]),
+        [1, object()],
+        {"a": threading.Lock()},
+        _Own(iter([1])),
+        [[[[1]]]],
+        [[0] * 100 for _ in range(100)],
+        torch.nn.Linear(2, 2),
         torch.ones(3, requires_grad=True),
         torch.ones(3).to_sparse(),
         np.array([_Own()]),
@@ -94,6 +99,11 @@ class _Own:
 )
 def test_what_is_not_looked_into(value: Any) -> None:
     assert mark_of(value) is None
+
+
+def test_an_object_is_what_it_holds() -> None:
+    assert number(_Own(LARGE)) == number(_Own(LARGE.copy())) != number(_Own(LARGE + 1))
+    assert number(_Own(len)) == number(_Own(len)) != number(_Own(max))
 
 
 def test_tables_and_sparse_matrices() -> None:
