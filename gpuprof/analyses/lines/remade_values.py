@@ -176,14 +176,11 @@ def _remade(
     reader: _SampledLines, file: str, function: str, scope: _Scope | None, seen: Sequence[MadeValue]
 ) -> Iterator[RemadeValue]:
     nodes = list(_own_nodes(scope)) if scope is not None else []
-    stores = defaultdict[str, int](int)
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            stores[node.id] += 1
+    # where several statements give a name values, all of these were seen together
     by_name = {each.name: each for each in seen}
     for node in (each for each in nodes if isinstance(each, _Given)):
         names, calls = _given(node), _calls(node.value)
-        known = [by_name[name] for name in names if stores[name] == 1 and name in by_name]
+        known = [by_name[name] for name in names if name in by_name]
         if not calls or not known or len(known) < len(names) or not _is_remade(known):
             continue
         first, last = node.lineno, node.end_lineno or node.lineno

@@ -19,7 +19,7 @@ from gpuprof.capture.base.tensor_memory import array_of
 _WHOLE_BYTES = 256 << 10
 _BLOCKS, _BLOCK = 32, 1 << 10
 _MOST_ITEMS, _MOST_PARTS = 128, 2000
-_DEPTH = 3
+_DEPTH = 6
 _VARIED = 16
 _MANY = 1000
 _SCALARS = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))

@@ -89,7 +89,7 @@ class _Own:
         [1, object()],
         {"a": threading.Lock()},
         _Own(iter([1])),
-        [[[[1]]]],
+        [[[[[[[1]]]]]]],
         [[0] * 100 for _ in range(100)],
         torch.nn.Linear(2, 2),
         torch.ones(3, requires_grad=True),
@@ -104,6 +104,14 @@ def test_what_is_not_looked_into(value: Any) -> None:
 def test_an_object_is_what_it_holds() -> None:
     assert number(_Own(LARGE)) == number(_Own(LARGE.copy())) != number(_Own(LARGE + 1))
     assert number(_Own(len)) == number(_Own(len)) != number(_Own(max))
+
+
+def test_a_loader_is_its_data() -> None:
+    def loader(rows: torch.Tensor) -> Any:
+        return torch.utils.data.DataLoader(torch.utils.data.TensorDataset(rows), batch_size=4, shuffle=True)
+
+    rows = torch.arange(4000.0).reshape(1000, 4)
+    assert number(loader(rows)) == number(loader(rows.clone())) != number(loader(rows + 1))
 
 
 def test_tables_and_sparse_matrices() -> None:
