@@ -64,6 +64,7 @@ NEEDS = {
     "launch_bound": "the launches of the kernels: how far the host is ahead cannot be said",
     "logits_dominate_peak": "the size of what the loss is computed from",
     "loop_on_host": "the device’s activity within loops",
+    "losses_summed": "a close look at the operators and their tensors",
     "masked_results": "a close look at the operators and their tensors",
     "memory_grows_per_step": "memory after at least 8 steps of training",
     "memory_kept_by_hooks_or_graphs": "what the graphs of the notebook’s tensors keep",

@@ -57,7 +57,7 @@ def outcome(name: str, run: Any) -> Severity | str | None:
 
 
 KEPT = "memory_kept_by_hooks_or_graphs"
-BEYOND, BROADCAST = "held_beyond_need", "broadcast_then_reduced"
+BEYOND, BROADCAST, SUMMED = "held_beyond_need", "broadcast_then_reduced", "losses_summed"
 EDGES = (
     # the peak is 10 of 16 GiB
     Edge("activations_dominate_peak", "activation_share", lambda c, x: activations(x, 10 - x), 4.9, 5, None, MEDIUM),
@@ -264,6 +264,12 @@ EDGES = (
     Edge("rows_without_effect", "low_share", lambda c, x: c.looked(x / 0.9), 9.9, 10.01, LOW, MEDIUM),
     Edge("rows_without_effect", "high_share", lambda c, x: c.looked(x / 0.9), 29.9, 30.01, MEDIUM, HIGH),
     Edge("rows_without_effect", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
+    # of 1000 MiB, of the 600 that it grew by
+    Edge(SUMMED, "saved_share", lambda c, x: c.summed(x / 3, peak_mib=2000), 199, 201, None, LOW),
+    Edge(SUMMED, "saved_mib", lambda c, x: c.summed(x / 3, peak_mib=900), 99, 101, None, LOW),
+    Edge(SUMMED, "losses", lambda c, x: c.summed(300, int(x)), 2, 3, None, HIGH),
+    Edge(SUMMED, "medium_share", lambda c, x: c.summed(x / 3), 179, 181, LOW, MEDIUM),
+    Edge(SUMMED, "high_share", lambda c, x: c.summed(x / 3), 299, 301, MEDIUM, HIGH),
     Edge("mostly_zeros", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
     Edge("mostly_zeros", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),
     Edge("mostly_zeros", "high_share", lambda c, x: c.looked(x / c.SAVED), 29.9, 30.01, MEDIUM, HIGH),

@@ -45,6 +45,7 @@ LOOKED = (
     "costly_algorithm",
     "gradients_row_by_row",
     "hardly_read",
+    "losses_summed",
     "masked_results",
     "mostly_zeros",
     "pieces_one_by_one",
@@ -161,6 +162,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (("cpu_build_or_cpu_tensors",), TYPED),
     ),
     "gradients_row_by_row": ((), TYPED),
+    "losses_summed": (("cold_start_dominates", "grad_in_inference", "temporary_peak",), TYPED),
     "unread_results": ((), TYPED),
     "samples_made_again": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors",),

@@ -120,6 +120,15 @@ for rows in games:
     x = torch.tensor(rows)
     y = x.sum().item()
 """
+PARTS_SUMMED = """model = nn.Linear(8, 4); opt = torch.optim.SGD(model.parameters(), lr=0.1)
+opt.zero_grad()
+loss = 0.0
+for x, y in DataLoader(data, batch_size=16):
+    loss = loss + criterion(model(x), y) / 4
+loss.backward()
+opt.step()
+shown, weight = loss.item(), model.weight.detach()
+"""
 EXECUTED = {
     "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
     "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
@@ -145,6 +154,7 @@ EXECUTED = {
     "launch_bound": ExecutedCell(
         DROPPING, SUMS, {"environment": LINUX}, AMPERE, within=1e-5, instead=COMPILED
     ),
+    "losses_summed": ExecutedCell(PARTS_SUMMED, ("shown", "weight"), within=1e-4),
     "memory_grows_per_step": ExecutedCell(KEPT, SUMS),
     "memory_kept_by_hooks_or_graphs": ExecutedCell(KEPT_RESULTS, ("shown",)),
     "memory_near_limit": ExecutedCell(
