@@ -96,6 +96,7 @@ NEEDS = {
     "small_batch": "the peak of device memory: whether a larger batch would fit",
     "small_h2d_copies": "the copies to the device",
     "stack_outdated": "what this torch was compiled for, and the device’s compute capability",
+    "subnormal_numbers": "a close look at whole iterations: it ended before",
     "sync_in_step": "the device’s activity after the host’s waits",
     "temporary_peak": "in which lines the memory of the process was high",
     "tensor_by_element": "the shapes: a tensor is written piece by piece, but not whether a piece is a single number",

@@ -71,6 +71,7 @@ BY_STACKS = {
     "python_callback_per_item": (2, 4),
     "repeated_work": (3,),
     "round_trips": (3,),
+    "subnormal_numbers": (3,),
     "unread_gradients": (4,),
     "unread_results": (3,),
     "whole_collection_per_item": (2, 5),

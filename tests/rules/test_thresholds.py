@@ -58,6 +58,7 @@ def outcome(name: str, run: Any) -> Severity | str | None:
 
 KEPT = "memory_kept_by_hooks_or_graphs"
 BEYOND, BROADCAST, SUMMED = "held_beyond_need", "broadcast_then_reduced", "losses_summed"
+SUBNORMAL = "subnormal_numbers"
 EDGES = (
     # the peak is 10 of 16 GiB
     Edge("activations_dominate_peak", "activation_share", lambda c, x: activations(x, 10 - x), 4.9, 5, None, MEDIUM),
@@ -315,6 +316,14 @@ EDGES = (
     # one block on each of 100 multiprocessors is a wave of a product
     Edge("small_batch", "waves", lambda c, x: c._kernels(x, 2 * GIB), 90, 89, None, MEDIUM),
     # x and 4 µs after each of ten reads, of eleven steps of 1 ms
+    # of 800 µs, half of which four of them take; compared with others of 10 µs
+    Edge(SUBNORMAL, "work_share", lambda c, x: c.looked(100, 1, whole_us=x), 4001, 3999, None, LOW),
+    Edge(SUBNORMAL, "saved_share", lambda c, x: c.looked(100, x), 90.1, 89.9, None, LOW),
+    Edge(SUBNORMAL, "low_share", lambda c, x: c.looked(100, x), 80.1, 79.9, LOW, MEDIUM),
+    Edge(SUBNORMAL, "high_share", lambda c, x: c.looked(100, x), 40.1, 39.9, MEDIUM, HIGH),
+    Edge(SUBNORMAL, "medium_share", lambda c, x: c.not_compared(slow_us=x), 59.9, 60, LOW, MEDIUM),
+    Edge(SUBNORMAL, "slowdown_factor", lambda c, x: c.not_compared(x), 1.99, 2, None, MEDIUM),
+    Edge(SUBNORMAL, "seen_share", lambda c, x: c.looked(operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
     Edge("sync_in_step", "idle_share", lambda c, x: c._reads(x), 28.9, 29, None, MEDIUM),
     Edge("sync_in_step", "high_share", lambda c, x: c._reads(x), 215, 216, MEDIUM, HIGH),
     Edge("tensor_by_element", "accesses", lambda c, x: c.filled(x), 99, 100, None, HIGH),

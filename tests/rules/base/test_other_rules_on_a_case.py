@@ -53,6 +53,7 @@ LOOKED = (
     "repeated_work",
     "round_trips",
     "rows_without_effect",
+    "subnormal_numbers",
     "unread_gradients",
     "unread_results",
 )
@@ -163,6 +164,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "gradients_row_by_row": ((), TYPED),
     "losses_summed": (("cold_start_dominates", "grad_in_inference", "temporary_peak",), TYPED),
+    "subnormal_numbers": ((), TYPED),
     "unread_results": ((), TYPED),
     "samples_made_again": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors",),
