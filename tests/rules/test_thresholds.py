@@ -318,8 +318,9 @@ EDGES = (
     # x and 4 µs after each of ten reads, of eleven steps of 1 ms
     # of 800 µs, half of which four of them take; compared with others of 10 µs
     Edge(SUBNORMAL, "work_share", lambda c, x: c.looked(100, 1, whole_us=x), 4001, 3999, None, LOW),
-    Edge(SUBNORMAL, "saved_share", lambda c, x: c.looked(100, x), 90.1, 89.9, None, LOW),
-    Edge(SUBNORMAL, "low_share", lambda c, x: c.looked(100, x), 80.1, 79.9, LOW, MEDIUM),
+    Edge(SUBNORMAL, "saved_share", lambda c, x: c.looked(100, x, whole_us=3990), 50.2, 49.8, None, LOW),
+    Edge(SUBNORMAL, "low_share", lambda c, x: c.looked(100, x, whole_us=2000), 50.1, 49.9, LOW, MEDIUM),
+    Edge(SUBNORMAL, "saved_part", lambda c, x: c.looked(100, x), 70.1, 69.9, None, MEDIUM),
     Edge(SUBNORMAL, "high_share", lambda c, x: c.looked(100, x), 40.1, 39.9, MEDIUM, HIGH),
     Edge(SUBNORMAL, "medium_share", lambda c, x: c.not_compared(slow_us=x), 59.9, 60, LOW, MEDIUM),
     Edge(SUBNORMAL, "slowdown_factor", lambda c, x: c.not_compared(x), 1.99, 2, None, MEDIUM),

@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.training.summed_losses import LossSum, SummedLosses
@@ -69,15 +70,14 @@ class LossesSummed(Rule):
 
     def _finding(self, results: Results, found: LossSum, saved: SavedMemory) -> Finding:
         added, backward = _at(results, found.added_at), _at(results, found.backward_at)
-        levels = found.memory.levels
-        # the interpreter and its libraries are there anyway
-        grown = saved.peak_bytes - (min(levels) if levels and found.device == "cpu" else 0)
+        grown = max(saved.peak_bytes - _there_anyway(results, found), saved.saved_bytes)
         diff = _diff(results, found)
         change = (
             "The diff does so inside the loop."
             if diff
             else "In the loop, call `part.backward()` on each loss and add up `part.detach()`; remove the `backward()` "
-            f"at {backward}. Zero the gradients before the loop, and scale each loss as the sum is scaled."
+            f"at {backward}. Zero the gradients before the loop, and scale each loss as their sum is scaled (`part / n` "
+            "for a mean)."
         )
         return Finding(
             rule=self.name,
@@ -106,6 +106,12 @@ class LossesSummed(Rule):
 
 def _at(results: Results, place: int) -> str:
     return line_words(results.get(LookedLines).line(place))
+
+
+def _there_anyway(results: Results, found: LossSum) -> int:
+    """Of the peak of the process: the interpreter with its libraries, and what the recording may have added."""
+    levels = found.memory.levels if found.device == "cpu" else ()
+    return min(levels) + results.get(CellMemory).gaps_bytes if levels else 0
 
 
 def _diff(results: Results, found: LossSum) -> str | None:

@@ -3,7 +3,7 @@
 What it finds
     In the close look, operators on the CPU that read numbers so near to zero that they have no usual form: in float32
     below 1.2e-38, such as traces, filters, momenta and softmax tails that decay. They take 10% of the operators’ time
-    or more, and either the same operators took less without such numbers, or a product of such numbers was timed on
+    or more, and either the same operators took much less without such numbers, or a product of such numbers was timed on
     this processor, and took twice as long as usual or more.
 
 Why it costs
@@ -51,6 +51,7 @@ class SubnormalNumbers(Rule):
     slowdown_factor: float = threshold(2.0, "of this processor for such numbers: with less nothing is gained")
     compared_part: float = threshold(0.5, "of the time can be compared: then that says what is saved")
     saved_share: float = threshold(0.05, "of the operators’ time, as compared: less is not worth a change")
+    saved_part: float = threshold(0.3, "of the time of what is compared: less may be chance")
     high_share: float = threshold(0.30, "of the operators’ time saved: then fix it first")
     low_share: float = threshold(0.10, "of the operators’ time saved: less matters little")
     seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
@@ -69,7 +70,7 @@ class SubnormalNumbers(Rule):
             severity = Severity.LOW if found.share < self.medium_share else Severity.MEDIUM
             more = "How much of it goes away depends on the operators: measure it."
             return self._finding(results, found, severity, more)
-        if found.saved_share < self.saved_share:
+        if found.saved_share < max(self.saved_share, self.saved_part * found.compared_share):
             return None
         severity = graded(found.saved_share, self.high_share, self.low_share)
         faster = f"{units.percent(found.saved_share / found.compared_share)} less"
@@ -97,7 +98,7 @@ class SubnormalNumbers(Rule):
                 "subnormal_share": round(found.share, 4),
                 "numbers_share": round(first.numbers_share, 4),
                 "operator": first.operator,
-                **({"slowdown_factor": round(slowdown, 1)} if slowdown is not None else {}),
+                **({"slowdown_factor": round(slowdown, 1)} if slow else {}),
                 **({"saved_share": round(found.saved_share, 4)} if found.compared_share else {}),
             },
             where=Where(lines=cell_lines(results, list(dict.fromkeys(places))[:_MOST_PLACES])),
