@@ -324,6 +324,7 @@ EDGES = (
     Edge(SUBNORMAL, "high_share", lambda c, x: c.looked(100, x), 40.1, 39.9, MEDIUM, HIGH),
     Edge(SUBNORMAL, "medium_share", lambda c, x: c.not_compared(slow_us=x), 59.9, 60, LOW, MEDIUM),
     Edge(SUBNORMAL, "slowdown_factor", lambda c, x: c.not_compared(x), 1.99, 2, None, MEDIUM),
+    Edge(SUBNORMAL, "compared_part", lambda c, x: c.looked(whole_us=x, rest_share=0.5), 841, 839, MEDIUM, HIGH),
     Edge(SUBNORMAL, "seen_share", lambda c, x: c.looked(operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
     Edge("sync_in_step", "idle_share", lambda c, x: c._reads(x), 28.9, 29, None, MEDIUM),
     Edge("sync_in_step", "high_share", lambda c, x: c._reads(x), 215, 216, MEDIUM, HIGH),

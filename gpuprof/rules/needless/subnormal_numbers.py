@@ -3,8 +3,8 @@
 What it finds
     In the close look, operators on the CPU that read numbers so near to zero that they have no usual form: in float32
     below 1.2e-38, such as traces, filters, momenta and softmax tails that decay. They take 10% of the operators’ time
-    or more, and either the same operators took much less without such numbers, or a product of such numbers was timed on
-    this processor, and took twice as long as usual or more.
+    or more, and either the same operators took much less without such numbers, or this processor took twice as long as
+    usual, or more, for a product of such numbers, which the look has timed.
 
 Why it costs
     Many x86 processors hand each subnormal number to microcode: 10 to 100 times as long. Others, among them recent ones
@@ -81,8 +81,8 @@ class SubnormalNumbers(Rule):
 
     def _finding(self, results: Results, found: SubnormalOperands, severity: Severity, more: str) -> Finding:
         first, places = found.operands[0], [each.place for each in found.operands if each.place >= 0]
-        where, slowdown = line_words(results.get(LookedLines).line(first.place)), found.slowdown
-        slow = slowdown is not None and slowdown >= self.slowdown_factor
+        where, slowdown = line_words(results.get(LookedLines).line(first.place)), found.slowdown or 0.0
+        slow = slowdown >= self.slowdown_factor
         timed = f"This processor multiplied them {slowdown:.0f} times slower than normal numbers. " if slow else ""
         limit = "2.2e-308" if first.double else "1.2e-38"
         return Finding(

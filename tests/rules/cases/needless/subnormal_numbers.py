@@ -1,5 +1,7 @@
 """Line 3 multiplies traces of which four of eight have decayed, and take ten times as long; line 4 takes the rest."""
 
+from math import nan
+
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Severity
 from tests.rules.expected import Expected
@@ -32,16 +34,20 @@ def looked(
     whole_us: float = 800,
     slowdown: float | None = 40.0,
     share: float = 0.4,
+    rest_share: float = nan,
     **facts: float,
 ) -> Trace:
-    """Of `whole_us`, four operators on such numbers, and `quick` on others of the same size."""
+    """Of `whole_us`, four operators on such numbers, and `quick` on others of the same size; of what the
+    rest reads so many."""
     look = LookBuilder(recorded("aten::mul_", "aten::exp", SOURCE))
     for each in range(4 + quick):
         slow = each >= quick
         look.tensor(f"x{each}", elements=100_000, subnormals_share=share if slow else 0.0)
         look.operator("aten::mul_.Tensor", slow_us if slow else quick_us, writes=f"x{each}", line=3, iteration=each)
     rest = whole_us - 4 * slow_us - quick * quick_us
-    look.tensor("z", elements=100_000).operator("aten::exp", rest, reads="z", makes="y", line=4, iteration=0)
+    look.tensor("z", elements=100_000, subnormals_share=rest_share).operator(
+        "aten::exp", rest, reads="z", makes="y", line=4, iteration=0
+    )
     return look.build(subnormal_slowdown=slowdown, **facts)
 
 
