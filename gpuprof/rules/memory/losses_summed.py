@@ -76,8 +76,8 @@ class LossesSummed(Rule):
             "The diff does so inside the loop."
             if diff
             else "In the loop, call `part.backward()` on each loss and add up `part.detach()`; remove the `backward()` "
-            f"at {backward}. Zero the gradients before the loop, and scale each loss as their sum is scaled (for a mean "
-            "`part / n`)."
+            f"at {backward}. Zero the gradients before the loop, and scale each loss as their sum is scaled "
+            "(`part / n` for a mean)."
         )
         return Finding(
             rule=self.name,
