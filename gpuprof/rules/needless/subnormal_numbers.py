@@ -98,7 +98,7 @@ class SubnormalNumbers(Rule):
                 "subnormal_share": round(found.share, 4),
                 "numbers_share": round(first.numbers_share, 4),
                 "operator": first.operator,
-                **({"slowdown_factor": round(slowdown, 1)} if slow else {}),
+                **({"times_slower": round(slowdown)} if slow else {}),
                 **({"saved_share": round(found.saved_share, 4)} if found.compared_share else {}),
             },
             where=Where(lines=cell_lines(results, list(dict.fromkeys(places))[:_MOST_PLACES])),

@@ -15,7 +15,7 @@ EXPECTED = Expected(
         "subnormal_share": 0.5,
         "numbers_share": 0.4,
         "operator": "mul_",
-        "slowdown_factor": 40.0,
+        "times_slower": 40,
         "saved_share": 0.45,
     },
     lines=(3,),
