@@ -45,6 +45,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     `unseen_writes` counts values that came about, or changed, without an operator: by code in C++ or Triton, a compiled
     region, the replay of a graph. Where there are some, such code may also have read what seems unread.
     `parts`: the looks that it consists of, where it is of several; the column `look` tells their operators apart.
+    `subnormal_slowdown`: how many times as long the cell's thread took to multiply subnormal numbers as normal ones;
+    None where operators read none.
     `skipped` says in a few words why nothing was looked at; None where something was.
     `names`: in a Recording, what the columns that index names mean; empty in a Trace, which has them among its own.
     """
@@ -59,6 +61,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[LookedPlace, ...] = ()
     paths: tuple[tuple[int, ...], ...] = ()
     unseen_writes: int = 0
+    subnormal_slowdown: float | None = None
     skipped: str | None = None
     names: tuple[str, ...] = ()
     parts: tuple[LookPart, ...] = ()

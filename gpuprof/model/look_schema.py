@@ -140,6 +140,14 @@ LOOKED_VALUES = TableSchema(
             "ZeroPattern",
             "where the others are, in each matrix of it, by a count of all; 0: no such pattern, or not all counted",
         ),
+        Column(
+            "subnormals_share",
+            "float64",
+            "share",
+            "of its numbers, of a float type on the host, those that are subnormal (in float32 below 1.2e-38, and not"
+            " zero), 0..1, by a sample of 1,024, where an operator has read it; of what a line makes again and again a"
+            " part is counted; NaN: not counted",
+        ),
     ),
 )
 

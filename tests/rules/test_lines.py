@@ -47,7 +47,7 @@ BY_TEXT = (
     "whole_collection_per_item",
 )
 # exact lines would take the place of the samples that it reads
-BY_SAMPLES = ("broadcast_then_reduced", "figures_left_open", "temporary_peak")
+BY_SAMPLES = ("broadcast_then_reduced", "figures_left_open", "losses_summed", "temporary_peak")
 # the line that sampled stacks stand in, that the close look saw, or that the text has
 BY_STACKS = {
     "broadcast_then_reduced": (2, 3),
@@ -63,6 +63,7 @@ BY_STACKS = {
     "costly_algorithm": (3,),
     "samples_made_again": (3,),
     "masked_results": (3, 4),
+    "losses_summed": (5, 6),
     "mostly_zeros": (3,),
     "product_order": (3,),
     "rows_without_effect": (3, 4),
@@ -70,6 +71,7 @@ BY_STACKS = {
     "python_callback_per_item": (2, 4),
     "repeated_work": (3,),
     "round_trips": (3,),
+    "subnormal_numbers": (3,),
     "unread_gradients": (4,),
     "unread_results": (3,),
     "value_made_again": (2,),

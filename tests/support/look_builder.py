@@ -47,7 +47,7 @@ class LookBuilder:
 
     def tensor(self, name: str, *, content: int = 0, kind: ValueKind = ValueKind.OTHER, **facts: Any) -> Self:
         """One that was there; `facts`: `elements` or `shape`, `dtype`, `device`, `view`, `read_outside`,
-        `zeros_share`, `zero_pattern`, `grad`: autograd follows it."""
+        `zeros_share`, `zero_pattern`, `subnormals_share`, `grad`: autograd follows it."""
         self._make(name, -1, content, kind, facts)
         return self
 
@@ -185,6 +185,7 @@ class LookBuilder:
             | {"device": self.builder._name(facts.get("device", "cpu")), "fingerprint": content, "kind": kind}
             | {"read_outside": facts.get("read_outside", False)}
             | {"zeros_share": facts.get("zeros_share", nan), "zero_pattern": facts.get("zero_pattern", 0)}
+            | {"subnormals_share": facts.get("subnormals_share", nan)}
         )
 
     def _write(self, name: str, made_by: int, content: int, kind: ValueKind) -> None:

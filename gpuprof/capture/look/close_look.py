@@ -241,6 +241,7 @@ class CloseLook:
             fingerprinted_share=values.taken_bytes / values.wanted_bytes if values.wanted_bytes else 1.0,
             paths=paths,
             places=tuple(self._places.found),
+            subnormal_slowdown=self._zeros.subnormals.slowdown,
             unseen_writes=self._values.unseen_writes + self._watch.compiled,
             names=self._log.names.all,
         )

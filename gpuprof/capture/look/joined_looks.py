@@ -54,6 +54,7 @@ def joined(taken: Sequence[TakenLook]) -> TakenLook:
         storages += 1 + int(each[1]["storage"].max(initial=0))
         iterations += 1 + max(int(each[0]["iteration"].max(initial=0)), look.iterations)
     looks = [each.look for each in whole]
+    slowdowns = [each.subnormal_slowdown for each in looks if each.subnormal_slowdown is not None]
     return TakenLook(
         tuple(_stacked([each[kind] for each in tables]) for kind in range(len(tables[0]))),
         Look(
@@ -66,6 +67,7 @@ def joined(taken: Sequence[TakenLook]) -> TakenLook:
             fingerprinted_share=min(look.fingerprinted_share for look in looks),
             places=tuple(places),
             paths=tuple(paths),
+            subnormal_slowdown=max(slowdowns, default=None),
             unseen_writes=sum(look.unseen_writes for look in looks),
             names=names.all,
             parts=tuple(parts),

@@ -14,6 +14,7 @@ from gpuprof.capture.look.masks import selecting
 from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, written
 from gpuprof.capture.look.operator_log import OperatorLog, frozen
 from gpuprof.capture.look.places import COMPILED, Places
+from gpuprof.capture.look.subnormals import SubnormalCounter
 from gpuprof.capture.look.values import KnownStorage, Values
 from gpuprof.capture.look.zeros import ZeroCounter
 
@@ -178,6 +179,8 @@ class OperatorWatch:
                     self._values.count_zeros(known, tensor, (place, name))
                 if name in masks and known is not None:
                     self._values.count_mask(known, tensor, facts.name)
+                if wanted and known is not None and SubnormalCounter.may_have(tensor):
+                    self._values.count_subnormals(known, tensor, (place, facts.name, name))
                 if facts.moved and known is not None:
                     known.seen = None  # its version goes up, and nothing is written
                 reads.append((*self._log.seen(tensor, row), grad))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
@@ -13,7 +14,7 @@ from gpuprof.model.kinds import ValueKind
 
 # columns of a value while the look lasts, as in the table
 STORAGE, MADE_BY, GONE_AT, BYTES, ELEMENTS, DTYPE, SHAPE, DEVICE, FINGERPRINT, KIND, READ_OUTSIDE = range(11)
-ZEROS, PATTERN = 11, 12  # until the end the first holds what was counted
+ZEROS, PATTERN, SUBNORMALS = 11, 12, 13  # until the end the first holds what was counted
 _WITH_STORAGE = "cpu", "cuda"
 _SPARSE = "sparse_coo", "sparse_csr"
 # an optimizer changes them, and nothing else has their content: no fingerprint
@@ -131,12 +132,19 @@ class Values:
         if row[ZEROS] is None and known.kind not in _TRAINED:
             row[ZEROS] = self._zeros.masks.count(tensor, self._storage_of(tensor), name)
 
+    def count_subnormals(self, known: KnownStorage, tensor: Any, where: Hashable) -> None:
+        """Of what it holds, which an operator is about to read there; once, and of what is made each time a part."""
+        row = self.rows[known.value]
+        if row[SUBNORMALS] is None and not known.unfilled and self._zeros.subnormals.is_due(where):
+            row[SUBNORMALS] = self._zeros.subnormals.count(tensor, self._storage_of(tensor))
+
     def end(self) -> None:
         """Fill in what had to wait for a device."""
         for row in self.rows:
             row[FINGERPRINT] = self._fingerprints.number(row[FINGERPRINT])
             if not isinstance(row[ZEROS], float):
                 row[ZEROS], row[PATTERN] = self._zeros.told(row[ZEROS] or NOT_COUNTED)
+            row[SUBNORMALS] = math.nan if row[SUBNORMALS] is None else row[SUBNORMALS]
 
     def write(self, known: KnownStorage, tensor: Any, made_by: int, *, derived: bool = False) -> int:
         """The value after an operator has written to it through `tensor`."""
@@ -209,7 +217,7 @@ class Values:
             [
                 *(known.number, made_by, -1, nbytes, nbytes // max(tensor.element_size(), 1)),
                 *(name(tensor.dtype), name(tensor.shape), name(tensor.device), None, int(known.kind), False),
-                *(None, 0),
+                *(None, 0, None),
             ]
         )
         return len(self.rows) - 1

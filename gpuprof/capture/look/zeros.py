@@ -18,6 +18,7 @@ import numpy as np
 from gpuprof.capture.look.fingerprint_taker import lazily_copied
 from gpuprof.capture.look.masks import MaskCounter
 from gpuprof.capture.look.padding import is_index, padded
+from gpuprof.capture.look.subnormals import SubnormalCounter
 from gpuprof.model.kinds import ZeroPattern
 from gpuprof.model.table import Array
 
@@ -76,6 +77,7 @@ class ZeroCounter:
         self._read_back: dict[str, list[Zeros]] = {}
         self.failure: str | None = None
         self.masks = MaskCounter(left_ns)
+        self.subnormals = SubnormalCounter(left_ns)
 
     @staticmethod
     def operands(name: str) -> Sequence[str]:

@@ -14,6 +14,7 @@ _ON = "torch.backends.cudnn.benchmark = True"
 # who speaks of these has decided already
 _DECIDED = re.compile(r"cudnn\s*\.\s*(?:benchmark|deterministic|flags)|use_deterministic_algorithms")
 _THREADS = "set_num_threads"
+_FLUSHING = "set_flush_denormal"
 _ANOMALY = ("set_detect_anomaly", "detect_anomaly")
 
 
@@ -38,6 +39,13 @@ def set_threads(source: str, count: int) -> str | None:
         return tree.changed({calls[0].args[0].value: lambda _: cst.Integer(str(count))}) if plain else None
     changes = torch_at_head(tree, f"torch.{_THREADS}({count})")
     return tree.changed(changes) if changes else None
+
+
+def flush_subnormals(source: str) -> str | None:
+    """`torch.set_flush_denormal(True)` before the cell's own statements; None where the cell says something of it."""
+    tree = None if _FLUSHING in source else CellTree.of(source)
+    changes = torch_at_head(tree, f"torch.{_FLUSHING}(True)") if tree else None
+    return tree.changed(changes) if tree and changes else None
 
 
 def leave_anomaly_mode(source: str) -> str | None:

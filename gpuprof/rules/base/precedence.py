@@ -74,7 +74,10 @@ TAKES_MOST = frozenset(
 )
 
 ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
-    "activations_dominate_peak": ("logits_dominate_peak",),
+    "activations_dominate_peak": (
+        "logits_dominate_peak",
+        "losses_summed",
+    ),
     "allocator_calls_in_step": (
         "empty_cache_in_step",
         "memory_near_limit",
@@ -223,6 +226,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         *NEEDLESS,
         "broadcast_then_reduced",
         "held_beyond_need",
+        "losses_summed",
         "memory_kept_by_hooks_or_graphs",
     ),
     # what is filled number by number, and always with the same ones

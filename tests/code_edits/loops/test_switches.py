@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from gpuprof.code_edits.loops.switches import leave_anomaly_mode, set_threads, try_out_convolutions
+from gpuprof.code_edits.loops.switches import flush_subnormals, leave_anomaly_mode, set_threads, try_out_convolutions
 from tests.code_edits.executed import TRAINING, assert_rest_is_kept, run
 
 ANOMALY = "import torch\ntorch.autograd.set_detect_anomaly(True)  # a nan somewhere\n" + TRAINING
@@ -102,3 +102,16 @@ def test_who_sets_threads_otherwise_is_left_alone(cell: str) -> None:
 def test_the_training_computes_the_same_with_other_threads() -> None:
     after = set_threads(TRAINING, 1)
     assert after is not None and run(after)["losses"] == run(TRAINING)["losses"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "becomes"),
+    [
+        ("import torch\nx = 1\n", "import torch\ntorch.set_flush_denormal(True)\nx = 1\n"),
+        ("x = 1\n", "import torch\ntorch.set_flush_denormal(True)\nx = 1\n"),
+        ("import torch\ntorch.set_flush_denormal(False)\nx = 1\n", None),
+        ("torch = other\nx = 1\n", None),
+    ],
+)
+def test_subnormal_numbers_are_flushed(cell: str, becomes: str | None) -> None:
+    assert flush_subnormals(cell) == becomes

@@ -45,6 +45,7 @@ LOOKED = (
     "costly_algorithm",
     "gradients_row_by_row",
     "hardly_read",
+    "losses_summed",
     "masked_results",
     "mostly_zeros",
     "pieces_one_by_one",
@@ -52,6 +53,7 @@ LOOKED = (
     "repeated_work",
     "round_trips",
     "rows_without_effect",
+    "subnormal_numbers",
     "unread_gradients",
     "unread_results",
 )
@@ -170,6 +172,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (("cpu_build_or_cpu_tensors",), TYPED),
     ),
     "gradients_row_by_row": ((), TYPED),
+    "losses_summed": (("cold_start_dominates", "grad_in_inference", "temporary_peak",), TYPED),
+    "subnormal_numbers": ((), TYPED),
     "unread_results": ((), TYPED),
     "samples_made_again": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors",),

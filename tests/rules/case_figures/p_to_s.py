@@ -373,6 +373,25 @@ FIGURES = {
         ),
         {"compute_capability": "12.0", "compiled_for": "8.0, 8.6, 9.0", "torch": "2.6.0", "cuda_build": "none"},
     ),
+    "subnormal_numbers": Figures(
+        (
+            "In the close look, `mul_` at line 3 reads tensors of which 40 % are subnormal: not zero, but nearer to it"
+            " than 1.2e-38. This processor multiplied them 40 times slower than normal numbers. Where the same"
+            " operators read none, they took 90 % less."
+        ),
+        {
+            "subnormal_share": 0.5,
+            "numbers_share": 0.4,
+            "operator": "mul_",
+            "times_slower": 40,
+            "saved_share": 0.45,
+        },
+        # of the operators' 8 ms; at best of all 10 ms
+        saving=(3600 * 0.6, 3600, 4500),
+        grade="C",
+        ranges=5,
+        first=(0, 600),
+    ),
     "sync_in_step": Figures(
         (
             "10 waits (0.909 a step) for the device took 8.44 ms, in aten::item (10×). Each empties the"

@@ -120,6 +120,21 @@ for rows in games:
     x = torch.tensor(rows)
     y = x.sum().item()
 """
+DECAYED = """import torch
+trace = torch.full((2000,), 1e-30)
+for step in range(90):
+    trace.mul_(0.8)
+y = trace.sum() + 1
+"""
+PARTS_SUMMED = """model = nn.Linear(8, 4); opt = torch.optim.SGD(model.parameters(), lr=0.1)
+opt.zero_grad()
+loss = 0.0
+for x, y in DataLoader(data, batch_size=16):
+    loss = loss + criterion(model(x), y) / 4
+loss.backward()
+opt.step()
+shown, weight = loss.item(), model.weight.detach()
+"""
 EXECUTED = {
     "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
     "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
@@ -145,6 +160,7 @@ EXECUTED = {
     "launch_bound": ExecutedCell(
         DROPPING, SUMS, {"environment": LINUX}, AMPERE, within=1e-5, instead=COMPILED
     ),
+    "losses_summed": ExecutedCell(PARTS_SUMMED, ("shown", "weight"), within=1e-4),
     "memory_grows_per_step": ExecutedCell(KEPT, SUMS),
     "memory_kept_by_hooks_or_graphs": ExecutedCell(KEPT_RESULTS, ("shown",)),
     "memory_near_limit": ExecutedCell(
@@ -160,6 +176,7 @@ EXECUTED = {
     "masked_results": ExecutedCell(DECIDED, ("out",)),
     "mostly_zeros": ExecutedCell(NEIGHBORS, ("y",), within=1e-5),
     "product_order": ExecutedCell(PRODUCTS, ("y",), within=1e-5),
+    "subnormal_numbers": ExecutedCell(DECAYED, ("y",)),
     "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),
     "tensor_grown_by_cat": ExecutedCell(GROWN, ("scores", "kinds", "right")),
     "unfused_optimizer": ExecutedCell(TRAINING, SUMS, {"optimizers": (ADAM,)}, within=1e-4),
