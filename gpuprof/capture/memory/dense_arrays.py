@@ -1,31 +1,94 @@
-"""Large plain tensors on the host as arrays in place, for a look at a small part of their numbers."""
+"""Large plain tensors on the host, and NumPy's arrays, as arrays in place: for a look at a few of their numbers."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 from gpuprof.capture.base.tensor_memory import array_of, storage_of
+from gpuprof.capture.memory.array_memory import is_array, storages_of_array
 
 LEAST_BYTES = 32 << 20
 _MOST_DIMENSIONS = 5
+_NUMBERS = "biuf"
+_FEWEST_ROWS = 24
+_MOST_ROWS = 64
+_MOST_READ = 1 << 20
+_LONGEST_ROW = 1 << 16
+_OF_A_LONGER = 1 << 14
+_BLOCKS = 16
 
 
-def dense_array(tensor: Any) -> Any:
-    """The memory of a plain dense tensor of two dimensions or more; bfloat16 as the integers of its bits. None for a
-    small one and for any other."""
+def dense_array(value: Any, fewest_dimensions: int = 2) -> Any:
+    """The memory of a plain dense tensor or array with that many dimensions; bfloat16 as the integers of its bits. None
+    for a small one and for any other."""
+    if is_array(value):
+        return value if _is_dense(value, fewest_dimensions) else None
     import torch
 
-    if type(tensor) is not torch.Tensor or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+    if type(value) is not torch.Tensor or value.device.type != "cpu" or value.layout is not torch.strided:
         return None
-    size = tensor.numel() * tensor.element_size()
-    dense = size <= storage_of(tensor).nbytes()
-    if size < LEAST_BYTES or not dense or not 2 <= tensor.dim() <= _MOST_DIMENSIONS:
+    size = value.numel() * value.element_size()
+    dense = size <= storage_of(value).nbytes()
+    if size < LEAST_BYTES or not dense or not fewest_dimensions <= value.dim() <= _MOST_DIMENSIONS:
         return None
-    if tensor.is_complex() or tensor.is_quantized or tensor.is_neg():
+    if value.is_complex() or value.is_quantized or value.is_neg():
         return None
-    plain = tensor.detach()
+    plain = value.detach()
     # NumPy does not know bfloat16: its bits are as good
     try:
         return array_of(plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain)
     except (RuntimeError, TypeError):  # torch without NumPy, or a type that NumPy does not know
         return None
+
+
+def by_memory(array: Any) -> Any:
+    """With its axes in the order of their strides: a row lies together."""
+    return array.transpose(sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis])))
+
+
+def sampled_rows(array: Any) -> list[Any]:
+    """Some evenly spaced rows, or parts of long ones: about a million numbers at most."""
+    import numpy as np
+
+    shape = array.shape
+    axes = next((axes for axes in range(1, array.ndim) if math.prod(shape[:axes]) >= _MOST_ROWS), array.ndim - 1)
+    number, length = math.prod(shape[:axes]), math.prod(shape[axes:])
+    rows = min(number, max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_READ // length)))
+    spots = (at * (number - 1) // max(rows - 1, 1) for at in range(rows))
+    return [_part(array[np.unravel_index(spot, shape[:axes])]) for spot in spots]
+
+
+def sampled_blocks(array: Any) -> Iterator[Any]:
+    """Evenly spaced parts of it in memory, the last one at its end: about a million numbers at most."""
+    array = by_memory(array)
+    array = array.reshape(-1) if array.flags.c_contiguous else array
+    length = min(max(_OF_A_LONGER * len(array) // array.size, 1), len(array))
+    number = min(_MOST_ROWS, len(array) // length)
+    for at in range(number):
+        begin = at * (len(array) - length) // max(number - 1, 1)
+        yield _part(array[begin : begin + length] if length > 1 else array[begin])
+
+
+def _is_dense(array: Any, fewest_dimensions: int) -> bool:
+    if array.nbytes < LEAST_BYTES or not fewest_dimensions <= array.ndim <= _MOST_DIMENSIONS:
+        return False
+    whole = sum(size for _, size in storages_of_array(array))
+    return array.dtype.kind in _NUMBERS and array.nbytes <= whole
+
+
+def _part(row: Any) -> Any:
+    """The row, or evenly spaced parts of a long one."""
+    import numpy as np
+
+    if row.size <= _LONGEST_ROW:
+        return row
+    if row.ndim > 1 and len(row) > 1:
+        step = math.ceil(len(row) * _OF_A_LONGER / row.size)
+        inner = [_part(row[at]) for at in range(0, len(row), max(len(row) // max(step, 1), 1))]
+        return np.concatenate([each.ravel() for each in inner])[:_LONGEST_ROW]
+    row = row.reshape(-1)
+    length = _OF_A_LONGER // _BLOCKS
+    begins = (at * (row.size - length) // (_BLOCKS - 1) for at in range(_BLOCKS))
+    return np.concatenate([row[begin : begin + length] for begin in begins])

@@ -1,4 +1,4 @@
-"""How much of the storages that names hold is shown by the tensors over them."""
+"""How much of the storages that names hold is shown by the tensors and arrays over them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Shapes = Counter[tuple[tuple[int, ...], Any]]
 
 
 class StorageUse:
-    """Adds up what all tensors seen show of each storage. Views of the same part count more than once."""
+    """Adds up what all tensors and arrays seen show of each storage. Views of the same part count more than once."""
 
     def __init__(self) -> None:
         self._shown: dict[Key, int] = {}
 
-    def note(self, tensor: Any, storages: list[tuple[Key, int]]) -> None:
-        """A tensor over these storages. One with a graph, and one that is not strided, needs them whole."""
-        whole = len(storages) != 1 or tensor.grad_fn is not None
-        shown = 0 if whole else int(tensor.numel()) * int(tensor.element_size())
+    def note(self, value: Any, storages: list[tuple[Key, int]], *, graph: bool = False) -> None:
+        """A tensor or array over these storages. One with a `graph`, and one that is not strided, needs them whole."""
+        whole = len(storages) != 1 or graph
+        shown = 0 if whole else int(value.nbytes)
         for key, size in storages:
             self._shown[key] = min(self._shown.get(key, 0) + (size if whole else shown), size)
 

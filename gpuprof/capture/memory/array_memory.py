@@ -1,0 +1,32 @@
+"""The memory behind NumPy's arrays, without keeping or copying any of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuprof.capture.base.storages import Key, is_tensor, storages_of
+
+# what the process itself holds: a file that is mapped, or memory that processes share, is no part of it
+_IN_MEMORY = (bytes, bytearray)
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is a plain `numpy.ndarray`: those of a file (`memmap`), with a mask, or of other libraries are not."""
+    import numpy as np
+
+    return type(value) is np.ndarray
+
+
+def storages_of_array(array: Any) -> list[tuple[Key, int]]:
+    """`((device, address), bytes)` of the whole memory that an array is a view of: that of a tensor where it has been
+    made from one; empty where it is not known to lie in the memory of the process."""
+    import torch
+
+    while is_array(array.base):
+        array = array.base
+    if is_tensor(array.base):
+        return storages_of(array.base)
+    own = array.flags.owndata if array.base is None else type(array.base) in _IN_MEMORY
+    if not own or not array.nbytes:
+        return []
+    return [((torch.device("cpu"), array.__array_interface__["data"][0]), array.nbytes)]
