@@ -16,8 +16,8 @@ _FEWEST_ROWS = 24
 _MOST_ROWS = 64
 _MOST_READ = 1 << 20
 _LONGEST_ROW = 1 << 16
-_OF_A_LONGER = 1 << 14
 _BLOCKS = 16
+_BLOCK = 1 << 12
 
 
 def dense_array(value: Any, fewest_dimensions: int = 2) -> Any:
@@ -61,14 +61,15 @@ def sampled_rows(array: Any) -> list[Any]:
 
 
 def sampled_blocks(array: Any) -> Iterator[Any]:
-    """Evenly spaced parts of it in memory, the last one at its end: about a million numbers at most."""
+    """Evenly spaced parts of it in memory, the last one at its end: a quarter of a million
+    numbers at most."""
     array = by_memory(array)
     array = array.reshape(-1) if array.flags.c_contiguous else array
-    length = min(max(_OF_A_LONGER * len(array) // array.size, 1), len(array))
+    length = min(max(_BLOCK * len(array) // array.size, 1), len(array))
     number = min(_MOST_ROWS, len(array) // length)
     for at in range(number):
         begin = at * (len(array) - length) // max(number - 1, 1)
-        yield _part(array[begin : begin + length] if length > 1 else array[begin])
+        yield array[begin : begin + length] if length > 1 else _part(array[begin], _BLOCK)
 
 
 def _is_dense(array: Any, fewest_dimensions: int) -> bool:
@@ -78,17 +79,18 @@ def _is_dense(array: Any, fewest_dimensions: int) -> bool:
     return array.dtype.kind in _NUMBERS and array.nbytes <= whole
 
 
-def _part(row: Any) -> Any:
-    """The row, or evenly spaced parts of a long one."""
+def _part(row: Any, most: int = _LONGEST_ROW) -> Any:
+    """The row, or evenly spaced parts of one that is longer than `most`: a quarter of that."""
     import numpy as np
 
-    if row.size <= _LONGEST_ROW:
+    if row.size <= most:
         return row
+    part = most // 4
     if row.ndim > 1 and len(row) > 1:
-        step = math.ceil(len(row) * _OF_A_LONGER / row.size)
-        inner = [_part(row[at]) for at in range(0, len(row), max(len(row) // max(step, 1), 1))]
-        return np.concatenate([each.ravel() for each in inner])[:_LONGEST_ROW]
+        step = math.ceil(len(row) * part / row.size)
+        inner = [_part(row[at], most) for at in range(0, len(row), max(len(row) // max(step, 1), 1))]
+        return np.concatenate([each.ravel() for each in inner])[:most]
     row = row.reshape(-1)
-    length = _OF_A_LONGER // _BLOCKS
+    length = part // _BLOCKS
     begins = (at * (row.size - length) // (_BLOCKS - 1) for at in range(_BLOCKS))
     return np.concatenate([row[begin : begin + length] for begin in begins])

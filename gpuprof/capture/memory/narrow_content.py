@@ -1,8 +1,8 @@
 """Which smaller type would hold the numbers of a large tensor or array exactly: pictures of whole numbers up to 255 in
 float32, labels in int64, float64 that has come from float32.
 
-Some of them are read, in the host's memory and in place, about a million at most, and the first one that no smaller type
-holds ends the look. A buffer that is not yet full, and one that holds the same number everywhere, say nothing.
+Some of them are read, in the host's memory and in place, a quarter of a million at most. A buffer that is not yet
+full, and one that holds the same number everywhere, say nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EMPTY = (0, -1)
 
 
 class NarrowNumbers(NamedTuple):
-    """`types`: its own, and the smallest that holds every number looked at. `wide_bytes` now, `narrow_bytes` in that."""
+    """`types`: its own, and the smallest that holds every number looked at. `wide_bytes` now, `narrow_bytes` then."""
 
     types: tuple[str, str]
     wide_bytes: int
@@ -34,20 +34,19 @@ def narrow_in(value: Any) -> NarrowNumbers | None:
     array: Any = None if getattr(value, "requires_grad", False) else dense_array(value, 1)
     if array is None or array.dtype.kind not in "iuf" or _is_bfloat16(value):
         return None
-    own, fitting = array.dtype, _smaller(array.dtype, in_torch=array is not value)
-    least, most, full, last = None, None, [], False
-    for block in sampled_blocks(array):
-        fitting = [name for name in fitting if _holds(name, block)]
-        if not fitting:
-            return None
-        low, high = block.min(), block.max()
-        least = low if least is None else min(least, low)
-        most = high if most is None else max(most, high)
-        last = not _is_empty(low, high)
-        full.append(last)
-    if not last or sum(full) < _FULL_BLOCKS * len(full) or least == most:
+    blocks = list(sampled_blocks(array))
+    ends = [(block.min(), block.max()) for block in blocks]
+    full = [not _is_empty(*each) for each in ends]
+    if not full[-1] or sum(full) < _FULL_BLOCKS * len(full) or _is_constant(ends):
         return None
-    return NarrowNumbers((own.name, fitting[0]), array.nbytes, array.size * _size(fitting[0]))
+    for name in _smaller(array.dtype, in_torch=array is not value):
+        if all(_holds(name, block) for block in blocks):
+            return NarrowNumbers((array.dtype.name, name), array.nbytes, array.size * _size(name))
+    return None
+
+
+def _is_constant(ends: list[tuple[Any, Any]]) -> bool:
+    return all(low == ends[0][0] == high for low, high in ends)
 
 
 def _smaller(own: Any, *, in_torch: bool) -> list[str]:

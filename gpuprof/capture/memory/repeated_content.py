@@ -1,4 +1,5 @@
-"""Whether a large tensor or array holds the same numbers again and again: overlapping windows, or rows that are all alike.
+"""Whether a large tensor or array holds the same numbers again and again: overlapping windows, or rows that are all
+alike.
 
 A few lines of it are compared, in the host's memory and in place; nothing is copied but those lines.
 """

@@ -1,4 +1,5 @@
-"""Which names of the notebook keep tensors and arrays alive: globals, outputs (`Out`, `_`) and the frames of the last traceback.
+"""Which names of the notebook keep tensors and arrays alive: globals, outputs (`Out`, `_`) and the frames of the last
+traceback.
 
 Looked at once, at the end of a cell, within a few milliseconds; nothing is kept but names and numbers.
 """
