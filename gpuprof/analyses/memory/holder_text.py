@@ -19,6 +19,9 @@ _PLAIN = {
 }  # fmt: skip
 _IN_PARTS = {"split", "chunk", "narrow", "index_select", "TensorDataset", "DataLoader", "Subset"}
 _PRODUCTS = {"mm", "matmul", "mv"}
+_DENSE = {"toarray", "todense", "to_dense"}
+# of the methods that end like those that write
+_UNCHANGED = {"pin_memory_", "requires_grad_", "share_memory_", "detach_", "zero_", "copy_", "fill_", "random_"}
 _KEEPING = {"retain_graph", "create_graph"}
 _GRADIENTS = {"backward", "grad"}
 
@@ -103,6 +106,26 @@ def is_multiplied(source: str, name: str) -> bool:
         if isinstance(node, ast.Call) and _called(node) in _PRODUCTS:
             method = isinstance(node.func, ast.Attribute) and _is(node.func.value, name)
             if method or (node.args and _is(node.args[0], name)):
+                return True
+    return False
+
+
+def densified_by(source: str, name: str, function: str | None = None) -> str:
+    """The call with which the statements that make it make a sparse matrix dense; empty where none does."""
+    inner = (call for node in _makings(source, name, function) for call in ast.walk(node))
+    return next((_called(call) for call in inner if isinstance(call, ast.Call) and _called(call) in _DENSE), "")
+
+
+def is_updated(source: str, name: str) -> bool:
+    """Whether numbers are added to it in place, so that a smaller type may not hold them later."""
+    for node in _all(source):
+        if isinstance(node, ast.AugAssign) and _mentions(node.target, name):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changes = node.func.attr.endswith("_") and node.func.attr not in _UNCHANGED
+            if (changes and _mentions(node.func.value, name)) or (
+                node.func.attr == "at" and node.args and _is(node.args[0], name)
+            ):
                 return True
     return False
 
