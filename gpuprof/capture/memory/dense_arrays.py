@@ -76,7 +76,8 @@ def _is_dense(array: Any, fewest_dimensions: int) -> bool:
     if array.nbytes < LEAST_BYTES or not fewest_dimensions <= array.ndim <= _MOST_DIMENSIONS:
         return False
     whole = sum(size for _, size in storages_of_array(array))
-    return array.dtype.kind in _NUMBERS and array.nbytes <= whole
+    spread = all(stride or size == 1 for stride, size in zip(array.strides, array.shape, strict=True))
+    return array.dtype.kind in _NUMBERS and array.nbytes <= whole and spread
 
 
 def _part(row: Any, most: int = _LONGEST_ROW) -> Any:
