@@ -47,7 +47,8 @@ class Rows:
         self.matrix = matrix
 
 
-counts = sparse.random(15_000, 6000, 0.01, "csr", random_state=0)
+places = np.repeat(np.arange(15_000), 60), rng.integers(0, 6000, 900_000)
+counts = sparse.csr_matrix((np.ones(900_000), places), (15_000, 6000))
 time.sleep(0.5)
 features = counts.toarray()
 train, valid = Rows(features[:14_000]), Rows(features[14_000:])
@@ -69,7 +70,7 @@ time.sleep(0.5)
 points = rng.standard_normal((40_000, 1000))
 states = np.zeros((20_000, 3000), np.float32)
 for step in range(40):
-    states[step] = step
+    states[step] = rng.standard_normal(3000)
     batch = points[rng.integers(0, 40_000, 64)]
     time.sleep(0.05)
 """
@@ -104,7 +105,7 @@ def test_arrays_that_hold_more_than_they_say(tmp_path: Path) -> None:
         assert not kernel.run(SETUP).failed
         for cell, title, lines, change in (
             (REPORT, "`p` and `t` hold", [3, 4], "np.bincount(truth * k + pred"),
-            (WORDS, "`features` holds", [9], "leave out `.toarray()` at line 9"),
+            (WORDS, "`features` holds", [10], "leave out `.toarray()` at line 10"),
             (IMAGES, "of `float32` that fits `uint8`", [3], "`x.to(torch.uint8)`"),
         ):
             (finding,) = told(kernel, cell)

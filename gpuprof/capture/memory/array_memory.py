@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import Any
 
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
@@ -15,6 +17,26 @@ def is_array(value: Any) -> bool:
     import numpy as np
 
     return type(value) is np.ndarray
+
+
+def views_of_owner(array: Any) -> int:
+    """How many objects refer to the array whose memory a view shows: its views, and names and tables of pandas."""
+    return _references(array) - _alone()
+
+
+def _references(array: Any) -> int:
+    while is_array(array.base):
+        array = array.base
+    return sys.getrefcount(array)
+
+
+@cache
+def _alone() -> int:
+    """Of an owner that nothing but one view refers to: one less."""
+    import numpy as np
+
+    view = np.zeros(2)[1:]
+    return _references(view) - 1
 
 
 def storages_of_array(array: Any) -> list[tuple[Key, int]]:

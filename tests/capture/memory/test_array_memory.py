@@ -84,6 +84,22 @@ def test_small_views_keep_a_large_array() -> None:
     assert row.unseen_bytes == 3 * (8 * MIB - 8 * 256)
 
 
+def test_what_another_library_shows_of_the_memory_is_in_use() -> None:
+    import pandas as pd
+
+    table = pd.DataFrame(np.ones((4096, 256)))
+    (row,) = held_tensors({"column": table[3].to_numpy(), "table": table}, "train()")
+    assert (row.name, row.bytes, row.unseen_bytes) == ("column", 8 * MIB, 0)
+    whole = np.ones((4096, 256))
+    parts = {"first": whole[:, 0], "again": whole[:, 0], "hidden": iter([whole[:, 1]])}
+    del whole
+    (row,) = held_tensors(parts, "train()")
+    assert row.unseen_bytes == 0
+    del parts["hidden"]
+    (row,) = held_tensors(parts, "train()")
+    assert row.unseen_bytes == 8 * MIB - 2 * 8 * 4096
+
+
 def test_an_array_that_something_else_holds_is_in_use() -> None:
     array = block()
     namespace = {"array": array, "view": array[1:], "alone": block(2)}
