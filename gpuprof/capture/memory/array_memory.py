@@ -14,9 +14,23 @@ _IN_MEMORY = (bytes, bytearray)
 
 def is_array(value: Any) -> bool:
     """Whether it is a plain `numpy.ndarray`: those of a file (`memmap`), with a mask, or of other libraries are not."""
+    kind = type(value)
+    # by name first: this is asked of each of many objects
+    return kind.__name__ == "ndarray" and kind is _kind()
+
+
+@cache
+def _kind() -> type:
     import numpy as np
 
-    return type(value) is np.ndarray
+    return np.ndarray
+
+
+@cache
+def _host() -> Any:
+    import torch
+
+    return torch.device("cpu")
 
 
 def views_of_owner(array: Any) -> int:
@@ -42,8 +56,6 @@ def _alone() -> int:
 def storages_of_array(array: Any) -> list[tuple[Key, int]]:
     """`((device, address), bytes)` of the whole memory that an array is a view of: that of a tensor where it has been
     made from one; empty where it is not known to lie in the memory of the process."""
-    import torch
-
     while is_array(array.base):
         array = array.base
     if is_tensor(array.base):
@@ -51,4 +63,4 @@ def storages_of_array(array: Any) -> list[tuple[Key, int]]:
     own = array.flags.owndata if array.base is None else type(array.base) in _IN_MEMORY
     if not own or not array.nbytes:
         return []
-    return [((torch.device("cpu"), array.__array_interface__["data"][0]), array.nbytes)]
+    return [((_host(), array.__array_interface__["data"][0]), array.nbytes)]

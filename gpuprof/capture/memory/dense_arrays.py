@@ -9,7 +9,7 @@ from typing import Any
 from gpuprof.capture.base.tensor_memory import array_of, storage_of
 from gpuprof.capture.memory.array_memory import is_array, storages_of_array
 
-LEAST_BYTES = 32 << 20
+LEAST_CONTENT_BYTES = 32 << 20
 _MOST_DIMENSIONS = 5
 _NUMBERS = "biuf"
 _FEWEST_ROWS = 24
@@ -31,7 +31,7 @@ def dense_array(value: Any, fewest_dimensions: int = 2) -> Any:
         return None
     size = value.numel() * value.element_size()
     dense = size <= storage_of(value).nbytes()
-    if size < LEAST_BYTES or not dense or not fewest_dimensions <= value.dim() <= _MOST_DIMENSIONS:
+    if size < LEAST_CONTENT_BYTES or not dense or not fewest_dimensions <= value.dim() <= _MOST_DIMENSIONS:
         return None
     if value.is_complex() or value.is_quantized or value.is_neg():
         return None
@@ -73,7 +73,7 @@ def sampled_blocks(array: Any) -> Iterator[Any]:
 
 
 def _is_dense(array: Any, fewest_dimensions: int) -> bool:
-    if array.nbytes < LEAST_BYTES or not fewest_dimensions <= array.ndim <= _MOST_DIMENSIONS:
+    if array.nbytes < LEAST_CONTENT_BYTES or not fewest_dimensions <= array.ndim <= _MOST_DIMENSIONS:
         return False
     whole = sum(size for _, size in storages_of_array(array))
     spread = all(stride or size == 1 for stride, size in zip(array.strides, array.shape, strict=True))

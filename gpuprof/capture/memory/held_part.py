@@ -27,9 +27,8 @@ class HeldPart:
         self._narrow: dict[tuple[str, str], tuple[int, int]] = {}
         self._largest: tuple[int, tuple[int, ...]] = (0, ())
 
-    def add(self, value: Any, fresh: list[tuple[Key, int]], *, graph: bool, look_inside: bool) -> None:
-        """A tensor or array, and those of its storages that no name had yet. `look_inside`: for zeros, for numbers that
-        come again, and for numbers that a smaller type holds."""
+    def add(self, value: Any, fresh: list[tuple[Key, int]], *, graph: bool) -> None:
+        """A tensor or array, and those of its storages that no name had yet."""
         import torch
 
         self.storages += fresh
@@ -39,10 +38,9 @@ class HeldPart:
         self._largest = max(self._largest, (sum(size for _, size in fresh), tuple(value.shape)))
         if type(value) is torch.Tensor and not graph:
             self._shapes[shape_of(value)] += 1
-        if look_inside:
-            self._look_inside(value)
 
-    def _look_inside(self, value: Any) -> None:
+    def look_inside(self, value: Any) -> None:
+        """For zeros, for numbers that come again, and for numbers that a smaller type holds."""
         repeats, zeros = repeats_in(value), zeros_in(value)
         self._repeats = max(self._repeats, repeats or self._repeats)
         self._zeros = max(self._zeros, zeros or self._zeros)

@@ -22,6 +22,7 @@ from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 from gpuprof.capture.memory.allocated import AllocatedBytes
 from gpuprof.capture.memory.array_memory import is_array, storages_of_array
 from gpuprof.capture.memory.claimed_memory import ClaimedMemory
+from gpuprof.capture.memory.dense_arrays import LEAST_CONTENT_BYTES
 from gpuprof.capture.memory.graph_bytes import GraphBytes
 from gpuprof.capture.memory.held_part import HeldPart
 from gpuprof.capture.memory.hook_containers import Containers, Hook, hooks_of
@@ -43,6 +44,7 @@ _MOST_GRAPHS_NS = 60 * NS_PER_MS
 _MOST_CONTENT_NS = 40 * NS_PER_MS
 # while the cell runs
 _MOST_RUNNING_NS = 10 * NS_PER_MS
+_BETWEEN_LOOKS = 16
 _HOOKS_AT_STEP = 2
 _DEPTH = 5
 # `exit` leads to the shell, which leads to everything
@@ -215,10 +217,14 @@ class _Walk:
                 continue
             fresh = self._claimed.fresh(storages)
             if fresh:
-                look_inside = not gradient and kind == self._looked_into and self._content_ns > 0
-                began = time.thread_time_ns()
-                parts.setdefault(device, HeldPart()).add(each, fresh, graph=graph, look_inside=look_inside)
-                if look_inside:
+                part = parts.get(device)
+                if part is None:
+                    part = parts[device] = HeldPart()
+                part.add(each, fresh, graph=graph)
+                large = sum(size for _, size in storages) >= LEAST_CONTENT_BYTES
+                if large and not gradient and kind == self._looked_into and self._content_ns > 0:
+                    began = time.thread_time_ns()
+                    part.look_inside(each)
                     self._paid_for_content(time.thread_time_ns() - began)
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(each)
@@ -267,11 +273,12 @@ class _Walk:
         inner = _inside(value)
         if inner is not None:
             self._visited.add(id(value))
-            for each in inner:
+            for at, each in enumerate(inner):
                 # most of a long list, with half the time that a call takes
                 if type(each) not in _PLAIN:
                     yield from self._values(each, depth - 1)
-                    if time.thread_time_ns() > self._until_ns:
+                    # the clock takes as long as what it measures
+                    if at % _BETWEEN_LOOKS == 0 and time.thread_time_ns() > self._until_ns:
                         return
 
 

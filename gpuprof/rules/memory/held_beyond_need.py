@@ -154,7 +154,7 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
 
 
 def _behind_views(kept: KeptTensors) -> NeedlessMemory:
-    number, arrays = number_held(kept), kept.arrays == kept.tensors
+    number = number_held(kept)
     return NeedlessMemory(
         kept,
         kept.unseen_bytes,
@@ -163,7 +163,7 @@ def _behind_views(kept: KeptTensors) -> NeedlessMemory:
         f"`{kept.name}` holds {number} over {units.size(kept.bytes)} of storage, and "
         f"{units.percent(kept.unseen_bytes / kept.bytes)} of that lies behind small views: a part of a tensor keeps "
         "all of it.",
-        f"Store a copy of the part in `{kept.name}` instead of the view: `x[:, 0].{'copy' if arrays else 'clone'}()` "
+        f"Store a copy of the part in `{kept.name}` instead of the view: `x[:, 0].{_copied(kept)}()` "
         "instead of `x[:, 0]`.",
     )
 
@@ -201,6 +201,11 @@ def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> Needle
     )
 
 
+def _copied(kept: KeptTensors) -> str:
+    """The method that copies what it holds."""
+    return "copy" if kept.arrays == kept.tensors else "clone"
+
+
 def _reduced_later(kept: KeptTensors) -> list[NeedlessMemory]:
     """Where a loop or a hook keeps whole tensors of which only reductions are read."""
     left = kept.later.left_share(kept.shape, kept.tensors) if kept.later and kept.shape and kept.lines else None
@@ -221,8 +226,8 @@ def _reduced_later(kept: KeptTensors) -> list[NeedlessMemory]:
             f"`{name}` holds {units.size(kept.bytes)}, of which only {calls} {verb} read",
             f"`{name}` holds {number_held(kept)} of up to {shape}{again}. All that is read of them, "
             f"at {_at(lines)}, {verb} {calls}: {units.size(round(kept.bytes * left))}.",
-            f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions)} in `{name}` "
-            "instead of the whole tensor.",
+            f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions, kept)} in "
+            f"`{name}` instead of the whole tensor.",
             lines,
         )
     ]
@@ -276,11 +281,12 @@ def _at(lines: tuple[int, ...]) -> str:
     return f"line {numbers}" if len(lines) == 1 else f"lines {numbers}"
 
 
-def _reduced(reductions: tuple[Reduction, ...]) -> str:
+def _reduced(reductions: tuple[Reduction, ...], kept: KeptTensors) -> str:
     """What to store: of a tensor `x` that goes in."""
     if any(each.over_items for each in reductions):
         return "one running result"
     if any(each.of.stacked for each in reductions):
         return "the reduced one"
-    written = (f"`x{each.call}.clone()`" if each.call[0] == "[" else f"`x.{each.call}`" for each in reductions)
+    copy = _copied(kept)
+    written = (f"`x{each.call}.{copy}()`" if each.call[0] == "[" else f"`x.{each.call}`" for each in reductions)
     return " and ".join(list(dict.fromkeys(written))[:_MOST_CALLS])

@@ -104,12 +104,12 @@ def test_a_small_array_is_read_wholly_and_its_type_holds_all(array: Any, view: C
     """A block is as long as the largest of these."""
     shown = view(array)
     shown.flags.writeable = False
-    before = dense_arrays.LEAST_BYTES
-    dense_arrays.LEAST_BYTES = 0
+    before = dense_arrays.LEAST_CONTENT_BYTES
+    dense_arrays.LEAST_CONTENT_BYTES = 0
     try:
         found = narrow_in(shown)
     finally:
-        dense_arrays.LEAST_BYTES = before
+        dense_arrays.LEAST_CONTENT_BYTES = before
     if found is not None:
         with np.errstate(all="ignore"):
             back = shown.astype(found.types[1]).astype(shown.dtype)
