@@ -99,7 +99,8 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     `zeros_bytes` are the zeros of one tensor on the host, about `zeros_share` of it, in all of its parts; `one_hot`:
     each of its lines has a single 1. `wide_bytes` are of `wide_type`, and every number of them that was looked at is
     exactly one of the smaller `narrow_type`, in which they take `narrow_bytes` (only looked for on the host; "" and 0
-    where there is none). `shape`: of the largest tensor; None in older recordings.
+    where there is none). `attribute`: the one of the name's object of whose numbers these figures are, in the largest;
+    "" where it is no attribute. `shape`: of the largest tensor; None in older recordings.
     """
 
     name: str
@@ -125,5 +126,6 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     wide_bytes: int = 0
     narrow_type: str = ""
     narrow_bytes: int = 0
+    attribute: str = ""
     at_ns: int | None = None
     shape: tuple[int, ...] | None = None

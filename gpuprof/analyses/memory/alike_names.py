@@ -36,7 +36,7 @@ def with_alike(kept: Sequence[KeptTensors]) -> list[KeptTensors]:
             replace(
                 each,
                 alike=AlikeNames(
-                    tuple(other.name for other in others),
+                    tuple(other.shown for other in others),
                     sum(other.wide_bytes or other.bytes for other in others),
                     sum(other.zeros_bytes or other.wide_bytes - other.narrow_bytes for other in others),
                     tuple(sorted({line for other in others for line in other.made})),

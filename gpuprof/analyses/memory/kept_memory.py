@@ -82,6 +82,7 @@ class KeptTensors:
     wide_bytes: int = 0
     narrow_type: str = ""
     narrow_bytes: int = 0
+    attribute: str = ""
     arrays: int = 0
     alike: AlikeNames | None = None
     densified: str = ""
@@ -99,6 +100,11 @@ class KeptTensors:
     read_once: SingleRead | None = None
     together_bytes: int = 0
     shape: tuple[int, ...] | None = None
+
+    @property
+    def shown(self) -> str:
+        """`train.images` where what is said of its numbers is of an attribute."""
+        return f"{self.name}.{self.attribute}" if self.attribute else self.name
 
 
 @dataclass(frozen=True)
@@ -208,7 +214,8 @@ def _with_making(kept: KeptTensors, trace: Trace, results: Results, source: str)
     if not kept.zeros_bytes or not kept.made:
         return kept
     names, more = (kept.alike.names, kept.alike.needless_bytes) if kept.alike else ((), 0)
-    lines = {line for name in (kept.name, *names) for line in holder_text.last_made(source, name, kept.function)}
+    names = (kept.name, *(each.partition(".")[0] for each in names))
+    lines = {line for name in names for line in holder_text.last_made(source, name, kept.function)}
     return replace(kept, making_bytes=made_bytes(trace, results, lines, kept.zeros_bytes + more))
 
 
@@ -262,7 +269,7 @@ def _kept(
         lines=tuple(sorted(lines)),
         summed=any(set(summing_lines(each, name)) for each in texts),
         filled=hook is not None or any(_fills(each, name) for each in texts),
-        made=holder_text.made_lines(source, name, function),
+        made=_made(row, source, name, function),
         refilled=holder_text.is_refilled(source, name) or function is not None,
         unseen_bytes=row.unseen_bytes,
         copies=row.copies,
@@ -276,18 +283,25 @@ def _kept(
         wide_bytes=row.wide_bytes,
         narrow_type=row.narrow_type,
         narrow_bytes=row.narrow_bytes,
+        attribute=row.attribute,
         arrays=row.arrays,
         densified=holder_text.densified_by(source, name, function),
-        updated=any(holder_text.is_updated(each, name) for each in texts),
+        updated=any(holder_text.is_updated(each, name, row.attribute) for each in texts),
         combined=any(holder_text.is_combined(each, name) for each in texts),
         chosen=_chosen([each for each in texts if name in each], name) if function is None else None,
         multiplied=any(holder_text.is_multiplied(each, name) for each in texts),
-        in_parts=any(holder_text.is_used_in_parts(each, name) for each in texts),
+        in_parts=any(holder_text.is_used_in_parts(each, name, row.attribute) for each in texts),
         backward=any(holder_text.goes_backward(each, name) for each in texts),
         function=function,
         meant=row.kind == "frame" and phases.may_go_backward(row.at_ns, texts),
         shape=row.shape,
     )
+
+
+def _made(row: HeldTensors, source: str, name: str, function: str | None) -> tuple[int, ...]:
+    """Where it is made, and the attribute of it whose numbers are needless."""
+    lines = holder_text.made_lines(source, name, function)
+    return tuple(sorted({*lines, *holder_text.attribute_lines(source, name, row.attribute, function)}))
 
 
 def _chosen(texts: list[str], name: str) -> ChosenItems | None:

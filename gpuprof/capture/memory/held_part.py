@@ -25,6 +25,8 @@ class HeldPart:
         self._zeros = ZeroNumbers(0, 0.0, False)
         # by the types from and to: bytes now and then
         self._narrow: dict[tuple[str, str], tuple[int, int]] = {}
+        # the largest in which something was found
+        self._needless = (0, "")
         self._largest: tuple[int, tuple[int, ...]] = (0, ())
 
     def add(self, value: Any, fresh: list[tuple[Key, int]], *, graph: bool) -> None:
@@ -39,8 +41,9 @@ class HeldPart:
         if type(value) is torch.Tensor and not graph:
             self._shapes[shape_of(value)] += 1
 
-    def look_inside(self, value: Any) -> None:
-        """For zeros, for numbers that come again, and for numbers that a smaller type holds."""
+    def look_inside(self, value: Any, attribute: str) -> None:
+        """For zeros, for numbers that come again, and for numbers that a smaller type holds. `attribute`: the one of
+        the name's object that is this value."""
         repeats, zeros = repeats_in(value), zeros_in(value)
         self._repeats = max(self._repeats, repeats or self._repeats)
         self._zeros = max(self._zeros, zeros or self._zeros)
@@ -48,6 +51,8 @@ class HeldPart:
         if narrow is not None:
             now, then = self._narrow.get(narrow.types, (0, 0))
             self._narrow[narrow.types] = now + narrow.wide_bytes, then + narrow.narrow_bytes
+        if repeats or zeros or narrow:
+            self._needless = max(self._needless, (int(value.nbytes), attribute))
 
     def row(self, copies: ParameterCopies | None, **names: Any) -> HeldTensors:
         """With what is known of the name; `copies` where copies of a model's parameters are looked for."""
@@ -71,6 +76,7 @@ class HeldPart:
             wide_bytes=wide,
             narrow_type=types[1],
             narrow_bytes=narrow,
+            attribute=self._needless[1],
             shape=self._largest[1],
             **names,
         )

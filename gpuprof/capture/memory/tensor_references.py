@@ -224,7 +224,7 @@ class _Walk:
                 large = sum(size for _, size in storages) >= LEAST_CONTENT_BYTES
                 if large and not gradient and kind == self._looked_into and self._content_ns > 0:
                     began = time.thread_time_ns()
-                    part.look_inside(each)
+                    part.look_inside(each, _attribute(value, each))
                     self._paid_for_content(time.thread_time_ns() - began)
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(each)
@@ -291,6 +291,11 @@ def _memory_of(value: Any) -> tuple[list[tuple[Key, int]], str, bool]:
 
 def _is_gradient(value: Any, before: Any) -> bool:
     return is_tensor(before) and before.is_leaf and before.grad is value
+
+
+def _attribute(value: Any, inner: Any) -> str:
+    """The attribute of the object that is `inner`."""
+    return next((name for name, each in (attributes_of(value) or {}).items() if each is inner), "")
 
 
 def _held(row: HeldTensors) -> int:

@@ -27,7 +27,7 @@ What to do
 
 When to leave it
     When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell, or
-    when numbers that the smaller type does not hold will come.
+    when later numbers need the wider type.
 """
 
 from __future__ import annotations

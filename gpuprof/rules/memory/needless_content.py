@@ -27,7 +27,7 @@ class NeedlessMemory:
 
 def repeated(kept: KeptTensors) -> NeedlessMemory:
     """Overlapping windows, or rows that are alike."""
-    times, name = units.count(round(kept.repeated_times)), kept.name
+    times, name = units.count(round(kept.repeated_times)), kept.shown
     views = "overlapping windows with `x.unfold(0, length, step)`, repeated rows with `expand`"
     if kept.arrays == kept.tensors:
         views = (
@@ -128,7 +128,7 @@ def narrow(kept: KeptTensors) -> NeedlessMemory:
 
 
 def _names(kept: KeptTensors) -> str:
-    return " and ".join(f"`{name}`" for name in (kept.name, *(kept.alike.names if kept.alike else ()))[:_MOST_NAMES])
+    return " and ".join(f"`{name}`" for name in (kept.shown, *(kept.alike.names if kept.alike else ()))[:_MOST_NAMES])
 
 
 def _alike_lines(kept: KeptTensors) -> tuple[int, ...]:

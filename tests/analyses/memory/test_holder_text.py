@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.memory.holder_text import (
+    attribute_lines,
     densified_by,
     goes_backward,
     is_combined,
@@ -151,3 +152,26 @@ def test_the_call_that_makes_it_dense(source: str, call: str) -> None:
 )
 def test_whether_numbers_are_added_in_place(source: str, updated: bool) -> None:
     assert is_updated(source, "x") is updated
+
+
+DATA = """class Images(Dataset):
+    def __init__(self, files):
+        self.files = files
+        self.x = torch.stack([load(each) for each in files])
+
+    def __getitem__(self, i):
+        return self.x[i]
+
+
+train = Images(files)
+def build():
+    valid = Images(files)
+"""
+
+
+def test_where_an_attribute_is_made_and_how_it_is_used() -> None:
+    assert attribute_lines(DATA, "train", "x") == (4,) and attribute_lines(DATA, "valid", "x", "build") == (4,)
+    assert attribute_lines(DATA, "train", "") == attribute_lines(DATA, "other", "x") == ()
+    assert is_used_in_parts(DATA, "train", "x") and not is_used_in_parts(DATA, "train", "files")
+    assert is_updated("self.x[i] += 1", "train", "x") and is_updated("np.add.at(self.x, i, 1)", "train", "x")
+    assert not is_updated("self.x[i] = 1", "train", "x") and not is_updated("self.y += 1", "train", "x")

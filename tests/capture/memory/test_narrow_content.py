@@ -137,3 +137,15 @@ def test_of_names() -> None:
 def test_what_is_mostly_zeros_has_no_type() -> None:
     (row,) = held_tensors({"table": np.eye(10)[RANDOM.integers(0, 10, 600_000)]}, "train()")
     assert row.one_hot and row.zeros_share == 0.9 and row.narrow_type == ""
+
+
+def test_of_the_attribute_of_an_object() -> None:
+    class Images:
+        def __init__(self) -> None:
+            self.rest = RANDOM.random(9_000_000)
+            self.x = PIXELS.astype(np.float32)
+
+    (row,) = held_tensors({"train": Images()}, "train()")
+    assert (row.attribute, row.narrow_type, row.wide_bytes) == ("x", "uint8", PIXELS.size * 4)
+    (row,) = held_tensors({"train": [PIXELS.astype(np.float32)]}, "train()")
+    assert (row.attribute, row.narrow_type) == ("", "uint8")

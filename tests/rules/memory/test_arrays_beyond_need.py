@@ -90,6 +90,27 @@ def test_the_parts_of_a_data_set_are_one_finding() -> None:
     assert finding.where.lines == (1, 2) and finding.evidence["needless_bytes"] == gib(2.25)
 
 
+DATA = """class Images:
+    def __init__(self):
+        self.x = load()
+
+    def __getitem__(self, i):
+        return self.x[i]
+
+
+train = Images()
+valid = Images()
+"""
+
+
+def test_an_attribute_of_a_data_set_is_named_with_its_line() -> None:
+    finding = found(DATA, held("train", attribute="x", **PIXELS))
+    assert plain(finding.title) == "`train.x` holds 3.00 GiB of `float32` that fits `uint8`"
+    assert finding.severity is Severity.HIGH and finding.where.lines == (3, 9)
+    half = PIXELS | {"bytes": gib(1.5), "wide_bytes": gib(1.5), "narrow_bytes": gib(0.375), "attribute": "x"}
+    assert found(DATA, held("train", **half), held("valid", **half)).title.startswith("`train.x` and `valid.x` hold")
+
+
 def test_what_is_used_whole_may_need_the_type() -> None:
     assert found("x = load()\nfit(x)", held("x", **PIXELS)).severity is Severity.LOW
 
