@@ -102,7 +102,15 @@ class HeldBeyondNeed(Rule):
                 f"how much the memory of {place_of(memory)} grew",
                 "A cell of less than a second has too few readings; let it run for longer.",
             )
-        first = max(large, key=lambda each: each.bytes)
+        # of each name the largest, the largest first
+        firsts: dict[tuple[str, str | None], NeedlessMemory] = {}
+        for each in sorted(large, key=lambda each: -each.bytes):
+            firsts.setdefault((each.kept.name, each.kept.function), each)
+        found = [self._finding(memory, each) for each in firsts.values()]
+        return max((each for each in found if each), key=lambda each: each.severity, default=None)
+
+    def _finding(self, memory: DeviceKept, first: NeedlessMemory) -> Finding | None:
+        """Where the peak falls by enough."""
         saved = SavedMemory.of(memory, first.bytes, refilled=first.kept.refilled)
         if first.falls_bytes is not None:
             saved = SavedMemory(saved.place, first.falls_bytes, saved.peak_bytes)
@@ -120,7 +128,7 @@ class HeldBeyondNeed(Rule):
                 "held_bytes": kept.bytes,
                 "tensors": kept.tensors,
                 **saved.evidence(),
-                "names": kept.name,
+                "names": ", ".join((kept.name, *(kept.alike.names if kept.alike else ()))),
             },
             where=Where(lines=tuple(sorted({*(kept.lines or kept.made), *first.lines}))),
             change=first.change,

@@ -121,14 +121,18 @@ def narrow(kept: KeptTensors) -> NeedlessMemory:
         f"{names} {hold} {units.size(wide)} of `{large}` that fits `{small}`",
         f"Every number looked at, a sample, is exactly a number of `{small}`, which takes {units.size(wide - saved)} "
         f"instead of {units.size(wide)}.",
-        f"Make {names} `{small}` as early as possible, part by part ({store}), and convert each batch where it is "
-        f"used: {back}.{needs}",
+        f"Make {names} `{small}` at {_at(_lines(kept))} ({store} of each part, or the `dtype` argument of "
+        f"the call), and convert each batch where it is used: {back}.{needs}",
         _alike_lines(kept),
     )
 
 
 def _names(kept: KeptTensors) -> str:
     return " and ".join(f"`{name}`" for name in (kept.shown, *(kept.alike.names if kept.alike else ()))[:_MOST_NAMES])
+
+
+def _lines(kept: KeptTensors) -> tuple[int, ...]:
+    return tuple(sorted({*(kept.lines or kept.made), *_alike_lines(kept)}))
 
 
 def _alike_lines(kept: KeptTensors) -> tuple[int, ...]:

@@ -63,6 +63,7 @@ def test_one_hot_tables_of_a_function_are_one_finding() -> None:
     finding = found(REPORT, held("p in report()", **half), held("t in report()", **half))
     assert plain(finding.title) == "`p` and `t` hold 3.00 GiB, of which 90 % are zeros"
     assert finding.where.lines == (2, 3) and finding.evidence["needless_bytes"] == 2 * gib(1.35)
+    assert finding.evidence["names"] == "p, t"
     assert "Each line of them has a single 1" in finding.explanation
     assert "np.bincount(truth * k + pred, minlength=k * k)" in finding.change
     apart = found(REPORT, held("p in report()", **half), held("t", **(half | {"kind": "global"})))
@@ -77,7 +78,10 @@ def test_numbers_that_a_smaller_type_holds() -> None:
     assert "Every number looked at, a sample, is exactly a number of `uint8`, which takes 768 MiB instead of" in plain(
         finding.explanation
     )
-    assert "`x.astype(np.uint8)`" in finding.change and "`x[idx].astype(np.float32)`" in finding.change
+    assert (
+        "Make `x` `uint8` at line 1 (`x.astype(np.uint8)` of each part" in finding.change
+        and "`x[idx].astype(np.float32)`" in finding.change
+    )
     tensor = found("x = load()\n" + USED, held("x", arrays=0, **(PIXELS | {"wide_type": "int64"}))).change
     assert "`x.to(torch.uint8)`" in tensor and "the targets of `cross_entropy` want `int64`" in tensor
 
@@ -113,6 +117,13 @@ def test_an_attribute_of_a_data_set_is_named_with_its_line() -> None:
 
 def test_what_is_used_whole_may_need_the_type() -> None:
     assert found("x = load()\nfit(x)", held("x", **PIXELS)).severity is Severity.LOW
+
+
+def test_what_is_sure_goes_before_what_is_more() -> None:
+    source = "whole = load()\nx = load()\n" + USED
+    less = PIXELS | {"wide_bytes": gib(2), "narrow_bytes": gib(0.5), "narrow_type": "int8"}
+    finding = found(source, held("whole", **PIXELS), held("x", **less))
+    assert finding.title.startswith("`x` holds") and finding.severity > Severity.LOW
 
 
 @pytest.mark.parametrize(
