@@ -113,7 +113,11 @@ def narrow(kept: KeptTensors) -> NeedlessMemory:
     store, back = f"`x.to(torch.{small})`", f"`x[idx].to(torch.{large})`"
     if kept.arrays == kept.tensors:
         store, back = f"`x.astype(np.{small})`", f"`x[idx].astype(np.{large})`"
-    needs = " Indexing, `gather` and the targets of `cross_entropy` want `int64`." if large == "int64" else ""
+    later = f", and convert each batch where it is used: {back}."
+    if kept.function and not kept.in_parts:
+        later = "."
+    elif large == "int64":
+        later += " Indexing, `gather` and the targets of `cross_entropy` want `int64`."
     return NeedlessMemory(
         kept,
         saved,
@@ -122,7 +126,7 @@ def narrow(kept: KeptTensors) -> NeedlessMemory:
         f"Every number looked at, a sample, is exactly a number of `{small}`, which takes {units.size(wide - saved)} "
         f"instead of {units.size(wide)}.",
         f"Make {names} `{small}` at {_at(_lines(kept))} ({store} of each part, or the `dtype` argument of "
-        f"the call), and convert each batch where it is used: {back}.{needs}",
+        f"the call){later}",
         _alike_lines(kept),
     )
 

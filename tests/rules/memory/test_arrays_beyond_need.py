@@ -117,6 +117,9 @@ def test_an_attribute_of_a_data_set_is_named_with_its_line() -> None:
 
 def test_what_is_used_whole_may_need_the_type() -> None:
     assert found("x = load()\nfit(x)", held("x", **PIXELS)).severity is Severity.LOW
+    inside = "def build():\n    x = load()\n    return f(x)\n"
+    finding = found(inside, held("x in build()", kind="frame", **PIXELS))
+    assert finding.severity is Severity.LOW and finding.where.lines == (2,) and "each batch" not in finding.change
 
 
 def test_what_is_sure_goes_before_what_is_more() -> None:
