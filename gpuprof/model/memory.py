@@ -80,7 +80,8 @@ class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
-    """Tensors on one device that one name of the notebook kept alive at the end of the cell.
+    """Tensors on one device that one name of the notebook kept alive at the end of the cell; on the host (`cpu`)
+    NumPy's arrays as well, which are `arrays` of the `tensors`.
 
     `kind` is `global`, `module` (a model or optimizer), `output` (`Out[3]`, `_`), `traceback` (a frame of the last
     one), `hook` (only a module's forward hook reaches it; `name` is the hook's) or `frame`: a variable of a function of
@@ -96,7 +97,10 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     `copied_bytes` are `copies` whole sets of tensors shaped as the parameters of a model; `repeated_bytes` are the same
     numbers again, each about `repeated_times` times, in the tensor in which that is most (only looked for on the host);
     `zeros_bytes` are the zeros of one tensor on the host, about `zeros_share` of it, in all of its parts; `one_hot`:
-    each of its lines has a single 1. `shape`: of the largest tensor; None in older recordings.
+    each of its lines has a single 1. `wide_bytes` are of `wide_type`, and every number of them that was looked at is
+    exactly one of the smaller `narrow_type`, in which they take `narrow_bytes` (only looked for on the host; "" and 0
+    where there is none). `attribute`: the one of the name's object of whose numbers these figures are, in the largest;
+    "" where it is no attribute. `shape`: of the largest tensor; None in older recordings.
     """
 
     name: str
@@ -104,6 +108,7 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     bytes: int
     tensors: int
+    arrays: int = 0
     graphs: int = 0
     used: bool = False
     graph_bytes: int | None = None
@@ -117,5 +122,10 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     zeros_bytes: int = 0
     zeros_share: float = 0.0
     one_hot: bool = False
+    wide_type: str = ""
+    wide_bytes: int = 0
+    narrow_type: str = ""
+    narrow_bytes: int = 0
+    attribute: str = ""
     at_ns: int | None = None
     shape: tuple[int, ...] | None = None

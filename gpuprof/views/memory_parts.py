@@ -17,6 +17,7 @@ KINDS = {
     "output": "output",
     "traceback": "last traceback",
     "hook": "forward hook",
+    "frame": "variable of a function",
 }
 
 

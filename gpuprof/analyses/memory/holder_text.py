@@ -19,6 +19,9 @@ _PLAIN = {
 }  # fmt: skip
 _IN_PARTS = {"split", "chunk", "narrow", "index_select", "TensorDataset", "DataLoader", "Subset"}
 _PRODUCTS = {"mm", "matmul", "mv"}
+_DENSE = {"toarray", "todense", "to_dense"}
+# of the methods that end like those that write
+_UNCHANGED = {"pin_memory_", "requires_grad_", "share_memory_", "detach_", "zero_", "copy_", "fill_", "random_"}
 _KEEPING = {"retain_graph", "create_graph"}
 _GRADIENTS = {"backward", "grad"}
 
@@ -59,6 +62,17 @@ def lines_of_methods(source: str, name: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def attribute_lines(source: str, name: str, attribute: str, function: str | None = None) -> tuple[int, ...]:
+    """Where `name = Class(…)`, the lines at which methods of that class of the text bind the attribute."""
+    if not attribute:
+        return ()
+    values = (getattr(node, "value", None) for node in _makings(source, name, function))
+    made = {_called(value) for value in values if isinstance(value, ast.Call)}
+    classes = (node for node in _all(source) if isinstance(node, ast.ClassDef) and node.name in made)
+    bindings = (node for each in classes for node in ast.walk(each) if isinstance(node, ast.Assign))
+    return tuple(node.lineno for node in bindings if any(_has_attribute(each, attribute) for each in node.targets))
+
+
 def is_refilled(source: str, name: str) -> bool:
     """Whether a loop binds it anew and fills it in a loop inside."""
     lines = {*filling_lines(source, {name}), *summing_lines(source, name)}
@@ -85,11 +99,14 @@ def is_combined(source: str, name: str) -> bool:
     return False
 
 
-def is_used_in_parts(source: str, name: str) -> bool:
-    """Whether it is indexed by a variable, split, or given to a data set: only a part of it is used at a time."""
+def is_used_in_parts(source: str, name: str, attribute: str = "") -> bool:
+    """Whether it, or the attribute of it, is indexed by a variable, split, or given to a data set: only a part of it is
+    used at a time."""
     for node in _all(source):
-        if isinstance(node, ast.Subscript) and _is(node.value, name) and _varies(node.slice):
-            return True
+        if isinstance(node, ast.Subscript) and _varies(node.slice):
+            own = isinstance(node.value, ast.Attribute) and node.value.attr == attribute
+            if own or _is(node.value, name):
+                return True
         if isinstance(node, ast.Call) and _called(node) in _IN_PARTS and _mentions(node, name):
             return True
     return False
@@ -103,6 +120,25 @@ def is_multiplied(source: str, name: str) -> bool:
         if isinstance(node, ast.Call) and _called(node) in _PRODUCTS:
             method = isinstance(node.func, ast.Attribute) and _is(node.func.value, name)
             if method or (node.args and _is(node.args[0], name)):
+                return True
+    return False
+
+
+def densified_by(source: str, name: str, function: str | None = None) -> str:
+    """The call with which the statements that make it make a sparse matrix dense; empty where none does."""
+    inner = (call for node in _makings(source, name, function) for call in ast.walk(node))
+    return next((_called(call) for call in inner if isinstance(call, ast.Call) and _called(call) in _DENSE), "")
+
+
+def is_updated(source: str, name: str, attribute: str = "") -> bool:
+    """Whether numbers are added in place to it, or to the attribute of it: a smaller type may not hold them later."""
+    for node in _all(source):
+        if isinstance(node, ast.AugAssign) and (_mentions(node.target, name) or _has_attribute(node.target, attribute)):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changes = node.func.attr.endswith("_") and node.func.attr not in _UNCHANGED
+            own = [node.func.value] if changes else node.args[:1] if node.func.attr == "at" else []
+            if any(_mentions(each, name) or _has_attribute(each, attribute) for each in own):
                 return True
     return False
 
@@ -185,6 +221,10 @@ def _called(call: ast.Call) -> str:
 
 def _mentions(node: ast.AST, name: str) -> bool:
     return any(_is(inner, name) for inner in ast.walk(node))
+
+
+def _has_attribute(node: ast.AST, attribute: str) -> bool:
+    return any(isinstance(inner, ast.Attribute) and inner.attr == attribute for inner in ast.walk(node))
 
 
 def _is(node: ast.AST, name: str) -> bool:

@@ -17,6 +17,7 @@ from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
 from gpuprof.analyses.memory import holder_text
+from gpuprof.analyses.memory.alike_names import AlikeNames, with_alike
 from gpuprof.analyses.memory.chosen_items import ChosenItems, chosen_items
 from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summing_lines
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
@@ -42,16 +43,18 @@ class KeptTensors:
     fill it; else it may have been full before. `made`: the lines of the profiled cell that bind it to something.
     `refilled`: it is emptied and filled again in an outer loop.
 
-    `making_bytes`: by how much the peak falls without its zeros and without the line that makes them; None where that
-    is not known. `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`, `repeated_times`, `zeros_bytes`,
-    `zeros_share`, `one_hot`: as in HeldTensors. `combined`: what it holds is added up as it is; `chosen`: how the text
-    takes single items of it, where it takes nothing else; `in_parts`: it is indexed, split, or given to a data set;
-    `multiplied`: it is the first factor of a matrix product; `backward`: a backward pass begins at it. `function`: of a
-    row of kind `frame` the function whose variable it is, with `meant` where it ran in a phase in which its graphs may
-    be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
-    `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop that reads its items in
-    order, where that is so, and `together_bytes` what the names that it reads beside hold. `shape`: of the largest
-    tensor.
+    `making_bytes`: by how much the peak falls without its zeros, and those of what is `alike`, and without the lines
+    that make them; None where that is not known. `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`,
+    `repeated_times`, `zeros_bytes`, `zeros_share`, `one_hot`, `wide_type`, `wide_bytes`, `narrow_type`, `narrow_bytes`,
+    `arrays`: as in HeldTensors. `alike`: other names whose numbers are needless in the same way. `densified`: the call
+    that makes a dense matrix of a sparse one, where a statement that makes it has one. `updated`: numbers are added to
+    it in place. `combined`: what it holds is added up as it is; `chosen`: how the text takes single items of it, where
+    it takes nothing else; `in_parts`: it is indexed, split, or given to a data set; `multiplied`: it is the first
+    factor of a matrix product; `backward`: a backward pass begins at it. `function`: of a row of kind `frame` the
+    function whose variable it is, with `meant` where it ran in a phase in which its graphs may be needed. `later`: the
+    reductions of its tensors that are all that is read of them, where that is so, and `joined_bytes` what names of the
+    joined ones hold besides. `read_once`: the one later loop that reads its items in order, where that is so, and
+    `together_bytes` what the names that it reads beside hold. `shape`: of the largest tensor.
     """
 
     name: str
@@ -75,6 +78,15 @@ class KeptTensors:
     zeros_bytes: int = 0
     zeros_share: float = 0.0
     one_hot: bool = False
+    wide_type: str = ""
+    wide_bytes: int = 0
+    narrow_type: str = ""
+    narrow_bytes: int = 0
+    attribute: str = ""
+    arrays: int = 0
+    alike: AlikeNames | None = None
+    densified: str = ""
+    updated: bool = False
     making_bytes: int | None = None
     combined: bool = False
     chosen: ChosenItems | None = None
@@ -88,6 +100,11 @@ class KeptTensors:
     read_once: SingleRead | None = None
     together_bytes: int = 0
     shape: tuple[int, ...] | None = None
+
+    @property
+    def shown(self) -> str:
+        """`train.images` where what is said of its numbers is of an attribute."""
+        return f"{self.name}.{self.attribute}" if self.attribute else self.name
 
 
 @dataclass(frozen=True)
@@ -120,8 +137,8 @@ class DeviceKept:
 
 @dataclass(frozen=True)
 class KeptMemory(Result):
-    """`devices` on which names hold tensors with graphs, more than is shown of them, or what is only reduced, or hooks
-    hold any; `known` is False where the recording does not say what graphs keep."""
+    """`devices` on which names hold tensors with graphs, more than is shown of them, numbers that need not be there, or
+    what is only reduced, or hooks hold any; `known` is False where the recording does not say what graphs keep."""
 
     devices: tuple[DeviceKept, ...]
     known: bool
@@ -144,6 +161,7 @@ class KeptMemory(Result):
             kept = [_with_later(_kept(each, held, sources, by_text, phases), later[each], held) for each in mine]
             kept = [_with_once(each, once[row], held, device) for each, row in zip(kept, mine, strict=True)]
             if device == "cpu":
+                kept = with_alike(kept)
                 kept = [_with_making(each, trace, results, sources.get("", "")) for each in kept]
             kept.sort(key=lambda each: -(each.graph_bytes + each.bytes))
             found.append(memory_of(trace, results, device, kept))
@@ -156,7 +174,7 @@ def memory_of(trace: Trace, results: Results, device: str, kept: Sequence[KeptTe
 
 
 def _matters(row: HeldTensors) -> bool:
-    more = row.unseen_bytes or row.copies > 1 or row.repeated_bytes or row.zeros_bytes
+    more = row.unseen_bytes or row.copies > 1 or row.repeated_bytes or row.zeros_bytes or row.narrow_bytes
     return bool(row.graph_bytes or row.graphs or row.hook or more)
 
 
@@ -195,8 +213,10 @@ def _with_once(kept: KeptTensors, once: SingleRead | None, held: tuple[HeldTenso
 def _with_making(kept: KeptTensors, trace: Trace, results: Results, source: str) -> KeptTensors:
     if not kept.zeros_bytes or not kept.made:
         return kept
-    lines = holder_text.last_made(source, kept.name, kept.function)
-    return replace(kept, making_bytes=made_bytes(trace, results, lines, kept.zeros_bytes))
+    names, more = (kept.alike.names, kept.alike.needless_bytes) if kept.alike else ((), 0)
+    names = (kept.name, *(each.partition(".")[0] for each in names))
+    lines = {line for name in names for line in holder_text.last_made(source, name, kept.function)}
+    return replace(kept, making_bytes=made_bytes(trace, results, lines, kept.zeros_bytes + more))
 
 
 def _levels(trace: Trace, device: str) -> tuple[int, ...]:
@@ -249,7 +269,7 @@ def _kept(
         lines=tuple(sorted(lines)),
         summed=any(set(summing_lines(each, name)) for each in texts),
         filled=hook is not None or any(_fills(each, name) for each in texts),
-        made=holder_text.made_lines(source, name, function),
+        made=_made(row, source, name, function),
         refilled=holder_text.is_refilled(source, name) or function is not None,
         unseen_bytes=row.unseen_bytes,
         copies=row.copies,
@@ -259,15 +279,29 @@ def _kept(
         zeros_bytes=row.zeros_bytes,
         zeros_share=row.zeros_share,
         one_hot=row.one_hot,
+        wide_type=row.wide_type,
+        wide_bytes=row.wide_bytes,
+        narrow_type=row.narrow_type,
+        narrow_bytes=row.narrow_bytes,
+        attribute=row.attribute,
+        arrays=row.arrays,
+        densified=holder_text.densified_by(source, name, function),
+        updated=any(holder_text.is_updated(each, name, row.attribute) for each in texts),
         combined=any(holder_text.is_combined(each, name) for each in texts),
         chosen=_chosen([each for each in texts if name in each], name) if function is None else None,
         multiplied=any(holder_text.is_multiplied(each, name) for each in texts),
-        in_parts=any(holder_text.is_used_in_parts(each, name) for each in texts),
+        in_parts=any(holder_text.is_used_in_parts(each, name, row.attribute) for each in texts),
         backward=any(holder_text.goes_backward(each, name) for each in texts),
         function=function,
         meant=row.kind == "frame" and phases.may_go_backward(row.at_ns, texts),
         shape=row.shape,
     )
+
+
+def _made(row: HeldTensors, source: str, name: str, function: str | None) -> tuple[int, ...]:
+    """Where it is made, and the attribute of it whose numbers are needless."""
+    lines = holder_text.made_lines(source, name, function)
+    return tuple(sorted({*lines, *holder_text.attribute_lines(source, name, row.attribute, function)}))
 
 
 def _chosen(texts: list[str], name: str) -> ChosenItems | None:

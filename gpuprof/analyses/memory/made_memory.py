@@ -3,6 +3,8 @@ takes while it makes it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from gpuprof.analyses.accounts.cell_memory import resident_readings
@@ -12,7 +14,7 @@ from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model.trace import Trace
 
 
-def made_bytes(trace: Trace, results: Results, lines: range, held_bytes: int) -> int | None:
+def made_bytes(trace: Trace, results: Results, lines: Collection[int], held_bytes: int) -> int | None:
     """By how much the peak falls, bytes, where those lines (1-based) of the cell do not run and their `held_bytes` are
     not held from then on; None where there are too few readings, or no sample shows the lines."""
     time, level = resident_readings(trace)

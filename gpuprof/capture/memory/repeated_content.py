@@ -1,4 +1,5 @@
-"""Whether a large tensor holds the same numbers again and again: overlapping windows, or rows that are all alike.
+"""Whether a large tensor or array holds the same numbers again and again: overlapping windows, or rows that are all
+alike.
 
 A few lines of it are compared, in the host's memory and in place; nothing is copied but those lines.
 """
@@ -26,7 +27,7 @@ class RepeatedNumbers(NamedTuple):
 
 
 def repeats_in(tensor: Any) -> RepeatedNumbers | None:
-    """Of a plain dense tensor on the host; None for any other, and where no repetition was found."""
+    """Of a plain dense tensor on the host, or of an array; None for any other, and where no repetition was found."""
     array = dense_array(tensor)
     if array is None or array.itemsize < _TWO_BYTES:
         return None

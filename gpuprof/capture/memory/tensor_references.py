@@ -1,4 +1,5 @@
-"""Which names of the notebook keep tensors alive: globals, outputs (`Out`, `_`) and the frames of the last traceback.
+"""Which names of the notebook keep tensors and arrays alive: globals, outputs (`Out`, `_`) and the frames of the last
+traceback.
 
 Looked at once, at the end of a cell, within a few milliseconds; nothing is kept but names and numbers.
 """
@@ -19,14 +20,16 @@ from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 from gpuprof.capture.memory.allocated import AllocatedBytes
+from gpuprof.capture.memory.array_memory import is_array, storages_of_array
+from gpuprof.capture.memory.claimed_memory import ClaimedMemory
+from gpuprof.capture.memory.dense_arrays import LEAST_CONTENT_BYTES
 from gpuprof.capture.memory.graph_bytes import GraphBytes
+from gpuprof.capture.memory.held_part import HeldPart
 from gpuprof.capture.memory.hook_containers import Containers, Hook, hooks_of
 from gpuprof.capture.memory.modules import modules_in
 from gpuprof.capture.memory.referenced_names import ReferencedNames
-from gpuprof.capture.memory.repeated_content import RepeatedNumbers, repeats_in
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
-from gpuprof.capture.memory.storage_use import ParameterCopies, Shapes, StorageUse, shape_of
-from gpuprof.capture.memory.zero_content import ZeroNumbers, zeros_in
+from gpuprof.capture.memory.storage_use import ParameterCopies, StorageUse
 from gpuprof.model.memory import HeldTensors
 from gpuprof.units import NS_PER_MS
 
@@ -37,10 +40,11 @@ _MOST_OBJECTS = 50_000
 # of processor time: beside other work the same is found
 _MOST_NS = 40 * NS_PER_MS
 _MOST_GRAPHS_NS = 60 * NS_PER_MS
-# for the numbers of large tensors
+# for the numbers of large tensors and arrays
 _MOST_CONTENT_NS = 40 * NS_PER_MS
 # while the cell runs
 _MOST_RUNNING_NS = 10 * NS_PER_MS
+_BETWEEN_LOOKS = 16
 _HOOKS_AT_STEP = 2
 _DEPTH = 5
 # `exit` leads to the shell, which leads to everything
@@ -163,36 +167,9 @@ def held_tensors(
     return walk.found()
 
 
-class _HeldPart:
-    """What one name holds on one device."""
-
-    def __init__(self) -> None:
-        self.storages: list[tuple[Key, int]] = []
-        self.tensors = self.graphs = 0
-        self.shapes: Shapes = Counter()
-        self.repeats = RepeatedNumbers(0, 1.0)
-        self.zeros = ZeroNumbers(0, 0.0, False)
-        self.largest: tuple[int, tuple[int, ...]] = (0, ())
-
-    def add(self, tensor: Any, fresh: list[tuple[Key, int]], *, look_inside: bool) -> None:
-        """A tensor and those of its storages that no name had yet; `look_inside` for zeros, and numbers that come
-        again."""
-        import torch
-
-        self.storages += fresh
-        self.tensors += 1
-        self.largest = max(self.largest, (sum(size for _, size in fresh), tuple(tensor.shape)))
-        self.graphs += tensor.grad_fn is not None
-        if type(tensor) is torch.Tensor and tensor.grad_fn is None:
-            self.shapes[shape_of(tensor)] += 1
-        if look_inside:
-            self.repeats = max(self.repeats, repeats_in(tensor) or self.repeats)
-            self.zeros = max(self.zeros, zeros_in(tensor) or self.zeros)
-
-
 class _Walk:
     """Counts storages once, under the first name that reaches them. Of the names of the kind `looked_into` the content
-    of large tensors is looked at, too."""
+    of large tensors and arrays is looked at, too."""
 
     def __init__(self, hooked: _Hooked, copies: ParameterCopies, looked_into: str) -> None:
         self._looked_into = looked_into
@@ -201,7 +178,7 @@ class _Walk:
         self._use = StorageUse()
         # the storages of each row
         self._storages: list[list[tuple[Key, int]]] = []
-        self._claimed: set[Key] = set()
+        self._claimed = ClaimedMemory()
         self._visited: set[int] = set()
         self._rows: list[HeldTensors] = []
         # tensors with a graph, by the name and kind that hold them
@@ -228,55 +205,36 @@ class _Walk:
     def claim(
         self, name: str, kind: str, value: Any, *, used: bool = False, hook: tuple[str, str] | None = None
     ) -> None:
-        parts: dict[str, _HeldPart] = {}
+        parts: dict[str, HeldPart] = {}
         before: Any = None
-        for tensor in self._tensors(value, _DEPTH):
+        for each in self._values(value, _DEPTH):
             # what is in a gradient, the name did not make
-            gradient, before = before is not None and before.is_leaf and before.grad is tensor, tensor
+            gradient, before = _is_gradient(each, before), each
             try:
-                storages = storages_of(tensor)
-                device = str(tensor.device)
-                graph = tensor.grad_fn is not None
-                self._use.note(tensor, storages)
+                storages, device, graph = _memory_of(each)
+                self._use.note(each, storages, graph=graph)
             except _UNSIZED:
                 continue
-            fresh = [(key, size) for key, size in storages if key not in self._claimed]
-            self._claimed.update(key for key, _ in fresh)
+            fresh = self._claimed.fresh(storages)
             if fresh:
-                look_inside = not gradient and kind == self._looked_into and self._content_ns > 0
-                began = time.thread_time_ns()
-                parts.setdefault(device, _HeldPart()).add(tensor, fresh, look_inside=look_inside)
-                if look_inside:
+                part = parts.get(device)
+                if part is None:
+                    part = parts[device] = HeldPart()
+                part.add(each, fresh, graph=graph)
+                large = sum(size for _, size in storages) >= LEAST_CONTENT_BYTES
+                if large and not gradient and kind == self._looked_into and self._content_ns > 0:
+                    began = time.thread_time_ns()
+                    part.look_inside(each, _attribute(value, each))
                     self._paid_for_content(time.thread_time_ns() - began)
                 if graph:
-                    self._graphs.setdefault((name, kind), []).append(tensor)
+                    self._graphs.setdefault((name, kind), []).append(each)
         known = hook or (self._hooked.get(name) if kind == "global" else None)
         hook_name, hooked = known or (None, None)
+        copies = self._copies if kind in ("global", "frame") else None
         for device, part in parts.items():
-            copies, copied = self._copies.among(part.shapes) if kind in ("global", "frame") else (0, 0)
             self._storages.append(part.storages)
-            self._rows.append(
-                HeldTensors(
-                    name=name,
-                    kind=kind,
-                    device=device,
-                    bytes=sum(size for _, size in part.storages),
-                    tensors=part.tensors,
-                    graphs=part.graphs,
-                    used=used,
-                    graph_bytes=0,
-                    hook=hook_name,
-                    hooked=hooked,
-                    copies=copies,
-                    copied_bytes=copied,
-                    repeated_bytes=part.repeats.bytes,
-                    repeated_times=round(part.repeats.times, 1),
-                    zeros_bytes=part.zeros.bytes,
-                    zeros_share=round(part.zeros.share, 5),
-                    one_hot=part.zeros.one_hot,
-                    shape=part.largest[1],
-                )
-            )
+            row = part.row(copies, name=name, kind=kind, device=device, used=used, hook=hook_name, hooked=hooked)
+            self._rows.append(row)
 
     def _paid_for_content(self, spent_ns: int) -> None:
         """It has a time of its own: what names hold is listed in full all the same."""
@@ -284,7 +242,7 @@ class _Walk:
         self._until_ns += spent_ns
 
     def _weigh_graphs(self) -> None:
-        graphs = GraphBytes(self._claimed, time.thread_time_ns() + self._most_graphs_ns)
+        graphs = GraphBytes(self._claimed.keys, time.thread_time_ns() + self._most_graphs_ns)
         for (name, kind), tensors in sorted(self._graphs.items(), key=lambda each: -len(each[1])):
             sizes = graphs.of(tensors)
             mine = [at for at, row in enumerate(self._rows) if (row.name, row.kind) == (name, kind)]
@@ -298,7 +256,11 @@ class _Walk:
                 self._rows.append(apart)
         self._graphs.clear()
 
-    def _tensors(self, value: Any, depth: int) -> Iterator[Any]:
+    def _values(self, value: Any, depth: int) -> Iterator[Any]:
+        """Its tensors and arrays, each tensor's gradient right after it."""
+        if is_array(value):
+            yield value
+            return
         if is_tensor(value):
             yield value
             if value.is_leaf and value.grad is not None:
@@ -311,12 +273,29 @@ class _Walk:
         inner = _inside(value)
         if inner is not None:
             self._visited.add(id(value))
-            for each in inner:
+            for at, each in enumerate(inner):
                 # most of a long list, with half the time that a call takes
                 if type(each) not in _PLAIN:
-                    yield from self._tensors(each, depth - 1)
-                    if time.thread_time_ns() > self._until_ns:
+                    yield from self._values(each, depth - 1)
+                    # the clock takes as long as what it measures
+                    if at % _BETWEEN_LOOKS == 0 and time.thread_time_ns() > self._until_ns:
                         return
+
+
+def _memory_of(value: Any) -> tuple[list[tuple[Key, int]], str, bool]:
+    """Its storages, their device, and whether it has a graph."""
+    if is_array(value):
+        return storages_of_array(value), "cpu", False
+    return storages_of(value), str(value.device), value.grad_fn is not None
+
+
+def _is_gradient(value: Any, before: Any) -> bool:
+    return is_tensor(before) and before.is_leaf and before.grad is value
+
+
+def _attribute(value: Any, inner: Any) -> str:
+    """The attribute of the object that is `inner`."""
+    return next((name for name, each in (attributes_of(value) or {}).items() if each is inner), "")
 
 
 def _held(row: HeldTensors) -> int:

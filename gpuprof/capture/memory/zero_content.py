@@ -1,5 +1,5 @@
-"""Whether a large tensor is almost all zeros, in all of its parts: one-hot targets, a dense adjacency matrix, counts of
-words.
+"""Whether a large tensor or array is almost all zeros, in all of its parts: one-hot targets, a dense adjacency matrix,
+counts of words.
 
 A few of its rows are read, in the host's memory and in place, about a million numbers at most. A buffer that is
 not yet full, and rows that are padded, are something else: their zeros are apart from the other numbers.
@@ -10,14 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from gpuprof.capture.memory.dense_arrays import dense_array
+from gpuprof.capture.memory.dense_arrays import by_memory, dense_array, sampled_rows
 
-_FEWEST_ROWS = 24
-_MOST_ROWS = 64
 _MOST_READ = 1 << 20
-_LONGEST_ROW = 1 << 16
-_OF_A_LONGER = 1 << 14
-_BLOCKS = 16
 # a sparse tensor has two places of 8 bytes beside each number
 _PLACE_BYTES = 16
 _SPARSE_SHARE = 0.2
@@ -39,16 +34,16 @@ class ZeroNumbers(NamedTuple):
 
 
 def zeros_in(tensor: Any) -> ZeroNumbers | None:
-    """Of a plain dense tensor on the host that needs no gradient; None for any other, and where its zeros are too few
-    for another form to pay."""
-    array: Any = None if getattr(tensor, "requires_grad", True) else dense_array(tensor)
+    """Of a plain dense tensor on the host that needs no gradient, or of an array; None for any other, and where its
+    zeros are too few for another form to pay."""
+    array: Any = None if getattr(tensor, "requires_grad", False) else dense_array(tensor)
     if array is None:
         return None
+    import numpy as np
     import torch
 
-    # by memory: a row lies together
-    array = array.transpose(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
-    rows = _sampled_rows(array)
+    array = by_memory(array)
+    rows = [(row.size, np.flatnonzero(row)) for row in sampled_rows(array)]
     share = 1 - sum(found.size for _, found in rows) / sum(size for size, _ in rows)
     sparse = (1 - share) * (array.itemsize + _PLACE_BYTES) <= _SPARSE_SHARE * array.itemsize
     if share < 1 - 1 / _FEWEST_ONE_HOT or not _in_all_rows(rows):
@@ -57,37 +52,6 @@ def zeros_in(tensor: Any) -> ZeroNumbers | None:
     if not one_hot and (not sparse or _at_an_edge(rows)):
         return None
     return ZeroNumbers(int(array.size * array.itemsize * share), share, one_hot)
-
-
-def _sampled_rows(array: Any) -> list[tuple[int, Any]]:
-    """Of evenly spaced rows how many numbers were read, and the places of those that are not zero."""
-    import numpy as np
-
-    shape = array.shape
-    axes = next((axes for axes in range(1, array.ndim) if math.prod(shape[:axes]) >= _MOST_ROWS), array.ndim - 1)
-    number, length = math.prod(shape[:axes]), math.prod(shape[axes:])
-    rows = min(number, max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_READ // length)))
-    found = []
-    for at in range(rows):
-        row = _part(array[np.unravel_index(at * (number - 1) // max(rows - 1, 1), shape[:axes])])
-        found.append((row.size, np.flatnonzero(row)))
-    return found
-
-
-def _part(row: Any) -> Any:
-    """The row, or evenly spaced parts of a long one."""
-    import numpy as np
-
-    if row.size <= _LONGEST_ROW:
-        return row
-    if row.ndim > 1 and len(row) > 1:
-        step = math.ceil(len(row) * _OF_A_LONGER / row.size)
-        inner = [_part(row[at]) for at in range(0, len(row), max(len(row) // max(step, 1), 1))]
-        return np.concatenate([each.ravel() for each in inner])[:_LONGEST_ROW]
-    row = row.reshape(-1)
-    length = _OF_A_LONGER // _BLOCKS
-    begins = (at * (row.size - length) // (_BLOCKS - 1) for at in range(_BLOCKS))
-    return np.concatenate([row[begin : begin + length] for begin in begins])
 
 
 def _in_all_rows(rows: list[tuple[int, Any]]) -> bool:

@@ -1,28 +1,33 @@
 """A name holds much more memory than what it is used for.
 
 What it finds
-    Tensors that a name of the notebook holds at the end of the cell, and that make the peak higher than it need be, by
-    at least a tenth of it. They are small views, each of which keeps the whole tensor that it was cut from; or many
-    copies of a model's parameters; or one tensor that holds the same numbers again and again, such as overlapping
-    windows, or almost only zeros, such as one-hot targets; or whole activations or outputs of which all that the text
-    reads later is a mean, a maximum or one position; or the items of a list that one later loop alone reads, one after
-    the other, also in a function that the list is given to.
+    Tensors, or NumPy's arrays, that a name of the notebook holds at the end of the cell, or a variable of a function
+    while it runs, and that make the peak higher than it need be, by at least a tenth of it. They are small views, each
+    of which keeps the whole tensor that it was cut from; or many copies of a model's parameters; or one tensor that
+    holds the same numbers again and again, such as overlapping windows, or almost only zeros, such as one-hot targets;
+    or numbers in a type that is wider than they need, such as pictures of whole numbers up to 255 in `float32`, of
+    which a sample is looked at; or whole activations or outputs of which all that the text reads later is a mean, a
+    maximum or one position; or the items of a list that one later loop alone reads, one after the other, also in a
+    function that the list is given to.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
     activation of which a mean would do, take the memory that a larger model or batch could use. So do all outputs at
-    once, where the loop that reads them needs one at a time.
+    once, where the loop that reads them needs one at a time. Numbers in `float64` take eight times what they take in
+    `uint8`.
 
 What to do
     Of a part of a tensor keep `part.clone()`. Where only the mean of the copies is used, keep one running sum. Make
     windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`. Rows that
     are all alike are `row.expand(n, -1)`. Instead of one-hot rows keep the class indices: `cross_entropy` takes them,
-    also with `label_smoothing`. Make other matrices of zeros sparse, or make the rows of each batch only. Reduce what a
-    loop or a hook keeps before it keeps it: `kept.append(x.mean(1))`. Where a later loop reads each item once, give it
-    a generator in place of the list, or do its work in the loop that makes the item, and keep only the result.
+    also with `label_smoothing`. Make other matrices of zeros sparse, or make the rows of each batch only. Numbers that
+    a smaller type holds exactly are kept in that type, and each batch of them is converted where it is used. Reduce
+    what a loop or a hook keeps before it keeps it: `kept.append(x.mean(1))`. Where a later loop reads each item once,
+    give it a generator in place of the list, or do its work in the loop that makes the item, and keep only the result.
 
 When to leave it
-    When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell.
+    When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell, or
+    when later numbers need the wider type.
 """
 
 from __future__ import annotations
@@ -38,26 +43,20 @@ from gpuprof.analyses.memory.single_reads import SingleRead
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
-from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory, place_of
+from gpuprof.rules.memory.needless_content import NeedlessMemory, narrow, repeated, zeros
+from gpuprof.rules.memory.saved_memory import (
+    HIGH_SHARE,
+    LEAST_MIB,
+    MEDIUM_SHARE,
+    MIB,
+    SavedMemory,
+    number_held,
+    place_of,
+)
 
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_CALLS = 3
 _LONGEST_TEXT = 60
-
-
-@dataclass(frozen=True)
-class _Needless:
-    """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do. `lines` (1-based) of
-    the cell that show it. `falls_bytes`: of the peak, where that is known apart from when memory grew."""
-
-    kept: KeptTensors
-    bytes: int
-    sure: bool
-    title: str
-    detail: str
-    change: str
-    lines: tuple[int, ...] = ()
-    falls_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,15 @@ class HeldBeyondNeed(Rule):
                 f"how much the memory of {place_of(memory)} grew",
                 "A cell of less than a second has too few readings; let it run for longer.",
             )
-        first = max(large, key=lambda each: each.bytes)
+        # of each name the largest, the largest first
+        firsts: dict[tuple[str, str | None], NeedlessMemory] = {}
+        for each in sorted(large, key=lambda each: -each.bytes):
+            firsts.setdefault((each.kept.name, each.kept.function), each)
+        found = [self._finding(memory, each) for each in firsts.values()]
+        return max((each for each in found if each), key=lambda each: each.severity, default=None)
+
+    def _finding(self, memory: DeviceKept, first: NeedlessMemory) -> Finding | None:
+        """Where the peak falls by enough."""
         saved = SavedMemory.of(memory, first.bytes, refilled=first.kept.refilled)
         if first.falls_bytes is not None:
             saved = SavedMemory(saved.place, first.falls_bytes, saved.peak_bytes)
@@ -121,21 +128,21 @@ class HeldBeyondNeed(Rule):
                 "held_bytes": kept.bytes,
                 "tensors": kept.tensors,
                 **saved.evidence(),
-                "names": kept.name,
+                "names": ", ".join((kept.name, *(kept.alike.names if kept.alike else ()))),
             },
             where=Where(lines=tuple(sorted({*(kept.lines or kept.made), *first.lines}))),
             change=first.change,
         )
 
 
-def _needless(kept: KeptTensors, copies: float) -> list[_Needless]:
+def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
     """What the name need not hold, where the notebook is seen to fill or make it."""
     # of the variables of functions, what the text or the content alone shows
-    shown = kept.function is None or kept.read_once or kept.zeros_bytes
+    shown = kept.function is None or kept.read_once or kept.zeros_bytes or kept.narrow_type
     filled = kept.filled or (kept.made and shown)
     if kept.kind not in ("global", "frame") or not filled:
         return []
-    name, found = kept.name, _reduced_later(kept)
+    found = _reduced_later(kept)
     if kept.hook:
         # the rest of what a hook fills is memory_kept_by_hooks_or_graphs' to judge
         return found
@@ -146,15 +153,17 @@ def _needless(kept: KeptTensors, copies: float) -> list[_Needless]:
     if kept.copies >= copies:
         found.append(_copies(kept))
     if kept.repeated_bytes:
-        found.append(_repeated(kept, name))
+        found.append(repeated(kept))
     if kept.zeros_bytes:
-        found.append(_zeros(kept))
+        found.append(zeros(kept))
+    elif kept.narrow_type and not kept.updated:
+        found.append(narrow(kept))
     return found
 
 
-def _behind_views(kept: KeptTensors) -> _Needless:
-    number = units.plural(kept.tensors, "tensor")
-    return _Needless(
+def _behind_views(kept: KeptTensors) -> NeedlessMemory:
+    number = number_held(kept)
+    return NeedlessMemory(
         kept,
         kept.unseen_bytes,
         True,
@@ -162,16 +171,17 @@ def _behind_views(kept: KeptTensors) -> _Needless:
         f"`{kept.name}` holds {number} over {units.size(kept.bytes)} of storage, and "
         f"{units.percent(kept.unseen_bytes / kept.bytes)} of that lies behind small views: a part of a tensor keeps "
         "all of it.",
-        f"Store a copy of the part in `{kept.name}` instead of the view: `x[:, 0].clone()` instead of `x[:, 0]`.",
+        f"Store a copy of the part in `{kept.name}` instead of the view: `x[:, 0].{_copied(kept)}()` "
+        "instead of `x[:, 0]`.",
     )
 
 
-def _copies(kept: KeptTensors) -> _Needless:
+def _copies(kept: KeptTensors) -> NeedlessMemory:
     each = kept.copied_bytes // kept.copies
     if kept.chosen is not None:
         return _one_of_all(kept, kept.chosen, kept.copied_bytes - each)
     otherwise = "" if kept.combined else " Where each is needed, save them to files with `torch.save`."
-    return _Needless(
+    return NeedlessMemory(
         kept,
         kept.copied_bytes - each,
         kept.combined,
@@ -183,16 +193,15 @@ def _copies(kept: KeptTensors) -> _Needless:
     )
 
 
-def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> _Needless:
+def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> NeedlessMemory:
     calls = " and ".join(f"`{each}`" for each in chosen.calls[:_MOST_CALLS])
-    return _Needless(
+    return NeedlessMemory(
         kept,
         needless,
         True,
         f"`{kept.name}` keeps {units.size(kept.copied_bytes)} of model states, but only {calls} "
         f"{'are' if ' and ' in calls else 'is'} used",
-        f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')}. The cell reads nothing of them but {calls}, at "
-        f"{_at(chosen.lines)}.",
+        f"`{kept.name}` holds {number_held(kept)}. The cell reads nothing of them but {calls}, at {_at(chosen.lines)}.",
         f"Keep only what is used: at {_at(kept.lines or kept.made)}, replace the copy when a better one comes "
         "(`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of adding it "
         f"to `{kept.name}`.",
@@ -200,48 +209,12 @@ def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> _Needl
     )
 
 
-def _repeated(kept: KeptTensors, name: str) -> _Needless:
-    times = units.count(round(kept.repeated_times))
-    return _Needless(
-        kept,
-        kept.repeated_bytes,
-        kept.in_parts,
-        f"`{name}` stores each value {times} times: {units.size(kept.repeated_bytes)} are duplicates",
-        f"Lines of `{name}` are the lines before them, moved on or unchanged: overlapping windows or repeated rows, "
-        "written out.",
-        f"Make `{name}` a view that copies nothing: overlapping windows with `x.unfold(0, length, step)`, repeated "
-        "rows with `expand`. Each batch then copies only its own part; or cut it in the data set’s `__getitem__`.",
-    )
+def _copied(kept: KeptTensors) -> str:
+    """The method that copies what it holds."""
+    return "copy" if kept.arrays == kept.tensors else "clone"
 
 
-def _zeros(kept: KeptTensors) -> _Needless:
-    whole, share = units.size(round(kept.zeros_bytes / kept.zeros_share)), units.percent(kept.zeros_share)
-    sparse = "a sparse tensor (`x.to_sparse_csr()`, which matrix products take as the first factor)"
-    each_batch = "make the rows of each batch only, in the loop or in the data set’s `__getitem__`"
-    if kept.one_hot:
-        taken = "`cross_entropy` takes them, also with `label_smoothing`. "
-        if kept.multiplied:
-            taken = "A product with one-hot rows takes rows of the other factor: `w[y]` instead of `one_hot @ w`. "
-        detail = "Each line of it has a single 1, which says no more than the index of a class."
-        change = (
-            f"Keep the class indices instead of `{kept.name}`. {taken}Where one-hot rows are needed, {each_batch}: "
-            "`F.one_hot(y[idx], classes)`."
-        )
-    else:
-        detail = "The other numbers are spread over its rows."
-        change = f"Make `{kept.name}` {sparse}, or {each_batch}."
-    return _Needless(
-        kept,
-        kept.zeros_bytes,
-        kept.one_hot or kept.in_parts or kept.multiplied,
-        f"`{kept.name}` holds {whole}, of which {share} are zeros",
-        detail,
-        change,
-        falls_bytes=kept.making_bytes,
-    )
-
-
-def _reduced_later(kept: KeptTensors) -> list[_Needless]:
+def _reduced_later(kept: KeptTensors) -> list[NeedlessMemory]:
     """Where a loop or a hook keeps whole tensors of which only reductions are read."""
     left = kept.later.left_share(kept.shape, kept.tensors) if kept.later and kept.shape and kept.lines else None
     if kept.later is None or left is None:
@@ -253,35 +226,35 @@ def _reduced_later(kept: KeptTensors) -> list[_Needless]:
     again = f", and as much joined: {units.size(kept.joined_bytes)}" if kept.joined_bytes else ""
     shape = "×".join(map(str, kept.shape or ()))
     return [
-        _Needless(
+        NeedlessMemory(
             kept,
             round((kept.bytes + kept.joined_bytes) * (1 - left)),
             # a single number of all may be for show, with the rest for another cell
             any(each.axes is not None for each in reductions),
             f"`{name}` holds {units.size(kept.bytes)}, of which only {calls} {verb} read",
-            f"`{name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}{again}. All that is read of them, "
+            f"`{name}` holds {number_held(kept)} of up to {shape}{again}. All that is read of them, "
             f"at {_at(lines)}, {verb} {calls}: {units.size(round(kept.bytes * left))}.",
-            f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions)} in `{name}` "
-            "instead of the whole tensor.",
+            f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions, kept)} in "
+            f"`{name}` instead of the whole tensor.",
             lines,
         )
     ]
 
 
-def _read_later(kept: KeptTensors, once: SingleRead) -> _Needless:
+def _read_later(kept: KeptTensors, once: SingleRead) -> NeedlessMemory:
     """Where one later loop reads what the first has kept, item by item."""
     whole, items = kept.bytes + kept.together_bytes, max(kept.tensors // once.parts, 1)
     names = " and ".join(f"`{name}`" for name in sorted(once.names, key=lambda each: each != kept.name))
     shape = "×".join(map(str, kept.shape or ()))
     verb, them = ("holds", "it") if len(once.names) == 1 else ("hold", "them")
     reader = f"one loop in `{once.given_to}`" if once.given_to else "one later loop"
-    return _Needless(
+    return NeedlessMemory(
         kept,
         # one item is alive at a time
         whole - whole // items,
         True,
         f"{names} {verb} {units.size(whole)} that {reader} reads item by item",
-        f"`{kept.name}` holds {units.plural(kept.tensors, 'tensor')} of up to {shape}, put into it at "
+        f"`{kept.name}` holds {number_held(kept)} of up to {shape}, put into it at "
         f"{_at(once.filled)}. Nothing but the loop at line {once.read_in} reads {them}, one item at a time, and it "
         "keeps only what it makes of each.",
         _as_it_is_made(once, names, them),
@@ -316,11 +289,12 @@ def _at(lines: tuple[int, ...]) -> str:
     return f"line {numbers}" if len(lines) == 1 else f"lines {numbers}"
 
 
-def _reduced(reductions: tuple[Reduction, ...]) -> str:
+def _reduced(reductions: tuple[Reduction, ...], kept: KeptTensors) -> str:
     """What to store: of a tensor `x` that goes in."""
     if any(each.over_items for each in reductions):
         return "one running result"
     if any(each.of.stacked for each in reductions):
         return "the reduced one"
-    written = (f"`x{each.call}.clone()`" if each.call[0] == "[" else f"`x.{each.call}`" for each in reductions)
+    copy = _copied(kept)
+    written = (f"`x{each.call}.{copy}()`" if each.call[0] == "[" else f"`x.{each.call}`" for each in reductions)
     return " and ".join(list(dict.fromkeys(written))[:_MOST_CALLS])

@@ -31,7 +31,15 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.memory.device_memory import trains
-from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory, place_of
+from gpuprof.rules.memory.saved_memory import (
+    HIGH_SHARE,
+    LEAST_MIB,
+    MEDIUM_SHARE,
+    MIB,
+    SavedMemory,
+    number_held,
+    place_of,
+)
 
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_NAMES = 3
@@ -206,7 +214,7 @@ def _holders(kept: list[KeptTensors]) -> str:
 
 def _holder(each: KeptTensors) -> str:
     of = f", which the hook `{each.hook}`{f' of `{each.hooked}`' if each.hooked else ''} fills" if each.hook else ""
-    holds = units.plural(each.tensors, "tensor") if _by_hook(each) else f"{units.plural(each.graphs, 'graph')}"
+    holds = number_held(each) if _by_hook(each) else f"{units.plural(each.graphs, 'graph')}"
     where = f" of `{each.function}()`" if each.function else ""
     return f"`{each.name}`{where} ({holds}{of})"
 

@@ -1,8 +1,9 @@
-"""The notebook itself keeps large tensors alive that this cell does not use.
+"""The notebook itself keeps large tensors or arrays alive that this cell does not use.
 
 What it finds
-    At the end of the cell, tensors of at least 5 % of the memory are held by outputs (`Out[3]`, `_`), by the frames of
-    the last traceback, or by names that neither the cell nor any function of the notebook mentions.
+    At the end of the cell, tensors and NumPy's arrays of at least 5 % of the memory are held by outputs (`Out[3]`,
+    `_`), by the frames of the last traceback, or by names that neither the cell nor any function of the notebook
+    mentions.
 
 Why it costs
     They lie beside what the cell needs. An out-of-memory error is the worst case: its traceback keeps all that the
@@ -83,7 +84,7 @@ class TensorsHeldByNotebook(Rule):
         return Finding(
             rule=self.name,
             severity=severity,
-            title=f"The notebook holds {units.size(total)} of tensors that this cell does not use",
+            title=f"The notebook holds {units.size(total)} of {_what(held)} that this cell does not use",
             explanation=f"{names}{more}: together {units.percent(total / limit)} of {place} ({units.size(limit)}).",
             evidence={
                 "held_bytes": total,
@@ -100,6 +101,11 @@ def _limit(results: Results, device: str) -> int | None:
     if device == "cpu":
         return results.context.environment.host_memory_bytes if results.context.environment else None
     return results.device(int(device.partition(":")[2] or 0)).memory_bytes
+
+
+def _what(held: list[HeldTensors]) -> str:
+    known = {"tensors": any(each.tensors > each.arrays for each in held), "arrays": any(each.arrays for each in held)}
+    return " and ".join(name for name, there in known.items() if there) or "tensors"
 
 
 def _change(held: list[HeldTensors]) -> str:

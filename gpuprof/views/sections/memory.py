@@ -90,12 +90,15 @@ def _held(results: Results) -> list[Block]:
         for row in held
     )
     note = (
-        "At the end of the cell; memory that several names share stands under the first. Kept by graphs: activations "
-        "for a backward pass that has not run."
+        "At the end of the cell, and variables of functions when the process was about largest; memory that several "
+        "names share stands under the first. Kept by graphs: activations for a backward pass that has not run."
     )
     return [
         TableBlock(
-            "What the notebook holds", ("name", "kind", "device", "bytes", "kept by graphs", "tensors", ""), rows, note
+            "What the notebook holds",
+            ("name", "kind", "device", "bytes", "kept by graphs", "tensors, arrays", ""),
+            rows,
+            note,
         )
     ]
 

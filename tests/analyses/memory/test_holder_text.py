@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.memory.holder_text import (
+    attribute_lines,
+    densified_by,
     goes_backward,
     is_combined,
     is_multiplied,
     is_refilled,
+    is_updated,
     is_used_in_parts,
     last_made,
     lines_of_methods,
@@ -116,3 +119,59 @@ def test_the_lines_of_the_last_statement_that_makes_it() -> None:
 )
 def test_what_is_the_first_factor_of_a_product(source: str, multiplied: bool) -> None:
     assert is_multiplied(source, "a") is multiplied
+
+
+@pytest.mark.parametrize(
+    ("source", "call"),
+    [
+        ("x = vec.fit_transform(texts).toarray()", "toarray"),
+        ("x = vec.fit_transform(texts)\nx = np.asarray(x.todense())", "todense"),
+        ("x = graph.to_dense()[keep]", "to_dense"),
+        ("y = table.toarray()\nx = vec.fit_transform(texts)", ""),
+        ("def f():\n    x = table.toarray()", ""),
+    ],
+)
+def test_the_call_that_makes_it_dense(source: str, call: str) -> None:
+    assert densified_by(source, "x") == call
+    assert densified_by("def f():\n    x = table.toarray()", "x", "f") == "toarray"
+
+
+@pytest.mark.parametrize(
+    ("source", "updated"),
+    [
+        ("x += 1", True),
+        ("x[rows] += 1", True),
+        ("x.add_(1)", True),
+        ("x[rows].scatter_add_(0, at, y)", True),
+        ("np.add.at(x, rows, 1)", True),
+        ("x[rows] = picture", False),
+        ("total += x.sum()", False),
+        ("x.requires_grad_(False)", False),
+        ("y.add_(x)", False),
+    ],
+)
+def test_whether_numbers_are_added_in_place(source: str, updated: bool) -> None:
+    assert is_updated(source, "x") is updated
+
+
+DATA = """class Images(Dataset):
+    def __init__(self, files):
+        self.files = files
+        self.x = torch.stack([load(each) for each in files])
+
+    def __getitem__(self, i):
+        return self.x[i]
+
+
+train = Images(files)
+def build():
+    valid = Images(files)
+"""
+
+
+def test_where_an_attribute_is_made_and_how_it_is_used() -> None:
+    assert attribute_lines(DATA, "train", "x") == (4,) and attribute_lines(DATA, "valid", "x", "build") == (4,)
+    assert attribute_lines(DATA, "train", "") == attribute_lines(DATA, "other", "x") == ()
+    assert is_used_in_parts(DATA, "train", "x") and not is_used_in_parts(DATA, "train", "files")
+    assert is_updated("self.x[i] += 1", "train", "x") and is_updated("np.add.at(self.x, i, 1)", "train", "x")
+    assert not is_updated("self.x[i] = 1", "train", "x") and not is_updated("self.y += 1", "train", "x")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from gpuprof.capture.memory.dense_arrays import LEAST_BYTES
+from gpuprof.capture.memory.dense_arrays import LEAST_CONTENT_BYTES
 from gpuprof.capture.memory.repeated_content import repeats_in
 from gpuprof.capture.memory.tensor_references import held_tensors
 
@@ -59,7 +59,7 @@ def test_rows_that_are_all_alike() -> None:
         lambda: torch.randint(0, 3, (3000, 4000)).float(),
         lambda: signal().unfold(0, 320, 1),
         lambda: torch.randn(4000).expand(5000, -1),
-        lambda: torch.randn(LEAST_BYTES // 4 + 8),
+        lambda: torch.randn(LEAST_CONTENT_BYTES // 4 + 8),
         lambda: windows(20, 1, 10_000),
         lambda: torch.nn.Parameter(windows()),
     ],

@@ -10,6 +10,7 @@ import types
 import weakref
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -35,6 +36,17 @@ def collect(net, watch, number):
 """
 
 
+ARRAYS = """
+import numpy as np
+
+def report(pred, watch):
+    p = np.eye(10)[pred]
+    watch()
+    both = (p * p).sum(0)
+    return both
+"""
+
+
 def notebook() -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(CODE, "cell", "exec"), namespace)
@@ -54,6 +66,17 @@ def test_what_a_running_function_holds_with_its_graphs() -> None:
     # each result, and the random input that its graph keeps
     assert (row.bytes, row.graph_bytes) == (20 * 64 * 512 * 4, 20 * 64 * 512 * 4)
     assert row.at_ns is not None and abs(row.at_ns - time.time_ns()) < 60 * 10**9
+
+
+def test_an_array_that_lasts_for_less_than_half_a_second() -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(ARRAYS, "cell", "exec"), namespace)
+    held = HeldTensorsList(WatchedCell(namespace, ARRAYS))
+    held.tick(GIB)
+    namespace["report"](np.random.default_rng(0).integers(0, 10, 600_000), lambda: held.tick(2 * GIB))
+    held.end()
+    (row,) = (each for each in held.facts() or () if each.name == "p in report()")
+    assert (row.kind, row.arrays, row.one_hot, row.zeros_share) == ("frame", 1, True, 0.9)
 
 
 def test_a_device_that_fills_up_counts_as_the_process(monkeypatch: pytest.MonkeyPatch) -> None:

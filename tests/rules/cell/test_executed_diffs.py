@@ -32,6 +32,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> Any:
     yield
     torch.set_float32_matmul_precision(precision)
     torch.autograd.set_detect_anomaly(anomaly)
+    torch.set_flush_denormal(False)
 
 
 def found_in(name: str, executed: ExecutedCell) -> Finding:

@@ -1,0 +1,148 @@
+"""What a name need not hold because of the numbers in it: the same ones again, zeros, or types wider than they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.memory.kept_memory import KeptTensors
+
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class NeedlessMemory:
+    """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do. `lines` (1-based) of
+    the cell that show it. `falls_bytes`: of the peak, where that is known apart from when memory grew."""
+
+    kept: KeptTensors
+    bytes: int
+    sure: bool
+    title: str
+    detail: str
+    change: str
+    lines: tuple[int, ...] = ()
+    falls_bytes: int | None = None
+
+
+def repeated(kept: KeptTensors) -> NeedlessMemory:
+    """Overlapping windows, or rows that are alike."""
+    times, name = units.count(round(kept.repeated_times)), kept.shown
+    views = "overlapping windows with `x.unfold(0, length, step)`, repeated rows with `expand`"
+    if kept.arrays == kept.tensors:
+        views = (
+            "overlapping windows with `np.lib.stride_tricks.sliding_window_view(x, length)`, repeated rows with "
+            "`np.broadcast_to`"
+        )
+    return NeedlessMemory(
+        kept,
+        kept.repeated_bytes,
+        kept.in_parts,
+        f"`{name}` stores each value {times} times: {units.size(kept.repeated_bytes)} are duplicates",
+        f"Lines of `{name}` are the lines before them, moved on or unchanged: overlapping windows or repeated rows, "
+        "written out.",
+        f"Make `{name}` a view that copies nothing: {views}. Each batch then copies only its own part; or cut it in "
+        "the data set’s `__getitem__`.",
+    )
+
+
+def zeros(kept: KeptTensors) -> NeedlessMemory:
+    """One-hot rows, or few other numbers among zeros."""
+    needless = kept.zeros_bytes + (kept.alike.needless_bytes if kept.alike else 0)
+    names, hold = _names(kept), "hold" if kept.alike else "holds"
+    detail = "The other numbers are spread over its rows."
+    if kept.one_hot:
+        detail = "Each line of it has a single 1, which says no more than the index of a class."
+    return NeedlessMemory(
+        kept,
+        needless,
+        kept.one_hot or kept.in_parts or kept.multiplied,
+        f"{names} {hold} {units.size(round(needless / kept.zeros_share))}, of which {units.percent(kept.zeros_share)} "
+        "are zeros",
+        detail.replace("of it", "of them").replace("its", "their") if kept.alike else detail,
+        _class_numbers(kept, names) if kept.one_hot else _sparse(kept, names),
+        _alike_lines(kept),
+        kept.making_bytes,
+    )
+
+
+def _class_numbers(kept: KeptTensors, names: str) -> str:
+    if kept.arrays == kept.tensors:
+        return (
+            f"Keep the class numbers instead of {names}: compare them (`pred == truth`), and count pairs of classes "
+            "with `np.bincount(truth * k + pred, minlength=k * k)`, class numbers as `int64`. Where one-hot rows are "
+            "needed, make them for each batch only, as `bool` or `uint8`: `np.eye(k, dtype=bool)[y[idx]]`."
+        )
+    taken = "`cross_entropy` takes them, also with `label_smoothing`. "
+    if kept.multiplied:
+        taken = "A product with one-hot rows takes rows of the other factor: `w[y]` instead of `one_hot @ w`. "
+    return (
+        f"Keep the class indices instead of {names}. {taken}Where one-hot rows are needed, make the rows of each batch "
+        "only, in the loop or in the data set’s `__getitem__`: `F.one_hot(y[idx], classes)`."
+    )
+
+
+def _sparse(kept: KeptTensors, names: str) -> str:
+    each_batch = "make the rows of each batch only, in the loop or in the data set’s `__getitem__`"
+    if kept.densified:
+        rows = f"`x[idx].{kept.densified}()`"
+        if kept.densified == "to_dense":
+            rows = "`x.index_select(0, idx).to_dense()`"
+        return (
+            f"Keep {names} sparse: leave out `.{kept.densified}()` at {_at(kept.made)}, and make only the rows of each "
+            f"batch dense, in the loop or in the data set’s `__getitem__`: {rows}."
+        )
+    if kept.arrays == kept.tensors:
+        return (
+            f"Make {names} a sparse matrix (`scipy.sparse.csr_matrix`), and make only the rows of each batch dense "
+            f"(`x[idx].toarray()`); or {each_batch}."
+        )
+    return (
+        f"Make {names} a sparse tensor (`x.to_sparse_csr()`, which matrix products take as the first factor), or "
+        f"{each_batch}."
+    )
+
+
+def narrow(kept: KeptTensors) -> NeedlessMemory:
+    """Numbers that a smaller type holds exactly."""
+    needless = kept.wide_bytes - kept.narrow_bytes
+    wide = kept.wide_bytes + (kept.alike.bytes if kept.alike else 0)
+    saved = needless + (kept.alike.needless_bytes if kept.alike else 0)
+    names, hold = _names(kept), "hold" if kept.alike else "holds"
+    small, large = kept.narrow_type, kept.wide_type
+    store, back = f"`x.to(torch.{small})`", f"`x[idx].to(torch.{large})`"
+    if kept.arrays == kept.tensors:
+        store, back = f"`x.astype(np.{small})`", f"`x[idx].astype(np.{large})`"
+    later = f", and convert each batch where it is used: {back}."
+    if kept.function and not kept.in_parts:
+        later = "."
+    elif large == "int64":
+        later += " Indexing, `gather` and the targets of `cross_entropy` want `int64`."
+    return NeedlessMemory(
+        kept,
+        saved,
+        kept.in_parts,
+        f"{names} {hold} {units.size(wide)} of `{large}` that fits `{small}`",
+        f"Every number looked at, a sample, is exactly a number of `{small}`, which takes {units.size(wide - saved)} "
+        f"instead of {units.size(wide)}.",
+        f"Make {names} `{small}` at {_at(_lines(kept))} ({store} of each part, or the `dtype` argument of "
+        f"the call){later}",
+        _alike_lines(kept),
+    )
+
+
+def _names(kept: KeptTensors) -> str:
+    return " and ".join(f"`{name}`" for name in (kept.shown, *(kept.alike.names if kept.alike else ()))[:_MOST_NAMES])
+
+
+def _lines(kept: KeptTensors) -> tuple[int, ...]:
+    return tuple(sorted({*(kept.lines or kept.made), *_alike_lines(kept)}))
+
+
+def _alike_lines(kept: KeptTensors) -> tuple[int, ...]:
+    return kept.alike.lines if kept.alike else ()
+
+
+def _at(lines: tuple[int, ...]) -> str:
+    numbers = ", ".join(map(str, lines[:_MOST_NAMES]))
+    return f"line {numbers}" if len(lines) == 1 else f"lines {numbers}"

@@ -1,0 +1,157 @@
+"""Arrays of one-hot rows, of zeros and of numbers in too wide types: the words, and what is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Cell, Window
+from gpuprof.model.memory import HeldTensors
+from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.registry import rule
+from tests.rules.memory.memory_runs import gib, run
+from tests.rules.memory.test_held_beyond_need import plain
+
+# MiB, ten readings a second: it holds 3 GiB from the middle on
+LEVELS = [1024.0] * 8 + [4096.0] * 8
+DENSE = {"zeros_bytes": gib(2.9), "zeros_share": 0.9667}
+PIXELS = {"wide_type": "float32", "wide_bytes": gib(3), "narrow_type": "uint8", "narrow_bytes": gib(0.75)}
+
+
+def held(name: str, **facts: Any) -> HeldTensors:
+    """One array of 3 GiB."""
+    figures: dict[str, Any] = {"kind": "global", "device": "cpu", "bytes": gib(3), "tensors": 1, "arrays": 1}
+    return HeldTensors(name=name, **(figures | {"graph_bytes": 0, "shape": (9, 9)} | facts))
+
+
+def check(source: str, *rows: HeldTensors, levels: list[float] = LEVELS) -> Any:
+    builder = run(held=rows, cell=Cell(source=source))
+    builder.context(window=Window(cell_start_ns=0, cell_end_ns=10_000_000_000))
+    for number, level in enumerate(levels):
+        builder.host_sample(200_000 + number * 100_000, resident_bytes=int(level * (1 << 20)))
+    return rule("held_beyond_need").check(Results(builder.build()))
+
+
+def found(source: str, *rows: HeldTensors) -> Finding:
+    answer = check(source, *rows)
+    assert isinstance(answer, Finding)
+    return answer
+
+
+USED = "for idx in batches:\n    fit(x[idx])"
+
+
+def test_a_sparse_matrix_that_is_made_dense() -> None:
+    finding = found("x = vec.fit_transform(texts).toarray()\n" + USED, held("x", **DENSE))
+    assert plain(finding.title) == "`x` holds 3.00 GiB, of which 97 % are zeros"
+    assert finding.severity is Severity.HIGH and finding.where.lines == (1,)
+    assert "Keep `x` sparse: leave out `.toarray()` at line 1" in finding.change
+    assert "`x[idx].toarray()`" in finding.change
+    other = found("x = table()\n" + USED, held("x", **DENSE)).change
+    assert "Make `x` a sparse matrix (`scipy.sparse.csr_matrix`)" in other
+    torches = found("x = graph.to_dense()\n" + USED, held("x", arrays=0, **DENSE)).change
+    assert "`x.index_select(0, idx).to_dense()`" in torches
+
+
+REPORT = "def report(pred, truth):\n    p = np.eye(k)[pred]\n    t = np.eye(k)[truth]\n    return (p * t).sum(0)\n"
+
+
+def test_one_hot_tables_of_a_function_are_one_finding() -> None:
+    half = DENSE | {"bytes": gib(1.5), "zeros_bytes": gib(1.35), "zeros_share": 0.9, "one_hot": True, "kind": "frame"}
+    finding = found(REPORT, held("p in report()", **half), held("t in report()", **half))
+    assert plain(finding.title) == "`p` and `t` hold 3.00 GiB, of which 90 % are zeros"
+    assert finding.where.lines == (2, 3) and finding.evidence["needless_bytes"] == 2 * gib(1.35)
+    assert finding.evidence["names"] == "p, t"
+    assert "Each line of them has a single 1" in finding.explanation
+    assert "np.bincount(truth * k + pred, minlength=k * k)" in finding.change
+    apart = found(REPORT, held("p in report()", **half), held("t", **(half | {"kind": "global"})))
+    assert apart.title.startswith("`p` holds")
+
+
+def test_numbers_that_a_smaller_type_holds() -> None:
+    finding = found("x = load()\n" + USED, held("x", **PIXELS))
+    assert plain(finding.title) == "`x` holds 3.00 GiB of `float32` that fits `uint8`"
+    assert finding.severity is Severity.HIGH and finding.where.lines == (1,)
+    assert finding.evidence["needless_bytes"] == finding.evidence["saved_bytes"] == gib(2.25)
+    assert "Every number looked at, a sample, is exactly a number of `uint8`, which takes 768 MiB instead of" in plain(
+        finding.explanation
+    )
+    assert (
+        "Make `x` `uint8` at line 1 (`x.astype(np.uint8)` of each part" in finding.change
+        and "`x[idx].astype(np.float32)`" in finding.change
+    )
+    tensor = found("x = load()\n" + USED, held("x", arrays=0, **(PIXELS | {"wide_type": "int64"}))).change
+    assert "`x.to(torch.uint8)`" in tensor and "the targets of `cross_entropy` want `int64`" in tensor
+
+
+def test_the_parts_of_a_data_set_are_one_finding() -> None:
+    part = {"bytes": gib(1.5), "wide_bytes": gib(1.5), "narrow_bytes": gib(0.375)}
+    source = "train = load(1)\nvalid = load(2)\nfor idx in batches:\n    fit(train[idx], valid[idx])"
+    finding = found(source, held("train", **(PIXELS | part)), held("valid", **(PIXELS | part)))
+    assert plain(finding.title) == "`train` and `valid` hold 3.00 GiB of `float32` that fits `uint8`"
+    assert finding.where.lines == (1, 2) and finding.evidence["needless_bytes"] == gib(2.25)
+
+
+DATA = """class Images:
+    def __init__(self):
+        self.x = load()
+
+    def __getitem__(self, i):
+        return self.x[i]
+
+
+train = Images()
+valid = Images()
+"""
+
+
+def test_an_attribute_of_a_data_set_is_named_with_its_line() -> None:
+    finding = found(DATA, held("train", attribute="x", **PIXELS))
+    assert plain(finding.title) == "`train.x` holds 3.00 GiB of `float32` that fits `uint8`"
+    assert finding.severity is Severity.HIGH and finding.where.lines == (3, 9)
+    half = PIXELS | {"bytes": gib(1.5), "wide_bytes": gib(1.5), "narrow_bytes": gib(0.375), "attribute": "x"}
+    assert found(DATA, held("train", **half), held("valid", **half)).title.startswith("`train.x` and `valid.x` hold")
+
+
+def test_what_is_used_whole_may_need_the_type() -> None:
+    assert found("x = load()\nfit(x)", held("x", **PIXELS)).severity is Severity.LOW
+    inside = "def build():\n    x = load()\n    return f(x)\n"
+    finding = found(inside, held("x in build()", kind="frame", **PIXELS))
+    assert finding.severity is Severity.LOW and finding.where.lines == (2,) and "each batch" not in finding.change
+
+
+def test_what_is_sure_goes_before_what_is_more() -> None:
+    source = "whole = load()\nx = load()\n" + USED
+    less = PIXELS | {"wide_bytes": gib(2), "narrow_bytes": gib(0.5), "narrow_type": "int8"}
+    finding = found(source, held("whole", **PIXELS), held("x", **less))
+    assert finding.title.startswith("`x` holds") and finding.severity > Severity.LOW
+
+
+@pytest.mark.parametrize(
+    ("source", "facts"),
+    [
+        # filled before
+        (USED, {}),
+        # numbers are added up in it
+        ("x = load()\nx[i] += 1\n" + USED, {}),
+        # less than a tenth of the peak
+        ("x = load()\n" + USED, {"wide_bytes": gib(0.4), "narrow_bytes": gib(0.1)}),
+        # a model's
+        ("x = load()\n" + USED, {"kind": "module"}),
+    ],
+)
+def test_types_that_are_left_alone(source: str, facts: dict[str, Any]) -> None:
+    assert check(source, held("x", **(PIXELS | facts))) is None
+
+
+def test_views_and_lists_of_arrays() -> None:
+    source = "x = []\nfor y in loader:\n    x.append(f(y))\n"
+    views = found(source, held("x", tensors=40, arrays=40, unseen_bytes=gib(2.8)))
+    assert "`x` holds 40 arrays over 3.00 GiB of storage" in plain(views.explanation)
+    assert "`x[:, 0].copy()` instead of `x[:, 0]`" in views.change
+    both = found(source, held("x", tensors=40, arrays=10, unseen_bytes=gib(2.8)))
+    assert "`x` holds 30 tensors and 10 arrays over" in both.explanation and "`.clone()`" not in both.change
+    rows = held("x", repeated_bytes=gib(2.7), repeated_times=10.0)
+    assert "np.lib.stride_tricks.sliding_window_view" in found("x = load()\n" + USED, rows).change
