@@ -60,6 +60,7 @@ def _torch_settings() -> list[Setting]:
         (_determinism, lambda mode: torch.use_deterministic_algorithms(mode[0], warn_only=mode[1])),
         (_anomaly, lambda mode: torch.autograd.set_detect_anomaly(mode[0], mode[1])),
         (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+        (_flushes_denormals, torch.set_flush_denormal),
         (backends.cuda.flash_sdp_enabled, backends.cuda.enable_flash_sdp),
         (backends.cuda.mem_efficient_sdp_enabled, backends.cuda.enable_mem_efficient_sdp),
         (backends.cuda.math_sdp_enabled, backends.cuda.enable_math_sdp),
@@ -97,6 +98,11 @@ def _anomaly() -> tuple[bool, bool]:
     import torch
 
     return torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+
+
+def _flushes_denormals() -> bool:
+    """Of this thread's arithmetic: torch has no function that tells."""
+    return bool(np.float32(1e-39) * np.float32(1) == 0)
 
 
 def _set_environment(values: dict[str, str]) -> None:

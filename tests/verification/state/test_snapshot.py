@@ -210,11 +210,13 @@ def test_random_numbers_and_switches_of_the_process_are_put_back() -> None:
         torch.set_float32_matmul_precision("high")
         torch.set_grad_enabled(False)
         torch.autograd.set_detect_anomaly(True, check_nan=False)
+        torch.set_flush_denormal(True)
         os.environ["GPUPROF_TEST_SNAPSHOT"] = "1"
     assert drawn[0] == drawn[1]
     before.finish()
     assert torch.get_float32_matmul_precision() == "highest" and torch.is_grad_enabled()
     assert not torch.is_anomaly_enabled() and "GPUPROF_TEST_SNAPSHOT" not in os.environ
+    assert (torch.full((5,), 1e-39) * 1).any()
 
 
 def test_a_graph_of_before_can_still_be_used() -> None:
