@@ -62,6 +62,7 @@ def _device_basics() -> Iterator[Item]:
     yield Item("memory_parts", limit_s=60)
     yield Item("close_look", limit_s=60)
     yield Item("look_elsewhere", limit_s=60)
+    yield Item("needless_work", least_s=30, limit_s=120)
     yield Item("launch_constants", least_s=20, limit_s=90)
     yield Item("copy_constants", least_s=20, limit_s=90)
     yield Item("compute_constants", least_s=20, limit_s=90)
