@@ -36,6 +36,8 @@ from gpuprof.rules.saving.scope import graded, worst
 
 _DATA = ("numpy.", "pandas.", "scipy.", "sklearn.", "torch.Tensor", "torch.nn.", "builtins.")
 _AT_WORST = 0.7
+# more is not kept lightly
+_MOST_KEPT_BYTES = 2 << 30
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ def _for_a_reason(results: Results, value: RemadeValue) -> bool:
     cell = results.context.cell
     if cell is not None and not results.context.optimizers and times_its_calls(cell.source):
         return True
+    if value.contents * value.bytes > _MOST_KEPT_BYTES:
+        return True
     # the time on the host is not the device's
     return results.get(DeviceActivity).primary is not None or not _is_of_data(results, value)
 
@@ -120,9 +124,9 @@ def _change(value: RemadeValue, text: str) -> str:
     if value.contents == 1:
         return f"Compute {text} once, before the loop that repeats it, and pass it on."
     return (
-        f"Compute {text} once for each of the inputs and keep the results: in a dict by what they depend on, or with "
-        "`functools.cache`. If a loop outside goes over settings that it does not depend on, compute it before that "
-        "loop."
+        f"Compute {text} once for each of the inputs and keep the results ({units.size(value.contents * value.bytes)}): "
+        "in a dict by what they depend on, or with `functools.cache`. If a loop outside goes over settings that it does "
+        "not depend on, compute it before that loop."
     )
 
 

@@ -1,0 +1,61 @@
+"""A statement that makes the same value again: how certain it is, and what it advises."""
+
+import dataclasses
+
+import msgspec
+import pytest
+
+from gpuprof.analyses.basics.result import Results
+from gpuprof.model.operands import MadeValue, Operand, Operands
+from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.registry import rule
+from tests.rules.cases.needless.value_made_again import SOURCE, trials, value
+from tests.support.trace_builder import CELL_FILE
+
+
+def found(*values: MadeValue, source: str = SOURCE, **context: object) -> Finding:
+    trace = trials(40, *values, source=source)
+    trace = dataclasses.replace(trace, context=msgspec.structs.replace(trace.context, **context))
+    answer = rule("value_made_again").check(Results(trace))
+    assert isinstance(answer, Finding)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "severity"),
+    [
+        ("np.stack(table)", None, Severity.HIGH),
+        ("env.reset()", None, Severity.LOW),
+        ("env.reset()", "__main__.Simulation", Severity.LOW),
+        ("scaler.fit_transform(table)", "sklearn.preprocessing._data.StandardScaler", Severity.HIGH),
+        ("table.groupby(key).mean()", "pandas.core.frame.DataFrame", Severity.HIGH),
+    ],
+)
+def test_a_method_of_an_object_that_may_keep_a_state_is_not_sure(
+    call: str, kind: str | None, severity: Severity
+) -> None:
+    name = call.partition(".")[0]
+    seen = Operand(file=CELL_FILE, first=1, last=3, name=name, kind=kind or "", looks=9)
+    operands = Operands(looks=9, seen=(seen,) if kind else ())
+    assert found(source=SOURCE.replace("features(table)", call), operands=operands).severity is severity
+
+
+def test_what_the_notebook_imports_is_no_such_object() -> None:
+    source = "import signal_tools as tools\n" + SOURCE.replace("features(table)", "tools.spectrum(table)")
+    assert found(value(first=2), source=source).severity > Severity.LOW
+
+
+def test_a_cell_that_times_its_calls_repeats_them_on_purpose() -> None:
+    timing = "for _ in range(9):\n    began = perf_counter()\n    call()\n    print(perf_counter() - began)\n"
+    assert found(source=SOURCE + timing).severity is Severity.LOW
+
+
+def test_several_contents_are_kept_by_what_they_depend_on() -> None:
+    finding = found(value(contents=4))
+    assert "with 4 different contents" in finding.explanation
+    assert "keep the results (312 KiB): in a dict" in finding.change
+
+
+def test_what_takes_much_memory_is_not_kept_lightly() -> None:
+    assert found(value(contents=4, bytes=600 << 20)).severity is Severity.LOW
+    assert found(value(contents=4, bytes=100 << 20)).severity > Severity.LOW
