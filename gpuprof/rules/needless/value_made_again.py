@@ -123,10 +123,11 @@ def _is_of_data(results: Results, value: RemadeValue) -> bool:
 def _change(value: RemadeValue, text: str) -> str:
     if value.contents == 1:
         return f"Compute {text} once, before the loop that repeats it, and pass it on."
+    kept = units.size(value.contents * value.bytes)
     return (
-        f"Compute {text} once for each of the inputs and keep the results ({units.size(value.contents * value.bytes)}): "
-        "in a dict by what they depend on, or with `functools.cache`. If a loop outside goes over settings that it does "
-        "not depend on, compute it before that loop."
+        f"Compute {text} once for each of the inputs and keep the results ({kept}): in a dict by what they depend on, "
+        "or with `functools.cache`. If a loop outside goes over settings that it does not depend on, compute it before "
+        "that loop."
     )
 
 
