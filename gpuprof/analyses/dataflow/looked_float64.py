@@ -25,13 +25,15 @@ _WEIGHTED = ("mm", "addmm", "linear", "matmul", "bmm", "baddbmm", "conv", "lstm"
 @dataclass(frozen=True, eq=False)
 class LookedFloat64(Result):
     """`rows` of `looked_operators` that read or make a float64 tensor of LEAST_ELEMENTS numbers or more, `share` of the
-    operators' time, 0..1; `weights_share`: of those among them that multiply with float64 parameters. `places`: rows of
-    the looked places, those of most time first. `solvers`: something solves, factorizes or inverts; `chosen`: the
-    notebook sets double precision as the default."""
+    operators' time, 0..1; `weights_share`: of those among them that multiply with float64 parameters. `widened`: places
+    of those that read a float64 tensor and a float32 one, and make float64 of both: nobody asks for that. `places`:
+    rows of the looked places, those of most time first. `solvers`: something solves, factorizes or inverts; `chosen`:
+    the notebook sets double precision as the default."""
 
     rows: Array
     share: float
     weights_share: float
+    widened: tuple[int, ...]
     places: tuple[int, ...]
     solvers: bool
     chosen: bool
@@ -58,10 +60,20 @@ class LookedFloat64(Result):
             rows=rows,
             share=float(spent[rows].sum()) / total,
             weights_share=float(spent[weighted].sum()) / total,
+            widened=_widened(trace, graph, large),
             places=tuple(each for each in places if each >= 0),
             solvers=any(name.startswith(_SOLVERS) for name in names),
             chosen=any(_DEFAULT.search(text) for _, text in notebook_sources(trace)),
         )
+
+
+def _widened(trace: Trace, graph: ValueGraph, double: Array) -> tuple[int, ...]:
+    operators, values = graph.operators, graph.values
+    single = np.array([*(name == "float32" for name in trace.names), False], bool)[values["dtype"]]
+    single &= values["elements"] >= LEAST_ELEMENTS
+    both = _touching(len(operators), (graph.reads,), single) & _touching(len(operators), (graph.reads,), double)
+    rows = np.flatnonzero(both & _touching(len(operators), (graph.results,), double) & ~graph.view)
+    return tuple(sorted({int(each) for each in operators["place"][rows]} - {-1}))
 
 
 def _touching(operators: int, sides: tuple[Table, ...], chosen: Array) -> Array:

@@ -37,7 +37,7 @@ _FEWEST_STEPS = 4
 _SOME_STEPS = 8
 _MANY_EVENTS = 60_000
 # the fewest are enough where they last so long
-_LONG_NS = 4 * NS_PER_S
+_LONG_NS = 2 * NS_PER_S
 # steps so short that more than the usual number is recorded
 _EVENTS_OF_SHORT_STEPS = 25_000
 # where steps are known: after the second one their length is

@@ -3,9 +3,10 @@
 What it finds
     On a device that is the bottleneck: kernels on fp64 data that take at least 2 % of its kernel time. Without a
     device: operators on tensors of double with a thousand numbers or more that take at least 10 % of the steps' time,
-    by the recorded types (`%%gpuprofile --shapes`), or by those of the close look where the weights of a model are
-    fp64. Where the steps solve, factorize or invert matrices in double precision on the CPU, or the notebook sets it as
-    the default, it is taken to be meant. A sum or mean that is kept in double is a single number, and no fault.
+    by the recorded types (`%%gpuprofile --shapes`). The types of the close look count where the weights of a model are
+    fp64, and where fp32 numbers become fp64 since they meet some, and nothing in the cell asks for fp64. Where the
+    steps solve, factorize or invert matrices in double precision on the CPU, or the notebook sets it as the default, it
+    is taken to be meant. A sum or mean that is kept in double is a single number, and no fault.
 
 Why it costs
     fp64 moves twice the bytes of fp32 and has no tensor cores in most libraries. Arithmetic is half as fast on a CPU

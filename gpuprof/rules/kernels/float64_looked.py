@@ -23,13 +23,16 @@ _MOST_LINES = 3
 
 
 def judge_look(rule: str, results: Results, least_share: float, high_share: float) -> tuple[bool, Finding | None]:
-    """Whether the look shows enough to judge, and what it shows of a model whose weights are fp64."""
+    """Whether the look shows enough to judge, and what it shows of a model whose weights are fp64, or of fp32 numbers
+    that become fp64 since they meet some."""
     if without_look(rule, results) is not None:
         return False, None
     found = results.get(LookedFloat64)
-    if found.solvers or found.weights_share < least_share or not len(found.rows):
-        return True, None
     entries = results.get(Float64Lines)
+    # what asks for double precision means it
+    widened = found.widened if not entries.asked and found.share >= least_share else ()
+    if found.solvers or not len(found.rows) or not (found.weights_share >= least_share or widened):
+        return True, None
     lines = tuple(sorted({*entries.asked, *entries.from_numpy}))
     where = line_words(results.get(LookedLines).line(found.places[0])) if found.places else "a library"
     finding = Finding(
@@ -38,14 +41,15 @@ def judge_look(rule: str, results: Results, least_share: float, high_share: floa
         title=f"{units.percent(found.share)} of the operators’ time is double precision",
         explanation=(
             f"In the close look, operators on fp64 tensors take {units.percent(found.share)} of the operators’ time, "
-            f"most of it at {where}; weights of the model are fp64."
+            f"most of it at {where}; {_why(results, found, least_share)}."
         ),
         evidence={
             "float64_share": round(found.share, 4),
             "float64_weights_share": round(found.weights_share, 4),
+            "widened_lines": len(widened),
             "operators": len(found.rows),
         },
-        where=Where(lines=lines or cell_lines(results, found.places[:_MOST_LINES])),
+        where=Where(lines=lines or cell_lines(results, (*found.places[:_MOST_LINES], *widened[:_MOST_LINES]))),
         change=(
             'Keep model and data in fp32: `torch.from_numpy(a).float()` or `a.astype("float32")` for data, and no '
             "`.double()` for the model. Keep fp64 for what needs it, such as long sums."
@@ -55,3 +59,11 @@ def judge_look(rule: str, results: Results, least_share: float, high_share: floa
     judged = valued(results, finding, _SAVED * found.share, [found.rows], among, part=_SAVED)
     # a default that is set is a decision
     return True, replace(judged, severity=Severity.LOW) if found.chosen else judged
+
+
+def _why(results: Results, found: LookedFloat64, least_share: float) -> str:
+    if found.weights_share >= least_share:
+        return "weights of the model are fp64"
+    return (
+        f"at {line_words(results.get(LookedLines).line(found.widened[0]))} fp32 numbers meet fp64 ones and become fp64"
+    )

@@ -135,3 +135,37 @@ def test_a_model_in_single_precision_is_none() -> None:
 def test_nor_one_beside_a_solver_and_a_default_that_is_set_is_a_decision() -> None:
     assert check(looked("float64", solver=True)) is None
     assert found(looked("float64", source="torch.set_default_dtype(torch.float64)")).severity is Severity.LOW
+
+
+def met(other: str = "float32", *, source: str = "", widen: str = "aten::mul") -> Trace:
+    """No model: of 100 µs of operators 60 on fp64 numbers, 40 where they meet others of a thousand."""
+    builder = TraceBuilder().context(cell=Cell(source=f"for t in times:\n    u = wave(u)\n{source}\n"))
+    for at in range(0, 10_000, 1000):
+        builder.step(at, 1000).line(2, at).operator("aten::add", at, 600).operator("aten::mul", at + 600, 400)
+    look = LookBuilder(builder).tensor("sponge", shape=(64, 64), dtype=other)
+    for each in range(3):
+        u = f"u{each}"
+        look.tensor(u, content=each + 1, shape=(64, 64), dtype="float64")
+        look.operator("aten::add", 60, reads=u, makes="v", shape=(64, 64), dtype="float64", line=2, iteration=each)
+        look.operator(widen, 40, reads="v sponge", makes="w", shape=(64, 64), dtype="float64", line=3, iteration=each)
+    return look.build()
+
+
+def test_single_precision_that_becomes_double_is_nobodys_wish() -> None:
+    finding = found(met())
+    assert finding.severity > Severity.LOW and finding.evidence["widened_lines"] == 1
+    assert "at line 3 fp32 numbers meet fp64 ones and become fp64" in finding.explanation
+    assert {2, 3} <= set(finding.where.lines)
+
+
+@pytest.mark.parametrize(
+    ("other", "source"),
+    [
+        ("float64", ""),
+        ("int64", ""),
+        ("float32", "a = x.double()"),
+        ("float32", "a = torch.zeros(9, dtype=torch.float64)"),
+    ],
+)
+def test_what_asks_for_double_precision_means_it(other: str, source: str) -> None:
+    assert check(met(other, source=source)) is None
