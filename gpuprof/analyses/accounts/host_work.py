@@ -28,8 +28,11 @@ from gpuprof.model.trace import Trace
 _LEAST_SHARE = 0.01
 _NAMED_SHARE = 0.1
 _ENOUGH = 5
-# torch's own Python that is not computing: it writes files, or hands out samples
-_NOT_COMPUTING = ("torch.serialization.", "torch.utils.data.", "torch.utils.tensorboard.")
+# torch's own Python that is not computing: it writes files or texts, or hands out samples
+_NOT_COMPUTING = (
+    *("torch.serialization.", "torch.utils.data.", "torch.utils.tensorboard.", "torch._tensor_str."),
+    *("torch._tensor.Tensor.__format__", "torch._tensor.Tensor.__repr__"),
+)
 # `torch.FloatTensor`
 _TENSOR_TYPE = "torch.tensortype"
 _MAKES_TENSORS = (".tensor", ".as_tensor", ".from_numpy")

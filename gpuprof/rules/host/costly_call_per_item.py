@@ -2,14 +2,15 @@
 
 What it finds
     Lines that take 10% of the cell or more, in a loop or for each sample of a DataLoader, whose time goes to one of:
-    pandas taking single items, regular expressions that are compiled, `copy.deepcopy`, files that are written, figures
-    that are drawn, calls with one and the same large object of a library (a graph, a search tree, a fitted model) in
-    nested loops, calls that compute the same in each iteration, as nothing that they read depends on the loop, and
-    functions that are given one item of 32 or more at a time, though they take arrays: a point of a scatter plot, a
-    row to predict, a row to average. Known by samples of the stack over the whole cell, by the text, and by the lengths
-    of what loops go over. What runs once is left alone, except what is slow at any time: `torch.tensor` of a list of
-    arrays, and calls that do far more than is used of them, such as a whole sort for the first few, `np.random.choice`
-    that shuffles everything for a small draw, a direct convolution with a long kernel, an inverse that is multiplied.
+    pandas taking single items, regular expressions that are compiled, `copy.deepcopy`, files that are written, whole
+    tensors that are formatted as text, figures that are drawn, calls with one and the same large object of a library (a
+    graph, a search tree, a fitted model) in nested loops, calls that compute the same in each iteration, as nothing
+    that they read depends on the loop, and functions that are given one item of 32 or more at a time, though they take
+    arrays: a point of a scatter plot, a row to predict, a row to average. Known by samples of the stack over the whole
+    cell, by the text, and by the lengths of what loops go over. What runs once is left alone, except what is slow at
+    any time: `torch.tensor` of a list of arrays, and calls that do far more than is used of them, such as a whole sort
+    for the first few, `np.random.choice` that shuffles everything for a small draw, a direct convolution with a long
+    kernel, an inverse that is multiplied.
 
 Why it costs
     Such a call takes 10 µs to 100 ms, whatever small part of it is used, and if nobody reads its result.
@@ -53,6 +54,7 @@ _TITLES = {
     Family.PATTERN: "Regular expressions are compiled {often}",
     Family.CLONE: "`copy.deepcopy` copies objects {often}",
     Family.WRITE: "`{call}` writes files repeatedly",
+    Family.TEXT: "Whole tensors or tables are formatted as text {often}",
     Family.PLOT: "Figures are drawn repeatedly",
     Family.LAST: "`{call}` runs repeatedly, but only its last result is used",
     Family.AGAIN: "`{call}` computes the same again in each iteration",
@@ -68,6 +70,8 @@ _CHANGES = {
     Family.CLONE: "Copy only what changes, by hand (`[row[:] for row in rows]`, `copy.copy`), or change the object, "
     "use it and undo the change.",
     Family.WRITE: "Write every so many iterations, and once after the loop.",
+    Family.TEXT: "Format only what somebody reads: pass the value itself to the logger (`log.debug('loss %s', x)`), "
+    "which formats it only if the message is shown, and print a few numbers (`x.mean()`, `x.shape`).",
     Family.PLOT: "Draw every so many iterations or after the loop; keep the figure and change its data (`set_data`, "
     "`set_offsets`) instead of making it anew.",
     Family.LAST: "Compute it after the loop, or in the last iteration alone; to watch it, every so many iterations.",

@@ -52,6 +52,7 @@ _WRITES = (
     *("pandas.io.formats.csvs.", "pandas.io.pickle.to_pickle", "pandas.io.parquet.to_parquet"),
 )
 _READS_FILES = "pandas.io."
+_TEXTS = ("torch._tensor_str.", "numpy._core.arrayprint.", "numpy.core.arrayprint.", "pandas.io.formats.format.")
 _DRAWINGS = ("matplotlib.", "seaborn.", "plotly.", "bokeh.")
 # their objects are values that change, or tools: what is the same in all looks says nothing
 _ACTS = ("step", "reset", "update", "write", "append", "add_scalar")
@@ -84,6 +85,7 @@ class Family(Enum):
     PATTERN = "pattern"
     CLONE = "clone"
     WRITE = "write"
+    TEXT = "text"
     PLOT = "plot"
     SAME = "same"
     LAST = "last"
@@ -334,6 +336,8 @@ def _by_library(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operan
         return Operation(Family.CLONE, "copy.deepcopy")
     if line.phase is Phase.PLOTTING or line.below_share(*_DRAWINGS) >= _MOSTLY:
         return Operation(Family.PLOT, _last(line.first))
+    if line.below_share(*_TEXTS) >= _MOSTLY:
+        return Operation(Family.TEXT, _last(line.first))
     if line.below_share(*_WRITES) >= _MOSTLY:
         return Operation(Family.WRITE, _last(line.first))
     if line.below_share("pandas.") >= _MOSTLY and line.below_share(_READS_FILES) < _MOSTLY:

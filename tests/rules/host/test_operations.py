@@ -140,6 +140,7 @@ def test_a_file_that_is_compressed_costs_for_that(function: str, change: str) ->
     [
         ((library("re/__init__.py", "sub"), library("re/_compiler.py", "compile")), "Regular expressions are compiled"),
         ((library("torch/serialization.py", "save"),), "`torch.save` writes"),
+        ((library("torch/_tensor.py", "Tensor.__format__"), library("torch/_tensor_str.py", "_str")), "Whole tensors"),
         ((library("matplotlib/figure.py", "Figure.savefig"),), "Figures are drawn"),
     ],
 )
