@@ -100,7 +100,8 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     each of its lines has a single 1. `wide_bytes` are of `wide_type`, and every number of them that was looked at is
     exactly one of the smaller `narrow_type`, in which they take `narrow_bytes` (only looked for on the host; "" and 0
     where there is none). `attribute`: the one of the name's object of whose numbers these figures are, in the largest;
-    "" where it is no attribute. `shape`: of the largest tensor; None in older recordings.
+    "" where it is no attribute. `cycled_bytes`: in an `itertools.cycle`, which keeps what it hands out. `shape`: of the
+    largest tensor; None in older recordings.
     """
 
     name: str
@@ -109,6 +110,7 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     tensors: int
     arrays: int = 0
+    cycled_bytes: int = 0
     graphs: int = 0
     used: bool = False
     graph_bytes: int | None = None

@@ -46,15 +46,16 @@ class KeptTensors:
     `making_bytes`: by how much the peak falls without its zeros, and those of what is `alike`, and without the lines
     that make them; None where that is not known. `unseen_bytes`, `copies`, `copied_bytes`, `repeated_bytes`,
     `repeated_times`, `zeros_bytes`, `zeros_share`, `one_hot`, `wide_type`, `wide_bytes`, `narrow_type`, `narrow_bytes`,
-    `arrays`: as in HeldTensors. `alike`: other names whose numbers are needless in the same way. `densified`: the call
-    that makes a dense matrix of a sparse one, where a statement that makes it has one. `updated`: numbers are added to
-    it in place. `combined`: what it holds is added up as it is; `chosen`: how the text takes single items of it, where
-    it takes nothing else; `in_parts`: it is indexed, split, or given to a data set; `multiplied`: it is the first
-    factor of a matrix product; `backward`: a backward pass begins at it. `function`: of a row of kind `frame` the
-    function whose variable it is, with `meant` where it ran in a phase in which its graphs may be needed. `later`: the
-    reductions of its tensors that are all that is read of them, where that is so, and `joined_bytes` what names of the
-    joined ones hold besides. `read_once`: the one later loop that reads its items in order, where that is so, and
-    `together_bytes` what the names that it reads beside hold. `shape`: of the largest tensor.
+    `arrays`, `cycled_bytes`: as in HeldTensors. `alike`: other names whose numbers are needless in the same way.
+    `densified`: the call that makes a dense matrix of a sparse one, where a statement that makes it has one. `updated`:
+    numbers are added to it in place. `combined`: what it holds is added up as it is; `chosen`: how the text takes
+    single items of it, where it takes nothing else; `in_parts`: it is indexed, split, or given to a data set;
+    `multiplied`: it is the first factor of a matrix product; `backward`: a backward pass begins at it. `function`: of a
+    row of kind `frame` the function whose variable it is, with `meant` where it ran in a phase in which its graphs may
+    be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
+    `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop that reads its items in
+    order, where that is so, and `together_bytes` what the names that it reads beside hold. `shape`: of the largest
+    tensor.
     """
 
     name: str
@@ -84,6 +85,7 @@ class KeptTensors:
     narrow_bytes: int = 0
     attribute: str = ""
     arrays: int = 0
+    cycled_bytes: int = 0
     alike: AlikeNames | None = None
     densified: str = ""
     updated: bool = False
@@ -174,7 +176,14 @@ def memory_of(trace: Trace, results: Results, device: str, kept: Sequence[KeptTe
 
 
 def _matters(row: HeldTensors) -> bool:
-    more = row.unseen_bytes or row.copies > 1 or row.repeated_bytes or row.zeros_bytes or row.narrow_bytes
+    more = (
+        row.unseen_bytes
+        or row.copies > 1
+        or row.repeated_bytes
+        or row.zeros_bytes
+        or row.narrow_bytes
+        or row.cycled_bytes
+    )
     return bool(row.graph_bytes or row.graphs or row.hook or more)
 
 
@@ -285,6 +294,7 @@ def _kept(
         narrow_bytes=row.narrow_bytes,
         attribute=row.attribute,
         arrays=row.arrays,
+        cycled_bytes=row.cycled_bytes,
         densified=holder_text.densified_by(source, name, function),
         updated=any(holder_text.is_updated(each, name, row.attribute) for each in texts),
         combined=any(holder_text.is_combined(each, name) for each in texts),

@@ -19,7 +19,7 @@ class HeldPart:
 
     def __init__(self) -> None:
         self.storages: list[tuple[Key, int]] = []
-        self._tensors = self._arrays = self._graphs = 0
+        self._tensors = self._arrays = self._graphs = self._cycled_bytes = 0
         self._shapes: Shapes = Counter()
         self._repeats = RepeatedNumbers(0, 1.0)
         self._zeros = ZeroNumbers(0, 0.0, False)
@@ -29,14 +29,15 @@ class HeldPart:
         self._needless = (0, "")
         self._largest: tuple[int, tuple[int, ...]] = (0, ())
 
-    def add(self, value: Any, fresh: list[tuple[Key, int]], *, graph: bool) -> None:
-        """A tensor or array, and those of its storages that no name had yet."""
+    def add(self, value: Any, fresh: list[tuple[Key, int]], *, graph: bool, cycled: bool = False) -> None:
+        """A tensor or array, and those of its storages that no name had yet. `cycled`: `itertools.cycle` keeps it."""
         import torch
 
         self.storages += fresh
         self._tensors += 1
         self._arrays += is_array(value)
         self._graphs += graph
+        self._cycled_bytes += sum(size for _, size in fresh) if cycled else 0
         self._largest = max(self._largest, (sum(size for _, size in fresh), tuple(value.shape)))
         if type(value) is torch.Tensor and not graph:
             self._shapes[shape_of(value)] += 1
@@ -65,6 +66,7 @@ class HeldPart:
             arrays=self._arrays,
             graphs=self._graphs,
             graph_bytes=0,
+            cycled_bytes=self._cycled_bytes,
             copies=number,
             copied_bytes=copied,
             repeated_bytes=self._repeats.bytes,

@@ -7,6 +7,8 @@ Looked at once, at the end of a cell, within a few milliseconds; nothing is kept
 from __future__ import annotations
 
 import contextlib
+import gc
+import itertools
 import sys
 import time
 from collections import Counter, deque
@@ -172,6 +174,8 @@ class _Walk:
     of large tensors and arrays is looked at, too."""
 
     def __init__(self, hooked: _Hooked, copies: ParameterCopies, looked_into: str) -> None:
+        # within how many `itertools.cycle` the walk is
+        self._cycles = 0
         self._looked_into = looked_into
         self._hooked = hooked
         self._copies = copies
@@ -220,7 +224,7 @@ class _Walk:
                 part = parts.get(device)
                 if part is None:
                     part = parts[device] = HeldPart()
-                part.add(each, fresh, graph=graph)
+                part.add(each, fresh, graph=graph, cycled=self._cycles > 0)
                 large = sum(size for _, size in storages) >= LEAST_CONTENT_BYTES
                 if large and not gradient and kind == self._looked_into and self._content_ns > 0:
                     began = time.thread_time_ns()
@@ -271,15 +275,21 @@ class _Walk:
         if time.thread_time_ns() > self._until_ns:
             return
         inner = _inside(value)
-        if inner is not None:
-            self._visited.add(id(value))
-            for at, each in enumerate(inner):
-                # most of a long list, with half the time that a call takes
-                if type(each) not in _PLAIN:
-                    yield from self._values(each, depth - 1)
-                    # the clock takes as long as what it measures
-                    if at % _BETWEEN_LOOKS == 0 and time.thread_time_ns() > self._until_ns:
-                        return
+        if inner is None:
+            return
+        self._visited.add(id(value))
+        cycle = type(value) is itertools.cycle
+        for at, each in enumerate(inner):
+            # most of a long list, with half the time that a call takes
+            if type(each) not in _PLAIN:
+                # what it has handed out is in a list
+                kept = cycle and type(each) is list
+                self._cycles += kept
+                yield from self._values(each, depth - 1)
+                self._cycles -= kept
+                # the clock takes as long as what it measures
+                if at % _BETWEEN_LOOKS == 0 and time.thread_time_ns() > self._until_ns:
+                    return
 
 
 def _memory_of(value: Any) -> tuple[list[tuple[Key, int]], str, bool]:
@@ -311,6 +321,9 @@ def _inside(value: Any) -> list[Any] | None:
         return list(dict.values(value))
     if issubclass(kind, _SEQUENCES):
         return list(value) if kind.__iter__ in _ITERATES else []
+    if kind is itertools.cycle:
+        # its iterator, and the list of what that has given so far
+        return gc.get_referents(value)
     if issubclass(kind, torch.nn.Module):
         return [*value.parameters(), *value.buffers()]
     if issubclass(kind, torch.optim.Optimizer):

@@ -7,8 +7,8 @@ What it finds
     holds the same numbers again and again, such as overlapping windows, or almost only zeros, such as one-hot targets;
     or numbers in a type that is wider than they need, such as pictures of whole numbers up to 255 in `float32`, of
     which a sample is looked at; or whole activations or outputs of which all that the text reads later is a mean, a
-    maximum or one position; or the items of a list that one later loop alone reads, one after the other, also in a
-    function that the list is given to.
+    maximum or one position; or batches that an `itertools.cycle` over a DataLoader keeps; or the items of a list that
+    one later loop alone reads, one after the other, also in a function that the list is given to.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
@@ -43,7 +43,7 @@ from gpuprof.analyses.memory.single_reads import SingleRead
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
-from gpuprof.rules.memory.needless_content import NeedlessMemory, narrow, repeated, zeros
+from gpuprof.rules.memory.needless_content import NeedlessMemory, cycled, narrow, repeated, zeros
 from gpuprof.rules.memory.saved_memory import (
     HIGH_SHARE,
     LEAST_MIB,
@@ -138,7 +138,7 @@ class HeldBeyondNeed(Rule):
 def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
     """What the name need not hold, where the notebook is seen to fill or make it."""
     # of the variables of functions, what the text or the content alone shows
-    shown = kept.function is None or kept.read_once or kept.zeros_bytes or kept.narrow_type
+    shown = kept.function is None or kept.read_once or kept.zeros_bytes or kept.narrow_type or kept.cycled_bytes
     filled = kept.filled or (kept.made and shown)
     if kept.kind not in ("global", "frame") or not filled:
         return []
@@ -148,6 +148,8 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
         return found
     if kept.read_once and not found:
         found.append(_read_later(kept, kept.read_once))
+    if kept.cycled_bytes:
+        found.append(cycled(kept))
     if kept.unseen_bytes:
         found.append(_behind_views(kept))
     if kept.copies >= copies:

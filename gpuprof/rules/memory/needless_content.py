@@ -1,4 +1,5 @@
-"""What a name need not hold because of the numbers in it: the same ones again, zeros, or types wider than they need."""
+"""What a name need not hold because of what is in it: the same numbers again, zeros, types wider than they need, or
+batches that an `itertools.cycle` keeps."""
 
 from __future__ import annotations
 
@@ -146,3 +147,19 @@ def _alike_lines(kept: KeptTensors) -> tuple[int, ...]:
 def _at(lines: tuple[int, ...]) -> str:
     numbers = ", ".join(map(str, lines[:_MOST_NAMES]))
     return f"line {numbers}" if len(lines) == 1 else f"lines {numbers}"
+
+
+def cycled(kept: KeptTensors) -> NeedlessMemory:
+    """What `itertools.cycle` keeps, to give it again."""
+    each, size = kept.cycled_bytes // kept.tensors, units.size(kept.cycled_bytes)
+    return NeedlessMemory(
+        kept,
+        kept.cycled_bytes - each,
+        True,
+        f"`{kept.name}` keeps {size} of batches in an `itertools.cycle`",
+        f"`itertools.cycle` stores everything that it hands out in its first pass: {size} in "
+        f"{units.plural(kept.tensors, 'tensor')} so far. A DataLoader under it runs only once: later passes repeat the "
+        "same batches in the same order, without new shuffling or augmentation.",
+        "Start the DataLoader again for each pass: write `def forever(loader):` with `while True: yield from loader` "
+        "in it, and use `forever(loader)` in place of `itertools.cycle(loader)`.",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -114,3 +115,22 @@ def test_arrays_of_objects_and_records_are_weighed_only() -> None:
     for each in (records, objects, np.ones(5 * MIB, np.complex64), np.full(10 * MIB, "a", "U1")):
         (row,) = held_tensors({"value": each}, "train()")
         assert (row.bytes, row.arrays, row.narrow_type, row.zeros_bytes) == (each.nbytes, 1, "", 0)
+
+
+def test_batches_that_a_cycle_keeps() -> None:
+    rows = torch.arange(float(1 << 20)).reshape(8, -1)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(rows), batch_size=2)
+    stream = itertools.cycle(loader)
+    batches = [next(stream)[0].sum() for _ in range(3)]
+    (row,) = held_tensors({"stream": stream}, "next(stream)")
+    # three batches of 1 MiB each; the data set's own 4 MiB may be reached as well
+    assert len(batches) == 3 and row.cycled_bytes == 3 << 20
+    assert row.bytes - row.cycled_bytes in (0, 4 << 20)
+
+
+def test_what_a_cycle_goes_over_and_others_hold_is_not_its_own() -> None:
+    parts = [torch.ones(1 << 18) for _ in range(3)]
+    stream = itertools.cycle(parts)
+    next(stream)
+    (row,) = held_tensors({"parts": parts, "stream": stream}, "next(stream)\nparts")
+    assert row.name == "parts" and not row.cycled_bytes

@@ -155,3 +155,17 @@ def test_views_and_lists_of_arrays() -> None:
     assert "`x` holds 30 tensors and 10 arrays over" in both.explanation and "`.clone()`" not in both.change
     rows = held("x", repeated_bytes=gib(2.7), repeated_times=10.0)
     assert "np.lib.stride_tricks.sliding_window_view" in found("x = load()\n" + USED, rows).change
+
+
+@pytest.mark.parametrize("kind", ["global", "frame"])
+def test_batches_that_a_cycle_keeps(kind: str) -> None:
+    source = (
+        "def train():\n    stream = itertools.cycle(loader)\n    for step in range(9):\n        fit(next(stream))\n"
+    )
+    name = "stream in train()" if kind == "frame" else "stream"
+    row = held(name, kind=kind, cycled_bytes=gib(3), tensors=100, arrays=0)
+    finding = found(source if kind == "frame" else "stream = itertools.cycle(loader)\n", row)
+    assert plain(finding.title) == "`stream` keeps 3.00 GiB of batches in an `itertools.cycle`"
+    assert finding.severity > Severity.LOW and finding.where.lines == ((2,) if kind == "frame" else (1,))
+    assert "use `forever(loader)` in place of `itertools.cycle(loader)`" in finding.change
+    assert finding.evidence["needless_bytes"] == gib(3) - gib(3) // 100
