@@ -31,8 +31,8 @@ def trial(rate, power):
         optimizer.step()
     return loss.item()
 """
-AGAIN = "print([trial(rate, 1.0) for rate in (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)])"
-ANEW = "print([trial(1e-3, power) for power in (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)])"
+AGAIN = "print([trial(rate, 1.0) for rate in np.logspace(-3, -1, 20)])"
+ANEW = "print([trial(1e-3, power) for power in np.linspace(1, 2, 20)])"
 
 
 # as the rule itself says it: on a busy machine the report withholds findings about times
