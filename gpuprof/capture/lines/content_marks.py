@@ -14,10 +14,13 @@ from typing import Any, NamedTuple
 
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.tensor_memory import array_of
+from gpuprof.capture.lines.operand_facts import kind_name
 
 # read whole up to here; of larger arrays so many blocks, evenly over their memory
 _WHOLE_BYTES = 256 << 10
 _BLOCKS, _BLOCK = 32, 1 << 10
+# of one element: of an array of texts
+_WIDEST_BYTES = 256
 _MOST_ITEMS, _MOST_PARTS = 128, 2000
 _DEPTH = 6
 _VARIED = 16
@@ -54,37 +57,38 @@ class _Reading:
         if self._left < 0:
             return None
         if id(kind) in _SCALARS:
-            return ContentMark(hash((kind.__name__, value)), 8, told=False)
+            return _of_scalar(value, kind)
         if id(kind) in _NAMED:
-            return ContentMark(hash((kind.__name__, id(value))), 8, told=False)
+            return ContentMark(hash((kind_name(kind), id(value))), 8, told=False)
         numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
         if numpy is not None and kind is numpy.ndarray:
             return _of_array(value)
-        if numpy is not None and isinstance(value, numpy.generic):
-            return ContentMark(hash((kind.__name__, value.tobytes())), 8, told=False)
+        if numpy is not None and issubclass(kind, numpy.generic):
+            return ContentMark(hash((kind_name(kind), value.tobytes())), 8, told=False)
         if torch is not None and kind is getattr(torch, "Tensor", None):
             return _of_tensor(torch, value)
         return self._of_parts(value, kind, depth) if depth else None
 
     def _of_parts(self, value: Any, kind: type, depth: int) -> ContentMark | None:
-        if kind in (list, tuple):
+        name = kind_name(kind)
+        # by identity: comparing types may ask a metaclass of the user's
+        if kind is list or kind is tuple:
             step = max(len(value) // _MOST_ITEMS, 1)
-            return self._of_items(kind.__name__, len(value), value[::step][: _MOST_ITEMS + 1], depth)
+            return self._of_items(name, len(value), value[::step][: _MOST_ITEMS + 1], depth)
         if kind is dict:
             items = [part for pair in islice(value.items(), _MOST_ITEMS) for part in pair]
-            return self._of_items("dict", len(value), items, depth)
+            return self._of_items(name, len(value), items, depth)
         held = attributes_of(value)
         if held is None:
             return None
-        module = f"{kind.__module__}."
-        if module.startswith("pandas."):
+        if name.startswith("pandas."):
             blocks = getattr(held.get("_mgr"), "blocks", None)
-            return self._of_items(kind.__name__, 1, [each.values for each in blocks], depth) if blocks else None
-        if module.startswith("scipy.sparse."):
-            parts = [held[name] for name in _SPARSE_PARTS if name in held]
-            return self._of_items(kind.__name__, 1, [held.get("_shape"), *parts], depth) if parts else None
-        fitted = [part for name, each in sorted(held.items()) for part in (name, each)]
-        return self._of_items(kind.__name__, 1, fitted, depth)
+            return self._of_items(name, 1, [each.values for each in blocks], depth) if blocks else None
+        if name.startswith("scipy.sparse."):
+            parts = [held[each] for each in _SPARSE_PARTS if each in held]
+            return self._of_items(name, 1, [held.get("_shape"), *parts], depth) if parts else None
+        names = sorted(each for each in held if type(each) is str)
+        return self._of_items(name, 1, [part for each in names for part in (each, held[each])], depth)
 
     def _of_items(self, kind: str, length: int, items: Iterable[Any], depth: int) -> ContentMark | None:
         marks = list[ContentMark]()
@@ -99,10 +103,17 @@ class _Reading:
         return ContentMark(hash((kind, length, *(each.number for each in marks))), size, told)
 
 
+def _of_scalar(value: Any, kind: type) -> ContentMark:
+    """A long text by its length, beginning, and end."""
+    if (kind is str or kind is bytes) and len(value) > _WHOLE_BYTES:
+        value = (len(value), value[:_WHOLE_BYTES], value[-_WHOLE_BYTES:])
+    return ContentMark(hash((kind_name(kind), value)), 8, told=False)
+
+
 def _of_array(array: Any) -> ContentMark | None:
     import numpy as np
 
-    if array.dtype.kind not in "biufcmMSU" or not array.size:
+    if array.dtype.kind not in "biufcmMSU" or array.itemsize > _WIDEST_BYTES or not array.size:
         return None
     flat = array.reshape(-1) if array.flags.c_contiguous else array.T.reshape(-1) if array.flags.f_contiguous else None
     if array.nbytes <= _WHOLE_BYTES:
@@ -111,9 +122,8 @@ def _of_array(array: Any) -> ContentMark | None:
         begins = (at * (flat.size - _BLOCK) // (_BLOCKS - 1) for at in range(_BLOCKS))
         read = np.concatenate([flat[begin : begin + _BLOCK] for begin in begins])
     else:
-        read = array[tuple(slice(None, None, max(size // _BLOCKS, 1)) for size in array.shape)].reshape(-1)[
-            :_WHOLE_BYTES
-        ]
+        each_axis = max(int((_BLOCKS * _BLOCK) ** (1 / array.ndim)), 1)
+        read = array[tuple(slice(None, None, -(-size // each_axis)) for size in array.shape)].reshape(-1)
     different = len(np.unique(read[:: max(len(read) // _MANY, 1)]))
     told = different >= _VARIED and (array.dtype.kind in "fc" or array.size >= _MANY)
     # a bit pattern: NaN is like itself
@@ -132,3 +142,7 @@ def _of_tensor(torch: Any, tensor: Any) -> ContentMark | None:
         return found or ContentMark(hash(array_of(tensor).tobytes()), tensor.nbytes, told=False)
     except (RuntimeError, TypeError):  # torch without NumPy, or a type that NumPy does not know
         return None
+
+
+# what runs for it
+READING = (mark_of, _Reading, _of_scalar, _of_array, _of_tensor)

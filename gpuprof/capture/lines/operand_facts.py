@@ -37,9 +37,9 @@ def facts_of(value: Any) -> OperandFacts | None:
         return None
     if id(kind) in _FUNCTIONS:
         return OperandFacts(f"{_text(value, '__module__')}.{_text(value, '__qualname__')}", True, None, None, id(value))
-    name = _kind_name(kind)
+    name = kind_name(kind)
     length = _length(value, kind, name)
-    items = _kind_name(type(value[0])) if length and id(kind) in _ORDERED else ""
+    items = kind_name(type(value[0])) if length and id(kind) in _ORDERED else ""
     elements = _elements(value, kind)
     told = length is not None or elements is not None
     return OperandFacts(name, False, length, None if told else _holds(value), id(value), items, elements)
@@ -106,7 +106,8 @@ def _text(value: Any, name: str) -> str:
     return found if type(found) is str else ""
 
 
-def _kind_name(kind: type) -> str:
+def kind_name(kind: type) -> str:
+    """`numpy.ndarray`, `__main__.Net`."""
     return f"{_of_type(kind, '__module__')}.{_of_type(kind, '__qualname__')}"
 
 

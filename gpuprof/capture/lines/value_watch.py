@@ -15,11 +15,15 @@ from types import CodeType, FrameType
 from typing import Any
 
 from gpuprof.capture.base import exclusive_session
+from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.frame_variables import with_variables
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.signal import Signal, WatchedCell
+from gpuprof.capture.base.tensor_memory import array_of
+from gpuprof.capture.lines import content_marks
 from gpuprof.capture.lines.content_marks import mark_of
+from gpuprof.capture.lines.operand_facts import kind_name
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import MadeValue
 
@@ -50,7 +54,8 @@ class ValueWatch(Signal):
 
     def begin(self) -> None:
         """Look from now on."""
-        hide_from_compiler(ValueWatch, _Variable, with_variables, mark_of)
+        hide_from_compiler(ValueWatch, _Variable, with_variables, _identity, attributes_of, array_of, kind_name)
+        hide_from_compiler(*content_marks.READING)
         self._began_ns = time.perf_counter_ns()
         self._running = True
 
@@ -143,7 +148,7 @@ class _Variable:
             self._unknown, self._last = True, None
             return
         self._last = _identity(value)
-        self._kind = type(value).__name__
+        self._kind = kind_name(type(value)).rpartition(".")[2]
         self._bytes, self._told = max(self._bytes, mark.bytes), self._told or mark.told
         self._marks.add(mark.number)
         if len(self._marks) >= _ENOUGH and len(self._marks) > _MOST_DIFFERENT * self._made:
@@ -172,7 +177,7 @@ class _Variable:
 def _identity(value: Any) -> Any:
     """A weak reference where there can be one; else numbers that hardly come again for another object."""
     kind = type(value)
-    if kind in (list, tuple):
+    if kind is list or kind is tuple:
         return (id(value), len(value), *map(id, value[:: max(len(value) // _SPOTS, 1)]))
     if kind is dict:
         return (id(value), len(value))

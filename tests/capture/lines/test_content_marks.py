@@ -50,6 +50,30 @@ def test_large_arrays_are_read_in_part(seen_as: Callable[[Any], Any]) -> None:
     assert mine != number(seen_as(LARGE + 1e-9))
 
 
+def test_what_is_read_is_bounded() -> None:
+    cube = np.broadcast_to(np.arange(100.0), (100, 100, 100, 100))
+    assert mark_of(cube) is not None
+    text = "a" * (1 << 20)
+    assert number(text) == number("a" * (1 << 20)) != number(text + "b")
+    assert mark_of(np.array(["a" * 1000])) is None
+
+
+class _Asking(type):
+    def __eq__(cls, other: object) -> bool:
+        raise AssertionError("code of the user's ran")
+
+    def __hash__(cls) -> int:
+        raise AssertionError("code of the user's ran")
+
+    @property
+    def __module__(cls) -> str:  # type: ignore[override]
+        raise AssertionError("code of the user's ran")
+
+
+def test_a_metaclass_is_not_asked() -> None:
+    assert mark_of(_Asking("Odd", (), {"__module__": "own"})()) is not None
+
+
 def test_shape_and_type_are_a_part_of_it() -> None:
     zeros = np.zeros((4, 6))
     assert len({number(zeros), number(zeros.T), number(zeros.astype("f4")), number(zeros.view("i8"))}) == 4
