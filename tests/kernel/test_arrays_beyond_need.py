@@ -106,7 +106,7 @@ def test_arrays_that_hold_more_than_they_say(tmp_path: Path) -> None:
         for cell, title, lines, change in (
             (REPORT, "`p` and `t` hold", [3, 4], "np.bincount(truth * k + pred"),
             (WORDS, "`features` holds", [10], "leave out `.toarray()` at line 10"),
-            (IMAGES, "of `float32` that fits `uint8`", [3], "`x.to(torch.uint8)`"),
+            (IMAGES, "of `float32` that would fit in `uint8`", [3], "`x.to(torch.uint8)`"),
         ):
             (finding,) = told(kernel, cell)
             assert title in finding["title"] and change in finding["change"]

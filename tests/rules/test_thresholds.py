@@ -56,9 +56,7 @@ def outcome(name: str, run: Any) -> Severity | str | None:
     return ABSTAINS if isinstance(answer, Abstention) else answer.severity
 
 
-KEPT = "memory_kept_by_hooks_or_graphs"
-BEYOND, BROADCAST, SUMMED = "held_beyond_need", "broadcast_then_reduced", "losses_summed"
-SUBNORMAL = "subnormal_numbers"
+KEPT, BEYOND, BROADCAST = "memory_kept_by_hooks_or_graphs", "held_beyond_need", "broadcast_then_reduced"
 EDGES = (
     # the peak is 10 of 16 GiB
     Edge("activations_dominate_peak", "activation_share", lambda c, x: activations(x, 10 - x), 4.9, 5, None, MEDIUM),
@@ -265,12 +263,6 @@ EDGES = (
     Edge("rows_without_effect", "low_share", lambda c, x: c.looked(x / 0.9), 9.9, 10.01, LOW, MEDIUM),
     Edge("rows_without_effect", "high_share", lambda c, x: c.looked(x / 0.9), 29.9, 30.01, MEDIUM, HIGH),
     Edge("rows_without_effect", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.49, 0.5, ABSTAINS, HIGH),
-    # of 1000 MiB, of the 600 that it grew by
-    Edge(SUMMED, "saved_share", lambda c, x: c.summed(x / 3, peak_mib=2000), 199, 201, None, LOW),
-    Edge(SUMMED, "saved_mib", lambda c, x: c.summed(x / 3, peak_mib=900), 99, 101, None, LOW),
-    Edge(SUMMED, "losses", lambda c, x: c.summed(300, int(x)), 2, 3, None, HIGH),
-    Edge(SUMMED, "medium_share", lambda c, x: c.summed(x / 3), 179, 181, LOW, MEDIUM),
-    Edge(SUMMED, "high_share", lambda c, x: c.summed(x / 3), 299, 301, MEDIUM, HIGH),
     Edge("mostly_zeros", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
     Edge("mostly_zeros", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),
     Edge("mostly_zeros", "high_share", lambda c, x: c.looked(x / c.SAVED), 29.9, 30.01, MEDIUM, HIGH),
@@ -316,16 +308,6 @@ EDGES = (
     # one block on each of 100 multiprocessors is a wave of a product
     Edge("small_batch", "waves", lambda c, x: c._kernels(x, 2 * GIB), 90, 89, None, MEDIUM),
     # x and 4 µs after each of ten reads, of eleven steps of 1 ms
-    # of 800 µs, half of which four of them take; compared with others of 10 µs
-    Edge(SUBNORMAL, "work_share", lambda c, x: c.looked(100, 1, whole_us=x), 4001, 3999, None, LOW),
-    Edge(SUBNORMAL, "saved_share", lambda c, x: c.looked(100, x, whole_us=3990), 50.2, 49.8, None, LOW),
-    Edge(SUBNORMAL, "low_share", lambda c, x: c.looked(100, x, whole_us=2000), 50.1, 49.9, LOW, MEDIUM),
-    Edge(SUBNORMAL, "saved_part", lambda c, x: c.looked(100, x), 70.1, 69.9, None, MEDIUM),
-    Edge(SUBNORMAL, "high_share", lambda c, x: c.looked(100, x), 40.1, 39.9, MEDIUM, HIGH),
-    Edge(SUBNORMAL, "medium_share", lambda c, x: c.not_compared(slow_us=x), 59.9, 60, LOW, MEDIUM),
-    Edge(SUBNORMAL, "slowdown_factor", lambda c, x: c.not_compared(x), 1.99, 2, None, MEDIUM),
-    Edge(SUBNORMAL, "compared_part", lambda c, x: c.looked(whole_us=x, rest_share=0.5), 841, 839, MEDIUM, HIGH),
-    Edge(SUBNORMAL, "seen_share", lambda c, x: c.looked(operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
     Edge("sync_in_step", "idle_share", lambda c, x: c._reads(x), 28.9, 29, None, MEDIUM),
     Edge("sync_in_step", "high_share", lambda c, x: c._reads(x), 215, 216, MEDIUM, HIGH),
     Edge("tensor_by_element", "accesses", lambda c, x: c.filled(x), 99, 100, None, HIGH),

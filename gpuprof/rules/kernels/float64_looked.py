@@ -64,6 +64,5 @@ def judge_look(rule: str, results: Results, least_share: float, high_share: floa
 def _why(results: Results, found: LookedFloat64, least_share: float) -> str:
     if found.weights_share >= least_share:
         return "weights of the model are fp64"
-    return (
-        f"at {line_words(results.get(LookedLines).line(found.widened[0]))} fp32 numbers meet fp64 ones and become fp64"
-    )
+    line = line_words(results.get(LookedLines).line(found.widened[0]))
+    return f"at {line} fp32 tensors are combined with fp64 tensors and become fp64"

@@ -123,7 +123,7 @@ def narrow(kept: KeptTensors) -> NeedlessMemory:
         kept,
         saved,
         kept.in_parts,
-        f"{names} {hold} {units.size(wide)} of `{large}` that fits `{small}`",
+        f"{names} {hold} {units.size(wide)} of `{large}` that would fit in `{small}`",
         f"Every number looked at, a sample, is exactly a number of `{small}`, which takes {units.size(wide - saved)} "
         f"instead of {units.size(wide)}.",
         f"Make {names} `{small}` at {_at(_lines(kept))} ({store} of each part, or the `dtype` argument of "

@@ -91,7 +91,7 @@ class SubnormalNumbers(Rule):
             title=f"Operators on subnormal numbers take {units.percent(found.share)} of the operators’ time",
             explanation=(
                 f"In the close look, `{first.operator}` at {where} reads tensors of which "
-                f"{units.percent(first.numbers_share)} are subnormal: not zero, but nearer to it than {limit}. "
+                f"{units.percent(first.numbers_share)} are subnormal: not zero, but closer to zero than {limit}. "
                 f"{timed}{more}"
             ),
             evidence={

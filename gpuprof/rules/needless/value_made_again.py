@@ -1,7 +1,7 @@
 """A statement makes the same value again and again, with whatever library.
 
 What it finds
-    Statements that take 10% of the cell, with all that they call, and give a variable a new object each time whose
+    Statements of which 8% of the cell goes to making, with all that they call, a new object for a variable whose
     content was there before: features that each trial of a search builds anew, preprocessing that is fitted again for
     each point of a grid, a table that is read from disk in each round. Contents are compared by a fingerprint.
 
@@ -63,14 +63,17 @@ class ValueMadeAgain(Rule):
         share, text = value.again * value.share, f"`{', '.join(value.names)}`"
         severity = graded(share, self.high_share, self.low_share)
         where = f"{_line(value)}{f' in `{value.function}`' if value.function else ''}"
-        contents = "one content" if value.contents == 1 else f"{value.contents} different contents"
+        was = "was" if len(value.names) == 1 else "were"
+        contents = (
+            "always with the same content" if value.contents == 1 else f"with only {value.contents} different contents"
+        )
         return Finding(
             rule=self.name,
             severity=Severity.LOW if _for_a_reason(results, value) else severity,
-            title=f"The same value is made again and again: {units.percent(share)} of the cell",
-            explanation=f"{where[0].upper()}{where[1:]} (`{value.call}`) and what it calls take "
-            f"{units.duration(value.ns)}, {units.percent(value.share)} of the cell. It made {text} at least "
-            f"{value.made} times while variables were looked at, with {contents} "
+            title=f"The same value is computed again and again: {units.percent(share)} of the cell",
+            explanation=f"{where[0].upper()}{where[1:]} (mostly `{value.call}`) takes "
+            f"{units.duration(value.ns)}, {units.percent(value.share)} of the cell. {text} {was} computed at least "
+            f"{value.made} times, {contents} "
             f"({value.kind}, {units.size(value.bytes)}).",
             evidence={
                 "work_ms": units.milliseconds(value.ns),

@@ -177,8 +177,8 @@ FIGURES = {
     ),
     "value_made_again": Figures(
         (
-            "Line 2 in `trial` (`features`) and what it calls take 400 ms, 40 % of the cell. It made `x` at least"
-            " 10 times while variables were looked at, with one content (ndarray, 78.1 KiB)."
+            "Line 2 in `trial` (mostly `features`) takes 400 ms, 40 % of the cell. `x` was computed at least 10 times,"
+            " always with the same content (ndarray, 78.1 KiB)."
         ),
         {"work_ms": 400.0, "work_share": 0.4, "made": 10, "contents": 1, "value_bytes": 80_000},
         saving=(360_000 * 0.7, 360_000, 400_000),

@@ -10,13 +10,15 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import all_rules, rule
 from tests.rules.case_figures.a_to_e import FIGURES as FIRST
-from tests.rules.case_figures.f_to_o import FIGURES as SECOND
+from tests.rules.case_figures.f_to_h import FIGURES as SECOND
 from tests.rules.case_figures.figures import Figures
-from tests.rules.case_figures.p_to_s import FIGURES as THIRD
+from tests.rules.case_figures.i_to_o import FIGURES as THIRD
+from tests.rules.case_figures.p_to_r import FIGURES as FOURTH
+from tests.rules.case_figures.s import FIGURES as FIFTH
 from tests.rules.case_figures.t_to_z import FIGURES as LAST
 from tests.rules.cases import case_of
 
-FIGURES = FIRST | SECOND | THIRD | LAST
+FIGURES = FIRST | SECOND | THIRD | FOURTH | FIFTH | LAST
 
 
 def found(name: str) -> tuple[Finding, Results]:

@@ -154,7 +154,7 @@ def met(other: str = "float32", *, source: str = "", widen: str = "aten::mul") -
 def test_single_precision_that_becomes_double_is_nobodys_wish() -> None:
     finding = found(met())
     assert finding.severity > Severity.LOW and finding.evidence["widened_lines"] == 1
-    assert "at line 3 fp32 numbers meet fp64 ones and become fp64" in finding.explanation
+    assert "at line 3 fp32 tensors are combined with fp64 tensors and become fp64" in finding.explanation
     assert {2, 3} <= set(finding.where.lines)
 
 

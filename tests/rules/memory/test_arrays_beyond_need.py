@@ -72,7 +72,7 @@ def test_one_hot_tables_of_a_function_are_one_finding() -> None:
 
 def test_numbers_that_a_smaller_type_holds() -> None:
     finding = found("x = load()\n" + USED, held("x", **PIXELS))
-    assert plain(finding.title) == "`x` holds 3.00 GiB of `float32` that fits `uint8`"
+    assert plain(finding.title) == "`x` holds 3.00 GiB of `float32` that would fit in `uint8`"
     assert finding.severity is Severity.HIGH and finding.where.lines == (1,)
     assert finding.evidence["needless_bytes"] == finding.evidence["saved_bytes"] == gib(2.25)
     assert "Every number looked at, a sample, is exactly a number of `uint8`, which takes 768 MiB instead of" in plain(
@@ -90,7 +90,7 @@ def test_the_parts_of_a_data_set_are_one_finding() -> None:
     part = {"bytes": gib(1.5), "wide_bytes": gib(1.5), "narrow_bytes": gib(0.375)}
     source = "train = load(1)\nvalid = load(2)\nfor idx in batches:\n    fit(train[idx], valid[idx])"
     finding = found(source, held("train", **(PIXELS | part)), held("valid", **(PIXELS | part)))
-    assert plain(finding.title) == "`train` and `valid` hold 3.00 GiB of `float32` that fits `uint8`"
+    assert plain(finding.title) == "`train` and `valid` hold 3.00 GiB of `float32` that would fit in `uint8`"
     assert finding.where.lines == (1, 2) and finding.evidence["needless_bytes"] == gib(2.25)
 
 
@@ -109,7 +109,7 @@ valid = Images()
 
 def test_an_attribute_of_a_data_set_is_named_with_its_line() -> None:
     finding = found(DATA, held("train", attribute="x", **PIXELS))
-    assert plain(finding.title) == "`train.x` holds 3.00 GiB of `float32` that fits `uint8`"
+    assert plain(finding.title) == "`train.x` holds 3.00 GiB of `float32` that would fit in `uint8`"
     assert finding.severity is Severity.HIGH and finding.where.lines == (3, 9)
     half = PIXELS | {"bytes": gib(1.5), "wide_bytes": gib(1.5), "narrow_bytes": gib(0.375), "attribute": "x"}
     assert found(DATA, held("train", **half), held("valid", **half)).title.startswith("`train.x` and `valid.x` hold")

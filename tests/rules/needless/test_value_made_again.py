@@ -52,7 +52,7 @@ def test_a_cell_that_times_its_calls_repeats_them_on_purpose() -> None:
 
 def test_several_contents_are_kept_by_what_they_depend_on() -> None:
     finding = found(value(contents=4))
-    assert "with 4 different contents" in finding.explanation
+    assert "with only 4 different contents" in finding.explanation
     assert "keep the results (312 KiB): in a dict" in finding.change
 
 
