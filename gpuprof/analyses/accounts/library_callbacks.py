@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -37,7 +38,8 @@ class LibraryCallback:
     """A line of the user's code (`file`, `line`, in `function`) that calls a library, which calls `callback` back.
 
     `is_cell`, `execution_count`: as of a WorkLine. `call`: the library's function that the line calls; `below`: all of
-    the library's functions seen in that call, outside of the callback. `callback`: its qualified name, seen in
+    the library's functions seen in that call, outside of the callback, with the share of `ns` (0..1) that was below
+    each. `callback`: its qualified name, seen in
     `callback_line` of `callback_file`; `operands`: what the names there stood for. `ns`: from the first to the last
     moment that the callback was seen within one call, `share` of the whole cell, `library_share` of `ns`: outside the
     callback, `inner_share` of `ns`: in the same library below the callback, `torch_share` of `ns`: in torch's Python
@@ -52,7 +54,7 @@ class LibraryCallback:
     line: int
     function: str
     call: str
-    below: frozenset[str]
+    below: Mapping[str, float]
     callback: str
     callback_file: str
     callback_line: int
@@ -180,7 +182,7 @@ class _CallbackReader:
             line=place.line,
             function=self._stacks.functions[self._function[user]],
             call=call,
-            below=frozenset(self._named(node) for each in of_leaf.values() for node in each.library),
+            below=self._below(of_leaf, leaves, spent),
             callback=self._stacks.functions[self._function[seen_in]],
             callback_file=target.filename,
             callback_line=self._line[seen_in],
@@ -195,6 +197,15 @@ class _CallbackReader:
             starts_ns=self._starts[rows],
             ends_ns=self._starts[rows] + self._lasted[rows],
         )
+
+    def _below(self, of_leaf: dict[int, _Passage], leaves: list[int], spent: Array) -> dict[str, float]:
+        """The library's functions of the call, with the share of the time that each was on the stack."""
+        names = {leaf: {self._named(node) for node in each.library} for leaf, each in of_leaf.items()}
+        found = dict.fromkeys(sorted(set[str]().union(*names.values())), 0.0)
+        for leaf, ns in zip(leaves, spent.tolist(), strict=True):
+            for name in names[leaf]:
+                found[name] += ns / float(spent.sum())
+        return found
 
     def _heaviest(self, called: Array, spent: Array) -> int:
         """The callback's frame in which most time was seen, by function and line."""

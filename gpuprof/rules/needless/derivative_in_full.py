@@ -1,4 +1,4 @@
-"""A full Jacobian or Hessian takes many passes where few would do.
+"""A derivative takes many passes where few would do.
 
 What it finds
     Lines that compute a full derivative and take 10% of the cell or more, by samples of the stack, where 4 times as
@@ -6,18 +6,22 @@ What it finds
     `torch.autograd.functional.jacobian`) of a function with many more outputs than inputs, one in forward mode
     (`torch.func.jacfwd`) of many more inputs than outputs, and a Jacobian or Hessian that the text only multiplies
     with one vector. Inputs and outputs are the elements of the tensors by those names. Where those are not known,
-    nothing is said.
+    nothing is said. A solver of SciPy that is given no gradient, and estimates it by differences of a function of 8
+    parameters or more.
 
 Why it costs
     Reverse mode takes one pass for each output, forward mode one for each input. The product of a derivative with one
-    vector takes one pass or two, and never holds the matrix.
+    vector takes one pass or two, and never holds the matrix. Differences take one call of the function for each
+    parameter; autograd takes as long as about four.
 
 What to do
     Use the other mode (`torch.func.jacfwd`, `torch.func.jacrev`). For one product use `torch.func.jvp` or
-    `torch.func.vjp`, for one with a Hessian `torch.func.jvp(torch.func.grad(f), (w,), (g,))[1]`.
+    `torch.func.vjp`, for one with a Hessian `torch.func.jvp(torch.func.grad(f), (w,), (g,))[1]`. Give a solver the
+    gradient (`jac=True`).
 
 When to leave it
-    When the function has operators without a derivative in the other mode, or when the matrix is needed elsewhere.
+    When the function has operators without a derivative in the other mode, or when the matrix is needed elsewhere; for
+    a solver when the function has no useful derivative: it rounds, counts, or is noisy.
 """
 
 from __future__ import annotations
@@ -30,10 +34,11 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.demand.full_derivatives import DerivativeKind, FullDerivative, FullDerivatives
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.derivative_text import DerivativeText, derivative_text
 from gpuprof.rules.host.repeated_host_work import line_of, source_of
+from gpuprof.rules.needless.finite_differences import differences, finding_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 # the gradient, and its derivative along the vector
@@ -91,11 +96,21 @@ class DerivativeInFull(Rule):
                 "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
             )
         judged = [each for call in found.calls if (each := _excess(results, call)) is not None]
-        many = [each for each in judged if each.made >= self.passes_factor * each.needed]
+        many = [
+            each
+            for each in judged
+            if each.made >= self.passes_factor * each.needed and each.call.share >= self.work_share
+        ]
         most = max(many, key=lambda each: each.saved_ns, default=None)
-        if most is None or most.call.share < self.work_share:
-            return None
-        return self._finding(most, found.total_ns)
+        estimated = differences(results)
+        if estimated is not None and estimated.saved_ns() > (most.saved_ns if most else 0):
+            share = share_of(estimated.saved_ns(), found.total_ns)
+            if share >= self.work_share:
+                return finding_of(self.name, estimated, found.total_ns, self._severity(share))
+        return self._finding(most, found.total_ns) if most is not None else None
+
+    def _severity(self, share: float) -> Severity:
+        return graded(share, self.high_share, self.medium_share)
 
     def _finding(self, found: _Excess, total_ns: int) -> Finding:
         call, share = found.call, share_of(found.saved_ns, total_ns)
@@ -103,7 +118,7 @@ class DerivativeInFull(Rule):
         made, needed = units.plural(found.made, "pass", "passes"), units.count(found.needed)
         return Finding(
             rule=self.name,
-            severity=graded(share, self.high_share, self.medium_share),
+            severity=self._severity(share),
             title=f"A full {found.name} takes {made} where {needed} would do: {units.percent(call.share)} of the cell",
             explanation=_explanation(found),
             evidence={

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpuprof.analyses.accounts.library_callbacks import LibraryCallback, LibraryCallbacks
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell
@@ -36,7 +38,8 @@ def test_time_in_the_callback_and_in_the_library_around_it() -> None:
         operands=Operands(looks=1, seen=(seen,)),
     )
     assert (call.line, call.function, call.is_cell, call.execution_count) == (4, "<module>", True, 3)
-    assert call.call == "pandas.core.series.Series.map" and "pandas.core.algorithms.map_array" in call.below
+    assert call.call == "pandas.core.series.Series.map"
+    assert call.below == {"pandas.core.algorithms.map_array": 1.0, "pandas.core.series.Series.map": 1.0}
     assert (call.callback, call.callback_line, call.operands) == ("doubled", 2, (seen,))
     assert (call.ns, call.share, call.library_share, call.stays) == (100_000, 0.5, 0.2, 2)
     assert call.cell_lines == (4,)
@@ -52,6 +55,11 @@ def test_calls_apart_from_each_other_are_not_one() -> None:
     once = (CALLER, MAP, DOUBLED)
     (call,) = found((50, once), (900, (OTHER, MODEL)), (50, once))
     assert (call.ns, call.library_share, call.stays) == (100_000, 0.0, 2)
+
+
+def test_which_part_of_a_call_is_below_which_function() -> None:
+    (call,) = found((60, (CALLER, MAP, INNER, DOUBLED)), (10, (CALLER, MAP)), (30, (CALLER, MAP, DOUBLED)))
+    assert call.below == pytest.approx({"pandas.core.algorithms.map_array": 0.6, "pandas.core.series.Series.map": 1.0})
 
 
 def test_decorators_do_not_give_a_call_its_name() -> None:
