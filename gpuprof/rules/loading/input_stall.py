@@ -6,7 +6,7 @@ What it finds
     workers that keep up, in a millisecond or two then count as part of the work until they take a fifth of it. The
     first batch of an iteration whose workers are still starting, and the last call that finds the loader exhausted,
     are left out, and so is one single wait that makes up most of them. It is a minor finding where workers wait for
-    cores that other programs hold.
+    cores that other programs hold, and for a short wait without a device where no line is known to take most of it.
 
 Why it costs
     The step cannot begin before its batch is there. Time in which the device is idle for want of data is lost; time in
@@ -113,7 +113,7 @@ class InputStall(Rule):
         change = _change(plan, on_device=idle_ns is not None, line=line)
         found = Finding(
             rule=self.name,
-            severity=Severity.LOW if self._held_by_others(results) else graded(share, self.high_share),
+            severity=self._severity(results, share, certain=idle_ns is not None or line is not None),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
             explanation=f"{_explanation(pipeline, plan)}{line_explanation(line)}{_iterators(stalling)}",
             evidence={**_evidence(pipeline, plan, share), **line_evidence(line), **_iterator_counts(stalling)},
@@ -124,6 +124,12 @@ class InputStall(Rule):
             leave_it=line_leave_it(line),
         )
         return found if idle_ns is None else _retimed(results, found, plan, ranges)
+
+    def _severity(self, results: Results, share: float, *, certain: bool) -> Severity:
+        """`certain`: the device was idle meanwhile, or it is known what makes the batches slow."""
+        # without a device all that a worker computes is taken from the same cores
+        minor = not certain and share < self.high_share and not results.get(StallingLoader).iterator_each_batch
+        return Severity.LOW if minor or self._held_by_others(results) else graded(share, self.high_share)
 
     def _again_and_again(self, pipeline: InputPipeline, stall_ns: int) -> int:
         waits = pipeline.duration_ns[pipeline.batch]

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.wait_lines import WaitLine
-from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.loading.input_stall import InputStall, _change
 from gpuprof.rules.loading.wait_line_words import (
     cell_lines,
@@ -92,6 +92,13 @@ def test_a_finding_names_the_line_first() -> None:
     assert found.title == "The loop waits for data 50 % of the steps’ time" and found.where.lines == (6, 12)
     assert found.explanation.endswith(" Line 6 takes 90 % of the wait, in its call of `numpy.lib.npyio.load`.")
     assert found.change.startswith("Make line 6 cheaper first. It reads or decodes stored data each time")
+
+
+def test_a_short_wait_on_the_cpu_is_minor_where_no_line_is_known_to_take_it() -> None:
+    known, parts = ((0.9, (ITEM, LOAD)), (0.1, ())), ((0.4, (ITEM, LOAD)), (0.6, ()))
+    assert stall(waiting(*known, wait_us=19_000)).severity is Severity.MEDIUM
+    assert stall(waiting(*parts, wait_us=19_000)).severity is Severity.LOW
+    assert stall(waiting(*parts, wait_us=20_000)).severity is Severity.HIGH
 
 
 def test_a_finding_on_a_line_that_computes() -> None:
