@@ -29,11 +29,13 @@ class Photos:
 Frames = tuple[tuple[str, str, int], ...]
 
 
-def waiting(*shares: tuple[float, Frames], workers: int = 0, wait_us: float = 50_000, **loader: Any) -> TraceBuilder:
-    """Ten steps of 100 ms, the first half of each a wait, with these stacks one after the other below the loop."""
+def waiting(
+    *shares: tuple[float, Frames], workers: int = 0, wait_us: float = 50_000, steps: int = 10, **loader: Any
+) -> TraceBuilder:
+    """Steps of 100 ms, the first half of each a wait, with these stacks one after the other below the loop."""
     known = Loader(workers=workers, line=12, **loader)
     builder = TraceBuilder().context(loaders=(known,), cell=Cell(source=SOURCE, filename=CELL_FILE))
-    for at in range(0, 1_000_000, 100_000):
+    for at in range(0, steps * 100_000, 100_000):
         builder.step(at, 100_000).data_wait(at, wait_us, workers=workers).operator("aten::mm", at + wait_us, 1000)
         begun = float(at)
         for share, frames in shares:

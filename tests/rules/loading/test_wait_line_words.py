@@ -96,8 +96,8 @@ def test_a_finding_names_the_line_first() -> None:
 
 def test_a_short_wait_on_the_cpu_is_minor_where_no_line_is_known_to_take_it() -> None:
     known, parts = ((0.9, (ITEM, LOAD)), (0.1, ())), ((0.4, (ITEM, LOAD)), (0.6, ()))
-    assert stall(waiting(*known, wait_us=19_000)).severity is Severity.MEDIUM
-    assert stall(waiting(*parts, wait_us=19_000)).severity is Severity.LOW
+    assert stall(waiting(*known, wait_us=19_000, steps=20)).severity is Severity.MEDIUM
+    assert stall(waiting(*parts, wait_us=19_000, steps=20)).severity is Severity.LOW
     assert stall(waiting(*parts, wait_us=20_000)).severity is Severity.HIGH
 
 
