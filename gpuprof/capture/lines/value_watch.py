@@ -10,7 +10,7 @@ import dis
 import sys
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
@@ -32,6 +32,7 @@ _SHARE, _FEWEST_NS = 0.004, 4_000_000
 _MOST_FRAMES, _MOST_OWN = 80, 6
 _MOST_VARIABLES = 400
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: a function
+_OBJECT = ("self", "cls")
 # from here on a variable that has something else nearly each time is not looked into any more
 _ENOUGH, _MOST_DIFFERENT = 24, 0.75
 _SPOTS = 8
@@ -105,27 +106,43 @@ class ValueWatch(Signal):
 
     def _note_each(self, code: CodeType, names: tuple[str, ...], variables: Mapping[str, Any]) -> None:
         for name in names:
-            if name not in variables:
+            base, _, attribute = name.partition(".")
+            held = variables if not attribute else attributes_of(variables.get(base)) or {}
+            if (attribute or base) not in held:
                 continue
             seen = self._seen.get((code, name))
             if seen is None:
                 if len(self._seen) >= _MOST_VARIABLES:
                     continue
                 seen = self._seen[code, name] = _Variable()
-            seen.note(variables[name])
+            seen.note(held[attribute or base])
 
 
 def _given_in(code: CodeType) -> tuple[str, ...]:
-    """The variables that this code gives a value to: of a function those that are no arguments."""
+    """The variables that this code gives a value to: of a function its arguments as well, and the attributes of the
+    first one (`self.x`)."""
     if code.co_flags & _OPTIMIZED:
         if code.co_name.startswith("<"):
             return ()
-        arguments = code.co_argcount + code.co_kwonlyargcount
-        return (*code.co_varnames[arguments:], *(each for each in code.co_cellvars if each not in code.co_varnames))
+        names = dict.fromkeys((*code.co_varnames, *code.co_cellvars, *_attributes_given(code)))
+        return tuple(each for each in names if each not in _OBJECT)
     if code.co_name != "<module>":
         return ()
     stored = [each.argval for each in dis.get_instructions(code) if each.opname in ("STORE_NAME", "STORE_GLOBAL")]
     return tuple(dict.fromkeys(each for each in stored if not each.startswith("_")))
+
+
+def _attributes_given(code: CodeType) -> Iterator[str]:
+    if not code.co_argcount:
+        return
+    first, before = code.co_varnames[0], None
+    for each in dis.get_instructions(code):
+        if each.opname == "STORE_ATTR" and before is not None and "LOAD_FAST" in before.opname:
+            # from Python 3.13 on one instruction loads two variables
+            owner = before.argval[-1] if isinstance(before.argval, tuple) else before.argval
+            if owner == first:
+                yield f"{first}.{each.argval}"
+        before = each
 
 
 class _Variable:

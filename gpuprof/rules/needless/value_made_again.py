@@ -1,9 +1,10 @@
 """A statement makes the same value again and again, with whatever library.
 
 What it finds
-    Statements of which 8% of the cell goes to making, with all that they call, a new object for a variable whose
-    content was there before: features that each trial of a search builds anew, preprocessing that is fitted again for
-    each point of a grid, a table that is read from disk in each round. Contents are compared by a fingerprint.
+    Statements of which 8% of the cell goes to making, with all that they call, a new object whose content was there
+    before: for a variable, an attribute of `self`, or an argument of a function of yours. Features that each trial of a
+    search builds anew, preprocessing that is fitted again for each point of a grid, a table that is read from disk in
+    each round. Contents are compared by a fingerprint.
 
 Why it costs
     The result is known already. Everything that leads to it is done for nothing.
@@ -60,21 +61,13 @@ class ValueMadeAgain(Rule):
         value = max(found.values, key=lambda each: each.again * each.share, default=None)
         if value is None or value.again * value.share < self.work_share:
             return None
-        share, text = value.again * value.share, f"`{', '.join(value.names)}`"
+        share, text = value.again * value.share, _named(value)
         severity = graded(share, self.high_share, self.low_share)
-        where = f"{_line(value)}{f' in `{value.function}`' if value.function else ''}"
-        was = "was" if len(value.names) == 1 else "were"
-        contents = (
-            "always with the same content" if value.contents == 1 else f"with only {value.contents} different contents"
-        )
         return Finding(
             rule=self.name,
             severity=Severity.LOW if _for_a_reason(results, value) else severity,
             title=f"The same value is computed again and again: {units.percent(share)} of the cell",
-            explanation=f"{where[0].upper()}{where[1:]} (mostly `{value.call}`) takes "
-            f"{units.duration(value.ns)}, {units.percent(value.share)} of the cell. {text} {was} computed at least "
-            f"{value.made} times, {contents} "
-            f"({value.kind}, {units.size(value.bytes)}).",
+            explanation=_explanation(value, text),
             evidence={
                 "work_ms": units.milliseconds(value.ns),
                 "work_share": round(value.share, 4),
@@ -88,6 +81,20 @@ class ValueMadeAgain(Rule):
             looked_rows=results.get(LookedLines).below(value.file, value.first, value.last),
             saving=_saving(value, share),
         )
+
+
+def _explanation(value: RemadeValue, text: str) -> str:
+    where = f"{_line(value)}{f' in `{value.function}`' if value.function else ''}"
+    # of what is handed on only the call is meant, not the line
+    subject = f"in {where}, `{value.call}`" if value.handed_to else f"{where} (mostly `{value.call}`)"
+    was = "was" if len(value.names) == 1 else "were"
+    several = f"with only {value.contents} different contents"
+    contents = "always with the same content" if value.contents == 1 else several
+    return (
+        f"{_capital(subject)} takes {units.duration(value.ns)}, {units.percent(value.share)} of the cell. "
+        f"{_capital(text)} {was} computed at least {value.made} times, {contents} "
+        f"({value.kind}, {units.size(value.bytes)})."
+    )
 
 
 def _saving(value: RemadeValue, share: float) -> Saving:
@@ -132,6 +139,16 @@ def _change(value: RemadeValue, text: str) -> str:
         "or with `functools.cache`. If a loop outside goes over settings that it does not depend on, compute it before "
         "that loop."
     )
+
+
+def _named(value: RemadeValue) -> str:
+    """`x`; `the argument x of train`."""
+    names = f"`{', '.join(value.names)}`"
+    return f"the argument {names} of `{value.handed_to}`" if value.handed_to else names
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _line(value: RemadeValue) -> str:

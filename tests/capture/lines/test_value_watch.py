@@ -101,15 +101,63 @@ def test_no_value_lives_longer() -> None:
     assert [each() for each in kept] == [None] * 3
 
 
-def test_arguments_are_left_out() -> None:
-    def rounds(watch: ValueWatch, given: Any) -> None:
+def test_what_is_handed_to_a_function() -> None:
+    def scored(watch: ValueWatch, table: Any, weight: int) -> None:
+        asked(watch)
+        use(table, weight)
+
+    def rounds(watch: ValueWatch) -> None:
+        kept = np.arange(3000.0)
+        for number in range(4):
+            scored(watch, np.arange(2000.0), number)
+            scored(watch, kept, 0)
+
+    seen = watched(rounds)["table"]
+    assert (seen.function, seen.made, seen.contents) == ("scored", 8, 2)
+
+
+def test_the_attributes_that_a_method_gives_its_object() -> None:
+    class Search:
+        def __init__(self) -> None:
+            self.table, self.kept = np.arange(2000.0), np.arange(3000.0)
+
+        def run(self, watch: ValueWatch) -> None:
+            for _ in range(4):
+                self.table = np.arange(2000.0) * 2
+                asked(watch)
+                use(self.kept)
+
+    seen = watched(lambda watch: Search().run(watch))
+    assert (seen["self.table"].made, seen["self.table"].contents, seen["self.table"].bytes) == (4, 1, 16_000)
+    assert "self.kept" not in seen
+
+
+def test_attributes_that_run_code_are_left_alone() -> None:
+    class Search:
+        @property
+        def table(self) -> Any:
+            raise AssertionError("was asked")
+
+        @table.setter
+        def table(self, value: Any) -> None:
+            self.held = value
+
+        def run(self, watch: ValueWatch) -> None:
+            for _ in range(3):
+                self.table = np.arange(2000.0)
+                asked(watch)
+
+    assert "self.table" not in watched(lambda watch: Search().run(watch))
+
+
+def test_comprehensions_are_left_out() -> None:
+    def rounds(watch: ValueWatch) -> None:
         for _ in range(3):
-            given = np.arange(2000)
             squares = [asked(watch) or each for each in range(2)]
-            use(given, squares)
+            use(squares)
 
     # from Python 3.12 on the variable of a comprehension belongs to the function around it
-    assert watched(lambda watch: rounds(watch, None)).keys() <= {"squares", "_", "each"}
+    assert watched(rounds).keys() <= {"squares", "_", "each"}
 
 
 def test_a_debugger_has_the_frames_to_itself() -> None:
