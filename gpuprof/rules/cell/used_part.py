@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from enum import Enum
 
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
@@ -11,6 +12,14 @@ from gpuprof.rules.cell.cell_bindings import dotted
 _FEW = 1000
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _HEADS = ("head", "tail")
+
+
+class Usage(Enum):
+    """What is read of a result."""
+
+    NONE = "none"
+    FEW = "few"
+    ALL = "all"
 
 
 def uses_few(source: str, nodes: Sequence[ast.AST], call: ast.Call) -> bool:
@@ -24,15 +33,28 @@ def uses_few(source: str, nodes: Sequence[ast.AST], call: ast.Call) -> bool:
     statement = next((each for each in nodes if isinstance(each, ast.Assign)), None)
     if statement is None or len(statement.targets) != 1 or _past_reversal(statement.value) is not call:
         return False
-    name = statement.targets[0]
+    return _usage(tree, statement, statement.targets[0]) is Usage.FEW
+
+
+def usages(source: str, statement: ast.Assign) -> list[Usage]:
+    """How much is read of each name that a statement of `parsed(source)` gives a value to: `u, s, vt = svd(x)`."""
+    tree, target = parsed(source), statement.targets[0]
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    return [_usage(tree, statement, each) for each in parts] if tree is not None else []
+
+
+def _usage(tree: ast.Module, statement: ast.Assign, name: ast.expr) -> Usage:
+    """As far as the function goes, or outside of any the text."""
     if not isinstance(name, ast.Name):
-        return False
+        return Usage.ALL
     around = list(ast.walk(_function_of(tree, statement)))
     reads = [each for each in around if isinstance(each, ast.Name) and each.id == name.id]
     few = {id(_name_below(each)) for each in around if _takes_few(tree, each, None)}
     loads = [each for each in reads if isinstance(each.ctx, ast.Load)]
-    stores = [each for each in reads if not isinstance(each.ctx, ast.Load)]
-    return len(stores) == 1 and bool(loads) and all(id(each) in few for each in loads)
+    if not loads:
+        return Usage.NONE
+    one_value = len(reads) - len(loads) == 1
+    return Usage.FEW if one_value and all(id(each) in few for each in loads) else Usage.ALL
 
 
 def whole_number(tree: ast.AST, node: ast.expr) -> int | None:

@@ -14,6 +14,7 @@ from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand
 from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.decomposition_text import TIMES_AS_LONG, partly_used
 from gpuprof.rules.cell.used_part import is_few, uses_few, whole_number
 from gpuprof.rules.host.operations import Family, Operation
 
@@ -296,10 +297,19 @@ def _decompositions(place: _Line) -> Iterator[Shortcut]:
             )
 
 
+def _parts(place: _Line) -> Iterator[Shortcut]:
+    """`w, v = np.linalg.eigh(cov)` where only `v[:, -k:]` is read."""
+    for call, title, advice in partly_used(place.source, place.nodes):
+        over, long_enough = _length(place, call.args[0] if call.args else None)
+        if long_enough or over is None or (over.least or 0) >= _ROW:
+            yield Shortcut(call, title, advice, over, TIMES_AS_LONG)
+
+
 _TABLE: tuple[Callable[[_Line], Iterator[Shortcut]], ...] = (
     _sorted,
     _draws,
     _convolutions,
     _products,
+    _parts,
     _decompositions,
 )

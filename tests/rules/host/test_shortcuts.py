@@ -20,6 +20,7 @@ Frame = tuple[str, str, int]
 ARGSORT = (library("numpy/_core/fromnumeric.py", "argsort"),)
 CONVOLVE = (library("numpy/_core/numeric.py", "convolve"),)
 INVERSE = (library("numpy/linalg/_linalg.py", "inv"),)
+EIGH = (library("numpy/linalg/_linalg.py", "eigh"),)
 SVD = (library("numpy/linalg/_linalg.py", "svd"),)
 VALUES = (library("pandas/core/frame.py", "DataFrame.sort_values"),)
 RANDOM = "numpy.random.mtrand.RandomState"
@@ -76,6 +77,7 @@ def told(line: str, seen: tuple[Operand, ...], *frames: Frame) -> Finding | None
         ("y = np.linalg.inv(a) @ b", (), INVERSE, "`np.linalg.inv` makes an inverse"),
         ("y = np.diag(a @ b)", (), (), "`np.diag` uses only the diagonal"),
         ("_, s, vt = np.linalg.svd(x)", (known("x"),), SVD, "`np.linalg.svd` makes full matrices"),
+        ("w, v = np.linalg.eigh(a); print(v[:, -k:])", (), EIGH, "`np.linalg.eigh` computes all vectors, but"),
     ],
 )
 def test_more_than_is_used(line: str, seen: tuple[Operand, ...], frames: tuple[Frame, ...], title: str) -> None:
