@@ -21,7 +21,8 @@ from gpuprof.capture.lines.line_log import BITS, ENTERED, LEFT, MOST_ENTRIES, Li
 monitoring: Any = getattr(sys, "monitoring", None)
 _TOOL_IDS = (4, 3)
 _BLOCK = 4096  # entries between two looks at the cost
-_ENTRY_NS = 800  # 450 to 700 ns measured, interpreter included
+_TRIED = 200  # lines of our own whose following is timed
+_TRIALS = 5
 _FREE_NS = 25_000_000
 _MOST_SHARE = 0.02
 
@@ -31,7 +32,8 @@ class LineMonitor:
 
     Code whose lines come so often that following them would take more than 2 % of the time (after the first 25 ms) is
     dropped, the busiest first; its time then counts for the line that called it. `notes` says so. `ended_ns`: when the
-    log was full, 0 where it was not.
+    log was full, 0 where it was not. `entry_ns`: what following one line takes on this machine, interpreter included, as
+    measured before the first is followed.
     """
 
     how = "monitoring"
@@ -47,6 +49,7 @@ class LineMonitor:
         self._logs: dict[int, ThreadLog] = {}
         self._began_ns = 0
         self.ended_ns = 0
+        self.entry_ns = 0.0
 
     def install(self) -> None:
         """Take a tool id and ask for the events; without a free id nothing is followed, and `notes` says so."""
@@ -71,6 +74,7 @@ class LineMonitor:
         """Follow from here on, and forget what was followed before."""
         if self._tool is None:
             return
+        self.entry_ns = self._measured_entry_ns()
         self.log.clear()
         self._logs = {}
         self._began_ns, self.ended_ns = time.time_ns(), 0
@@ -107,7 +111,18 @@ class LineMonitor:
     @property
     def cost_ns(self) -> int:
         """About what it has taken."""
-        return self.log.entries * _ENTRY_NS
+        return round(self.log.entries * self.entry_ns)
+
+    def _measured_entry_ns(self) -> float:
+        """Lines of our own, with and without being followed: the shortest of a few runs of each, so that what other
+        programs do at the time does not count."""
+        trial = compile("\n".join(["pass"] * _TRIED), self.log.files[0], "exec")
+        self._follow(trial)
+        self._on = True
+        followed = min(_duration_ns(trial) for _ in range(_TRIALS))
+        self._on = False
+        monitoring.set_local_events(self._tool, trial, 0)
+        return max(followed - min(_duration_ns(trial) for _ in range(_TRIALS)), 0) / _TRIED
 
     def _entered(self, code: CodeType, _offset: int) -> Any:
         try:
@@ -175,7 +190,7 @@ class LineMonitor:
             self.notes.append(
                 f"lines were followed for the first {elapsed_ns / 1e9:.0f} s of the recording only: so many came"
             )
-        elif entries * _ENTRY_NS > _FREE_NS + _MOST_SHARE * elapsed_ns:
+        elif entries * self.entry_ns > _FREE_NS + _MOST_SHARE * elapsed_ns:
             keys = np.array(log.keys[-_BLOCK:])
             place = int(np.bincount(keys >> BITS).argmax())
             lines = keys[keys >> BITS == place] & LEFT
@@ -194,3 +209,9 @@ class LineMonitor:
             f"the lines of {what}{where} were followed for a while only: they come so often that following them would "
             "slow the cell"
         )
+
+
+def _duration_ns(code: CodeType) -> int:
+    began = time.perf_counter_ns()
+    exec(code, {})
+    return time.perf_counter_ns() - began

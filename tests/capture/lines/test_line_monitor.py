@@ -154,3 +154,24 @@ def test_following_a_second_time_works(follower: Follower, clock: Clock) -> None
     second.names = follower.names
 
     assert own_ms(second.run("again()\n")) == {(1, 2): 10}
+
+
+def test_what_following_a_line_takes_is_measured(follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_ns = 20_000
+
+    def slow_clock() -> int:
+        until = time.perf_counter_ns() + slow_ns
+        while time.perf_counter_ns() < until:
+            pass
+        return 10**18
+
+    table = follower.run("for _ in range(3):\n    pass\n")
+    here_ns = follower.monitor.entry_ns
+    monkeypatch.setattr(time, "time_ns", slow_clock)
+    slowed = Follower(Clock())
+    slowed.run("for _ in range(3):\n    pass\n")
+
+    assert 0 < here_ns
+    assert slowed.monitor.entry_ns >= 0.9 * slow_ns  # the clock is read once per line
+    assert set(table["line"].tolist()) == {1, 2}  # the lines that were tried are not among them
+    assert slowed.monitor.cost_ns == round(slowed.monitor.log.entries * slowed.monitor.entry_ns)
