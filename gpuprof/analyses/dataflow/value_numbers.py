@@ -34,7 +34,7 @@ class ValueNumbers(Result):
         """From the values in the order in which they were made."""
         graph = results.get(ValueGraph)
         numbering = _Numbering(trace, graph)
-        first = np.full(len(graph.operators), -1, np.int32)
+        first = np.empty(len(graph.operators), np.int32)
         for operator in range(len(first)):
             key = numbering.key(operator)
             first[operator] = numbering.earlier(operator, key)
