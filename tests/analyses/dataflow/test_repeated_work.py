@@ -169,3 +169,15 @@ def test_what_the_very_first_operator_makes_joins_those_that_read_it() -> None:
         look.operator("aten::mm", 20, reads="h weight", makes="y", line=3, iteration=0)
     (chain,) = found(look).chains
     assert len(chain.rows) == 2
+
+
+@pytest.mark.parametrize("lasting", [(10, 20), (20, 10)])
+def test_the_chain_that_takes_most_comes_first(lasting: tuple[int, int]) -> None:
+    look = LookBuilder().tensor("x").tensor("weight")
+    for each in range(3):
+        for line, for_us in zip((2, 3), lasting, strict=True):
+            look.operator(
+                "aten::mm", for_us, reads="x weight", makes=f"y{line}", scalars=line, line=line, iteration=each
+            )
+    chains = found(look).chains
+    assert [each.share for each in chains] == pytest.approx([2 / 3, 1 / 3])
