@@ -287,3 +287,9 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     sampling: dict[str, Any] = {}
     host_start: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
+
+    def described(self, file: SampledFile) -> SampledFile:
+        """A file seen on the stacks; the profiled cell with its own text and number, which stacks do not have."""
+        if file.kind != "cell" or self.cell is None:
+            return file
+        return msgspec.structs.replace(file, source=self.cell.source, execution_count=self.cell.execution_count)

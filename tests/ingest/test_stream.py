@@ -64,6 +64,23 @@ def test_no_memory_at_any_block_is_one_clear_line(
     assert isinstance(caught.value.__cause__, MemoryError)
 
 
+def test_a_file_that_is_given_up_is_read_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    handed = list[int]()
+    plain = ByteStream._plain
+
+    def counted(self: ByteStream, file: IO[bytes]) -> Iterator[bytes]:
+        for piece in plain(self, file):
+            handed.append(len(piece))
+            yield piece
+
+    monkeypatch.setattr(ByteStream, "_plain", counted)
+    pieces = iter(ByteStream(save(tmp_path, TEXT), CHUNK))
+    next(pieces)
+    pieces.close()
+    # what was read ahead, the piece that was handed out, and one that waited for room
+    assert len(handed) <= stream._READ_AHEAD + 2 < BLOCKS
+
+
 def test_there_are_more_blocks_than_are_read_ahead() -> None:
     assert BLOCKS > 2 * stream._READ_AHEAD
 

@@ -168,6 +168,11 @@ def test_an_event_of_which_nothing_is_told(
     assert row(loaded(tmp_path, bare), table) == expected
 
 
+@pytest.mark.parametrize("bytes_", ["?", None, [], 0.5])
+def test_memory_of_which_no_amount_is_told_is_nothing(tmp_path: Path, bytes_: Any) -> None:
+    assert row(loaded(tmp_path, instant(**{"Bytes": bytes_, "Device Type": 1})), "memory")["bytes"] == 0
+
+
 @pytest.mark.parametrize(("full", "table", "expected"), FULL, ids=[each[0]["cat"] for each in FULL])
 def test_an_event_of_which_all_is_told(
     tmp_path: Path, full: dict[str, Any], table: str, expected: dict[str, Any]

@@ -145,10 +145,9 @@ class _Places:
         node, phase, stacks = int(self._caller[row]), PHASES[self._phase[row]], self._trace.context.stacks
         if node < 0 or stacks is None:
             return MemoryAt(held, phase, None, False, None, None)
-        file = stacks.files[self._trace.stack_nodes["sampled_file"][node]]
-        line, cell = int(self._trace.stack_nodes["line"][node]), self._trace.context.cell
-        count = cell.execution_count if file.kind == "cell" and cell else file.execution_count
-        return MemoryAt(held, phase, file.filename, file.kind == "cell", count, line if line > 0 else None)
+        file = self._trace.context.described(stacks.files[self._trace.stack_nodes["sampled_file"][node]])
+        line, of_cell = int(self._trace.stack_nodes["line"][node]), file.kind == "cell"
+        return MemoryAt(held, phase, file.filename, of_cell, file.execution_count, line if line > 0 else None)
 
     def grown(self, at: Array, change: Array) -> list[MemoryAt]:
         """What rose and has not fallen again, by line, the largest first."""

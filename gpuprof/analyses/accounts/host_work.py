@@ -148,7 +148,7 @@ class _WorkReader:
 
     def _line(self, place: Array, rows: Array) -> WorkLine | None:
         file, line = int(place[0]), int(place[1])
-        described = self._stacks.files[file]
+        described = self._trace.context.described(self._stacks.files[file])
         operands = operands_at(self._trace.context.operands, described.filename, line)
         rows, part = self._outside_torch(rows, operands, self._reads_no_tensor(described, line, operands))
         spent = self._lasted[rows] * part
@@ -157,13 +157,11 @@ class _WorkReader:
             return None
         node = self._node[rows]
         first, below, own_share = self._below(node, spent)
-        cell = self._trace.context.cell
-        count = cell.execution_count if described.kind == "cell" and cell else described.execution_count
         heaviest = int(node[np.argmax(spent)])
         return WorkLine(
             file=described.filename,
             is_cell=described.kind == "cell",
-            execution_count=count,
+            execution_count=described.execution_count,
             line=line,
             function=self._function(int(self._own[heaviest])),
             ns=int(ns),
@@ -184,8 +182,7 @@ class _WorkReader:
     def _reads_no_tensor(self, described: SampledFile, line: int, operands: tuple[Operand, ...]) -> bool:
         """Whether it is known of all names of the line that they are no tensors, and torch is called for nothing but to
         make one of other data."""
-        cell = self._trace.context.cell
-        source = cell.source if described.kind == "cell" and cell else described.source
+        source = described.source
         nodes = expressions_at(source, line)
         names = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
         looked_at = {each.name.partition(".")[0] for each in operands} | imported_names(source) | _BUILTINS

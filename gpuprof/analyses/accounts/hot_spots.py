@@ -84,7 +84,7 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
                 what_share=what_share if what else in_text_share if in_text else None,
                 source_file=described.filename,
                 is_cell=described.kind == "cell",
-                execution_count=_count(trace, described.kind, described.execution_count),
+                execution_count=trace.context.described(described).execution_count,
                 line=line if line > 0 else None,
                 cell_line=_cell_line(results, node[rows], lasted[rows]),
                 function=stacks.functions[function] or None,
@@ -122,8 +122,7 @@ def _in_text(
     where that is less than half. `place` and `seen` as in `_called_from`."""
     node, spent = seen
     share = float(spent[own[node] == node].sum() / spent.sum()) if spent.sum() else 0.0
-    described, cell = stacks.files[place[0]], trace.context.cell
-    source = cell.source if described.kind == "cell" and cell else described.source
+    source = trace.context.described(stacks.files[place[0]]).source
     if share < _MOST_OF_IT or not source:
         return "", 0.0
     return called_by_text(source, place[1], functions_below(trace, stacks, node, own)), share
@@ -163,10 +162,5 @@ def _called_from(
     file, line = int(trace.stack_nodes["sampled_file"][row]), int(trace.stack_nodes["line"][row])
     if line <= 0 or (file, line) == place:
         return None
-    described = stacks.files[file]
-    count = _count(trace, described.kind, described.execution_count)
-    return CalledFrom(described.filename, described.kind == "cell", count, line)
-
-
-def _count(trace: Trace, kind: str, execution_count: int | None) -> int | None:
-    return trace.context.cell.execution_count if kind == "cell" and trace.context.cell else execution_count
+    described = trace.context.described(stacks.files[file])
+    return CalledFrom(described.filename, described.kind == "cell", described.execution_count, line)

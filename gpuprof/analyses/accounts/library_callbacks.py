@@ -167,8 +167,8 @@ class _CallbackReader:
         seen_in = self._heaviest(called[inside], spent[inside])
         leaves = self._node[rows].tolist()
         user = next(each.user for each in of_leaf.values() if each.callback == seen_in)
-        described, target = self._stacks.files[place.file], self._stacks.files[self._file[seen_in]]
-        cell = self._trace.context.cell
+        described = self._trace.context.described(self._stacks.files[place.file])
+        target = self._stacks.files[self._file[seen_in]]
         call = self._called(next(each.library for each in of_leaf.values() if each.callback == seen_in))
 
         def below(library: str) -> float:
@@ -178,7 +178,7 @@ class _CallbackReader:
         return LibraryCallback(
             file=described.filename,
             is_cell=described.kind == "cell",
-            execution_count=cell.execution_count if described.kind == "cell" and cell else described.execution_count,
+            execution_count=described.execution_count,
             line=place.line,
             function=self._stacks.functions[self._function[user]],
             call=call,

@@ -45,12 +45,12 @@ class NodeFacts(Result):
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """Parents stand before their children, so one pass is enough."""
-        stacks, cell = trace.context.stacks, trace.context.cell
+        stacks = trace.context.stacks
         nodes, known = trace.stack_nodes, list[_Known]()
         if stacks is None:
             return cls._of([_NOTHING] * (len(nodes) + 1))
         files, functions = stacks.files, stacks.functions
-        sources = [cell.source if each.kind == "cell" and cell else each.source for each in files]
+        sources = [trace.context.described(each).source for each in files]
         columns = [nodes[name].tolist() for name in ("parent", "sampled_file", "function", "line")]
         for row, (parent, file, function, line) in enumerate(zip(*columns, strict=True)):
             above = known[parent] if parent >= 0 else _NOTHING

@@ -300,8 +300,7 @@ def _is_outer(reads: Sequence[Taken], made: Geometry) -> bool:
         if each.geometry is None or len(each.geometry.shape) < 2:
             return False
         shape, strides = each.geometry.shape, each.geometry.strides
-        padded = (1,) * (len(made.shape) - len(shape)) + shape
-        steps = (0,) * (len(made.shape) - len(shape)) + strides
+        padded, steps = (1, *shape), (0, *strides)
         if padded[-1] != made.shape[-1] or made.shape[-1] < 2:
             return False
         sides.append(tuple(size == 1 or not step for size, step in zip(padded[-3:-1], steps[-3:-1], strict=True)))

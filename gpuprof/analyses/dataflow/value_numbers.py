@@ -34,11 +34,10 @@ class ValueNumbers(Result):
         """From the values in the order in which they were made."""
         graph = results.get(ValueGraph)
         numbering = _Numbering(trace, graph)
-        first = np.full(len(graph.operators), -1, np.int32)
+        first = np.empty(len(graph.operators), np.int32)
         for operator in range(len(first)):
-            key = numbering.key(operator)
-            first[operator] = numbering.earlier(operator, key)
-            numbering.note(operator, key, int(first[operator]))
+            first[operator] = numbering.earlier(operator, numbering.key(operator))
+            numbering.note(operator, int(first[operator]))
         content = np.full(len(graph.values), -1, np.int64)
         content[list(numbering.content)] = list(numbering.content.values())
         return cls(first, content)
@@ -100,7 +99,7 @@ class _Numbering:
         return self.content[value]
 
     def _leaf(self, value: int) -> int:
-        """The content of a value that no known operator made."""
+        """The content of a value that no equal of a known operator made."""
         if self.print[value]:
             return self._number(("print", self.print[value], self.type[value], self.size[value]))
         return self._number(("value", value))
@@ -118,18 +117,13 @@ class _Numbering:
                 return -1
         return first
 
-    def note(self, operator: int, key: int | None, earlier: int) -> None:
-        """What its results hold: the same as those of its equal, else what their fingerprints or the operator say."""
+    def note(self, operator: int, earlier: int) -> None:
+        """What its results hold: the same as those of its equal, else what their fingerprints say, or something new."""
         made = self._results(operator)
         others = self._results(earlier) if earlier >= 0 else made
-        for number, (row, other) in enumerate(zip(made, others, strict=True)):
+        for row, other in zip(made, others, strict=True):
             value, same = self.made[row][0], self.made[other][0]
-            if value != same:
-                self.content[value] = self.content[same]
-            elif self.print[value] or key is None or self.firsts[key] != operator:
-                self.content[value] = self._leaf(value)
-            else:
-                self.content[value] = self._number(("made", key, number))
+            self.content[value] = self.content[same] if value != same else self._leaf(value)
 
     def _layout(self, row: int) -> tuple[int, int, int]:
         """How a result lies in memory: part of the key, since views of it are told by that alone."""

@@ -42,7 +42,7 @@ class LookedNumbers(Result):
         graph = results.get(ValueGraph)
         operators, lasted = graph.operators, graph.operators["duration_ns"]
         whole, count = int(lasted.sum()), len(operators)
-        if whole <= 0 or not len(graph.values):
+        if whole <= 0:
             return cls()
         takes = named(trace, operators, _TAKES)
         from_many = any_of(graph.reads["operator"], graph.reads["elements"] > 1, count)

@@ -95,6 +95,6 @@ def _heaviest(group: Array, value: Array, weight: Array, groups: int) -> tuple[A
     pairs, inverse = np.unique(np.stack((group, value), axis=1), axis=0, return_inverse=True)
     sums = np.bincount(inverse.reshape(-1), weights=weight, minlength=len(pairs))
     order = np.argsort(sums, kind="stable")
-    best, most = np.full(groups, -1, np.int64), np.zeros(groups)
+    best, most = np.empty(groups, np.int64), np.empty(groups)
     best[pairs[order, 0]], most[pairs[order, 0]] = pairs[order, 1], sums[order]
     return best, most

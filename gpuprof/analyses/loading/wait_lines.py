@@ -129,7 +129,7 @@ class _WaitReader:
         return None if chosen is None else (chosen, held[chosen])
 
     def _described(self, place: tuple[int, int], whole: float) -> WaitLine:
-        file, cell = self._stacks.files[place[0]], self._trace.context.cell
+        file = self._trace.context.described(self._stacks.files[place[0]])
         rows = [
             at
             for at, leaf in enumerate(self._leaves)
@@ -147,7 +147,7 @@ class _WaitReader:
             call, call_share = self._own_call(place, rows)
             bare = []
         reading = [name for name, ns in below.items() if reads(name) and 2 * ns >= whole]
-        source = cell.source if file.kind == "cell" and cell else file.source
+        source = file.source
         if not call and source and 2 * sum(self._by_leaf[at] for at in bare) >= whole:
             # what is built in has no frame: the text has its name
             call, call_share = called_by_text(source, place[1], {name.rpartition(".")[2] for name in below}), 1.0
@@ -155,7 +155,7 @@ class _WaitReader:
         return WaitLine(
             file=file.filename,
             is_cell=file.kind == "cell",
-            execution_count=cell.execution_count if file.kind == "cell" and cell else file.execution_count,
+            execution_count=file.execution_count,
             line=place[1],
             share=whole / sum(self._by_leaf),
             call=call,

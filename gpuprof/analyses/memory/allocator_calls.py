@@ -95,8 +95,6 @@ def _bursts(calls: Table, freeing: Array, working: Array) -> int:
     """Runs of `freeing` calls of a thread with no `working` call between two of them."""
     rows = np.flatnonzero(freeing | working)
     rows = rows[np.lexsort((calls["start_ns"][rows], calls["thread"][rows]))]
-    if not len(rows):
-        return 0
     thread = calls["thread"][rows]
     begins = freeing[rows] & np.concatenate(([True], ~freeing[rows][:-1] | (thread[1:] != thread[:-1])))
     return int(begins.sum())

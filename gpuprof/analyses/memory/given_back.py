@@ -139,13 +139,11 @@ def _low(held: Array, inside: Array) -> int | None:
 
 
 def _frame(trace: Trace, row: int) -> UserFrame:
-    stacks, nodes, cell = trace.context.stacks, trace.stack_nodes, trace.context.cell
+    stacks, nodes = trace.context.stacks, trace.stack_nodes
     assert stacks is not None
-    file = stacks.files[nodes["sampled_file"][row]]
-    is_cell = file.kind == "cell"
-    count = cell.execution_count if is_cell and cell else file.execution_count
+    file = trace.context.described(stacks.files[nodes["sampled_file"][row]])
     function = stacks.functions[nodes["function"][row]]
-    return UserFrame(file.filename, is_cell, count, function, int(nodes["line"][row]))
+    return UserFrame(file.filename, file.kind == "cell", file.execution_count, function, int(nodes["line"][row]))
 
 
 def _unrecorded(trace: Trace, time: Array, held: Array) -> tuple[Array, Array]:
@@ -197,5 +195,5 @@ def _is_in_steps(trace: Trace, at_ns: int) -> bool:
         return False
     start, lasted = steps["start_ns"], steps["duration_ns"]
     inside = (start <= at_ns) & (at_ns <= start + lasted)
-    usual = max(_LONG_STEP * float(np.median(lasted)), 0.0)
-    return bool((inside & (lasted <= max(usual, NS_PER_S / 20))).any())
+    usual = max(_LONG_STEP * float(np.median(lasted)), NS_PER_S / 20)
+    return bool((inside & (lasted <= usual)).any())

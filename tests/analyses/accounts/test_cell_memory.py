@@ -10,7 +10,7 @@ import pytest
 from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Window
+from gpuprof.model.context import SampledFile, Window
 from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
@@ -57,6 +57,19 @@ def test_growth_is_given_to_the_line_that_it_happened_in() -> None:
         "Resident memory of the process: 300 MiB when the cell began, at most 700 MiB (line 12 of the cell, "
         "evaluation). It grew by 400 MiB at line 12 of the cell, evaluation."
     )
+
+
+def test_a_line_of_another_cell_is_of_that_cell() -> None:
+    other = "/tmp/ipykernel_1/22.py"
+    builder = TraceBuilder().stack(0, 2_000_000, line(5), (other, "train", 3))
+    trace = read(builder, [300.0] * 10 + [300.0 + 50 * number for number in range(10)])
+    stacks = trace.context.stacks
+    assert stacks is not None
+    own = SampledFile(filename=other, kind="notebook", execution_count=3)
+    files = tuple(own if each.filename == other else each for each in stacks.files)
+    context = msgspec.structs.replace(trace.context, stacks=msgspec.structs.replace(stacks, files=files))
+    peak = Results(replace(trace, context=context)).get(CellMemory).peak
+    assert peak is not None and (peak.line, peak.is_cell, peak.execution_count) == (3, False, 3)
 
 
 def test_a_peak_while_it_was_recorded_is_told_from_the_rest() -> None:

@@ -59,6 +59,8 @@ def test_time_in_operators_at_the_instant_of_a_look_is_torch_s() -> None:
         ("x = torch.tensor(rows)[j]", False),
         ("x = torch.FloatTensor(x)", True),
         ("y = torch.FloatTensor(x)", False),
+        ("x = len(rows[i])", True),
+        ("x = torch.tensor(unseen)[i]", False),
     ],
 )
 def test_a_line_that_reads_no_tensor_is_host_work_though_its_function_knows_some(text: str, known: bool) -> None:

@@ -66,6 +66,11 @@ def test_a_line_of_the_model_counts_for_training_and_for_an_evaluation_by_itself
     assert first.called_from is not None and first.called_from.line == 54 and first.cell_line in (3, 54)
 
 
+def test_a_caller_on_the_first_line_is_named_as_well() -> None:
+    (spot,) = spots(TraceBuilder().stack(30_000, 90_000, line(1), CALL, NET))
+    assert spot.called_from is not None and spot.called_from.line == 1
+
+
 def test_a_line_that_called_the_model_itself_names_no_caller() -> None:
     (spot,) = spots(TraceBuilder().stack(30_000, 90_000, line(5), CALL))
     assert spot.line == 5 and spot.called_from is None

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.costly_algorithms import Algorithm, CostlyAlgorithms, CostlyUse
+from gpuprof.analyses.demand.algorithm_costs import distances
 from gpuprof.capture.look.close_look import CloseLook
 from tests.support.look_builder import LookBuilder
 from tests.support.looked_runs import looked_at
@@ -118,6 +119,32 @@ def test_differences_of_all_pairs() -> None:
         (found,) = worth(code)
         assert (found.algorithm, found.size) == (Algorithm.DIFFERENCES, 24), code
     assert worth(lambda: ((one[:, None] - other) * (one[:, None] - other)).sum(-1)) == ()  # two that are multiplied
+
+
+@pytest.mark.parametrize(
+    ("code", "squared"),
+    [
+        (lambda apart: apart.square().sum(-1), True),
+        (lambda apart: apart.norm(dim=-1), True),
+        (lambda apart: torch.linalg.vector_norm(apart, 2, dim=-1), True),
+        (lambda apart: apart.norm(p=1, dim=-1), False),
+        (lambda apart: torch.linalg.vector_norm(apart, 1, dim=-1), False),
+        (lambda apart: apart.abs().sum(-1), False),
+        (lambda apart: apart.abs().mean(2), False),
+        (lambda apart: apart.norm(p=float("inf"), dim=-1), None),
+        (lambda apart: torch.linalg.vector_norm(apart, 0, dim=-1), None),
+        (lambda apart: apart.norm(p=1, dim=0), None),
+        (lambda apart: apart.abs().sum((-1, 0)), None),
+        (lambda apart: apart.abs().sum(), None),
+    ],
+)
+def test_what_is_summed_of_differences_says_what_they_cost(code: Callable[..., Any], squared: bool | None) -> None:
+    one, other = torch.rand(90, 24), torch.rand(80, 24)
+    found = uses(lambda: code(one[:, None] - other[None]))
+    if squared is None:
+        assert found == ()
+    else:
+        assert [each.factor for each in found] == [distances(24, squared=squared)]
 
 
 def test_differences_with_gradients() -> None:

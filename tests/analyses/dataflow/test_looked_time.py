@@ -12,12 +12,13 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.value_graph import weighed_operators
+from gpuprof.model.context import Cell
 from gpuprof.model.look import LookPart
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from tests.analyses.accounts.cells import line as cell_line
 from tests.support.look_builder import LookBuilder
-from tests.support.trace_builder import TraceBuilder
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 MS = 1_000_000
 
@@ -85,6 +86,33 @@ def _with(trace: Trace, tables: Mapping[str, Table], parts: tuple[LookPart, ...]
 def test_a_line_that_two_looks_saw_is_divided_among_them() -> None:
     trace = of_two_looks()
     assert time_of(trace).cell_ns == pytest.approx(np.array([10, 10, 40, 40]) * MS)
+
+
+def test_how_often_a_look_is_repeated_is_told_by_the_lines_that_it_alone_saw() -> None:
+    """However long the line is that both saw: 30 of its 150 ms are of the first look."""
+    trace = seen({1: 10, 2: 40, 3: 150}, [(1, 1000), (3, 3000), (2, 1000), (3, 3000)])
+    tables = {**trace.tables, "looked_operators": trace.looked_operators.replace(look=[0, 0, 1, 1])}
+    parts = (LookPart(iterations=1), LookPart(iterations=1, first_iteration=1))
+    assert time_of(_with(trace, tables, parts)).cell_ns == pytest.approx(np.array([10, 30, 40, 120]) * MS)
+
+
+MODULE = "/home/me/net.py"
+
+
+def test_operators_of_a_module_stand_for_its_lines_and_not_for_those_of_the_cell() -> None:
+    builder = (
+        TraceBuilder().stack(0, 300_000, cell_line(4), (MODULE, "forward", 2)).stack(300_000, 500_000, cell_line(2))
+    )
+    look = LookBuilder(builder, file=MODULE).tensor("x")
+    found = time_of(look.operator("aten::mul", 100, reads="x", makes="y", line=2, iteration=0).build())
+    assert found.line_ns.tolist() == [300 * MS] and found.cell_ns.tolist() == [300 * MS]
+
+
+def test_a_cell_may_be_named_by_its_file() -> None:
+    builder = TraceBuilder().stack(0, 300_000, cell_line(2)).context(cell=Cell(source="", filename=CELL_FILE))
+    look = LookBuilder(builder, file=CELL_FILE).tensor("x")
+    found = time_of(look.operator("aten::mul", 100, reads="x", makes="y", line=2, iteration=0).build())
+    assert found.line_ns.tolist() == [300 * MS]
 
 
 def test_times_of_two_looks_are_in_proportion_to_the_cell() -> None:

@@ -139,3 +139,45 @@ def test_filling_a_row_is_work_and_filling_a_tensor_is_none() -> None:
 def test_nothing_looked_at() -> None:
     work = found(LookBuilder())
     assert (work.share, work.chains) == (0.0, ())
+
+
+@pytest.mark.parametrize(
+    ("iterations", "again"),
+    [
+        ((0, 0), Again.WITHIN_ITERATION),
+        ((3, 3), Again.WITHIN_ITERATION),
+        ((0, 1), Again.EACH_ITERATION),
+        ((-1, 0), Again.UNKNOWN),
+        ((0, -1), Again.UNKNOWN),
+        ((-1, -1), Again.UNKNOWN),
+    ],
+)
+def test_whether_work_repeats_within_an_iteration_or_from_one_to_the_next(
+    iterations: tuple[int, int], again: Again
+) -> None:
+    look = LookBuilder().tensor("x").tensor("weight")
+    for each in iterations:
+        look.operator("aten::mm", 20, reads="x weight", makes="h", iteration=each)
+    (chain,) = found(look).chains
+    assert chain.again is again
+
+
+def test_what_the_very_first_operator_makes_joins_those_that_read_it() -> None:
+    look = LookBuilder().tensor("x").tensor("weight")
+    for _ in range(2):
+        look.operator("aten::mm", 20, reads="x weight", makes="h", line=2, iteration=0)
+        look.operator("aten::mm", 20, reads="h weight", makes="y", line=3, iteration=0)
+    (chain,) = found(look).chains
+    assert len(chain.rows) == 2
+
+
+@pytest.mark.parametrize("lasting", [(10, 20), (20, 10)])
+def test_the_chain_that_takes_most_comes_first(lasting: tuple[int, int]) -> None:
+    look = LookBuilder().tensor("x").tensor("weight")
+    for each in range(3):
+        for line, for_us in zip((2, 3), lasting, strict=True):
+            look.operator(
+                "aten::mm", for_us, reads="x weight", makes=f"y{line}", scalars=line, line=line, iteration=each
+            )
+    chains = found(look).chains
+    assert [each.share for each in chains] == pytest.approx([2 / 3, 1 / 3])

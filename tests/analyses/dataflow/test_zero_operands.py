@@ -47,6 +47,13 @@ def test_the_adjacency_of_a_graph() -> None:
     assert 0.5 * found.rows_ns < found.saved_ns < found.rows_ns and 0 < found.share <= 1
 
 
+def test_the_one_that_saves_most_comes_first() -> None:
+    few, many, x = graph(0.001), graph(0.02), torch.rand(N, 64)
+    for code in (lambda: few @ x + many @ x[:, :32].repeat(1, 2), lambda: many @ x[:, :32].repeat(1, 2) + few @ x):
+        found = operands(code)
+        assert len(found) == 2 and found[0].saved_ns >= found[1].saved_ns
+
+
 def test_it_may_be_the_second_factor_transposed_or_behind_a_linear_layer() -> None:
     neighbors, x = graph(), torch.rand(64, N)
     for code in (lambda: x @ neighbors, lambda: x @ neighbors.T, lambda: F.linear(x, neighbors)):

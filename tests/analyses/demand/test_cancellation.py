@@ -47,6 +47,8 @@ def left(combine: Sum, factor: Any) -> str:
         (lambda a, b, w: a + w * (b - a[:1]), 1.0, "ab"),
         (lambda a, b, w: a + torch.div(b, w, rounding_mode="floor") - b, 1.0, "ab"),
         (lambda a, b, w: a - a, 1.0, "a"),
+        (lambda a, b, w: a + w * -(a - b), 1.0, "b"),
+        (lambda a, b, w: 2 * b * w + a + a * -0.5 - 0.5 * a, 1.0, "b"),
     ],
 )
 def test_sums_of_which_a_term_is_gone(combine: Sum, factor: Any, terms: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
+from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors, _later
 from gpuprof.model.context import Cell, Window
 from gpuprof.model.memory import Allocator, HeldTensors
 from tests.rules.memory.memory_runs import GIB, allocator, run
@@ -142,3 +142,31 @@ def test_without_readings_what_has_grown_is_saved() -> None:
 def test_a_single_graph_has_the_line_that_makes_it() -> None:
     found = only("net = Net()\nkept = sample(20)\n", held(5, graphs=1))
     assert (found.made, found.lines, found.filled, found.refilled) == ((2,), (), False, False)
+
+
+@pytest.mark.parametrize(
+    ("facts", "known"),
+    [
+        ({}, True),
+        ({"shape": ()}, False),
+        ({"graphs": 3}, False),
+        ({"kind": "attribute"}, False),
+        ({"name": "net.kept"}, False),
+        ({"kind": "frame", "name": "kept in train()"}, False),
+    ],
+)
+def test_what_is_read_later_is_asked_of_plain_names_of_tensors_without_graphs(
+    facts: dict[str, Any], known: bool
+) -> None:
+    source = "kept = []\nfor x in data:\n    kept.append(net(x))\nprint(torch.cat(kept).mean(1))\n"
+    row = HeldTensors(**{
+        "name": "kept", "kind": "global", "device": "cuda:0", "bytes": 64, "tensors": 9, "shape": (8, 4), **facts
+    })  # fmt: skip
+    assert (_later(row, {"": source}) is not None) is known
+
+
+def test_the_variable_of_a_function_is_read_there() -> None:
+    source = "def train():\n    kept = [net(x) for x in data]\n    return torch.cat(kept).mean(1)\n"
+    row = HeldTensors(name="kept in train()", kind="frame", device="cpu", bytes=64, tensors=9, shape=(8, 4))
+    assert _later(row, {"": source}) is not None
+    assert _later(row, {"": source.replace("train", "test")}) is None

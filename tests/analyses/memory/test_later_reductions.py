@@ -31,6 +31,19 @@ KEPT = "xs = []\nfor b in data:\n    xs.append(net(b))\n"
         ("total = sum(xs)", ["sum"], 1 / 10),
         ("def f(h):\n    return torch.cat(h).amax(1)\nprint(f(xs))", ["amax(1)"], 1 / 4),
         ("if xs is not None and len(xs):\n    print(xs[-1].mean(1))", ["mean(1)"], 1 / 4),
+        ("z = torch.cat(xs).data.mean(1)", ["mean(1)"], 1 / 4),
+        ("def f(a, h):\n    return torch.cat(h).amax(1)\nprint(f(3, xs))", ["amax(1)"], 1 / 4),
+        ("print(torch.cat(xs).mean(1))\ndel xs", ["mean(1)"], 1 / 4),
+        ("for x in xs[2:]:\n    print(x.mean(1))", ["mean(1)"], 1 / 4),
+        ("print(torch.cat(xs)[1:].mean(1))", ["mean(1)"], 1 / 4),
+        ("xs[0] = None\nprint(torch.cat(xs).mean(1))", ["mean(1)"], 1 / 4),
+        ("for k, x in xs.items():\n    print(k, x.mean(1))", ["mean(1)"], 1 / 4),
+        ("for x in xs.values():\n    print(x.mean(1))", ["mean(1)"], 1 / 4),
+        ("for k in xs:\n    print(xs[k].mean(1))", ["mean(1)"], 1 / 4),
+        ("ys = [x for x in xs]\nprint(torch.cat(ys).mean(1))", ["mean(1)"], 1 / 4),
+        ("print((2 * -torch.cat(xs)).mean(1))", ["mean(1)"], 1 / 4),
+        ("if None is not xs:\n    print(torch.cat(xs).mean(1))", ["mean(1)"], 1 / 4),
+        ("ys = torch.cat(xs)\nprint(ys.shape)\nprint(ys.mean(1))", ["mean(1)"], 1 / 4),
     ],
 )
 def test_reductions_are_all_that_is_read(uses: str, calls: list[str], left: float) -> None:
@@ -62,6 +75,22 @@ def test_reductions_are_all_that_is_read(uses: str, calls: list[str], left: floa
         "q = torch.cat(xs).quantile(0.9, dim=1)",
         "z, y = torch.cat(xs), 1\nprint(z.mean(1))",
         "def f(h):\n    return h\nprint(f(xs), torch.cat(xs).mean(1))",
+        "def f(h):\n    return h.mean(1)\nprint(f(h=xs), torch.cat(xs).mean(1))",
+        "def f(a):\n    return a.mean(1)\nprint(f(1, xs), torch.cat(xs).mean(1))",
+        "def f(a):\n    return a.mean(1)\ndef f(a):\n    return a\nprint(f(xs), torch.cat(xs).mean(1))",
+        "print(torch.cat(xs).grad, torch.cat(xs).mean(1))",
+        "for x, y in zip(xs, ys):\n    print(x.mean(1))",
+        "for (k, x), y in xs.items():\n    print(k.mean(1))",
+        "for o.x in xs:\n    print(torch.cat(xs).mean(1))",
+        "print((w * torch.cat(xs)).mean(1))",
+        "print((torch.cat(xs) > w).float().mean())",
+        "print((0 < torch.cat(xs)).mean())",
+        "a = b = torch.cat(xs)\nprint(a.mean(1))",
+        "o.z = torch.cat(xs)\nprint(o.z, torch.cat(xs).mean(1))",
+        "print(torch.cat([torch.cat(xs), y]).mean(1))",
+        "print({k: x for k, x in enumerate(xs)}, torch.cat(xs).mean(1))",
+        "with open(xs):\n    print(torch.cat(xs).mean(1))",
+        "y[xs] = torch.cat(xs).mean(1)",
     ],
 )
 def test_something_else_may_read_the_whole(uses: str) -> None:
@@ -88,6 +117,24 @@ def test_another_variable_of_that_name_does_not_count() -> None:
     other = "\ndef show(xs):\n    print(xs)\n"
     assert later_reductions([KEPT + "print(torch.cat(xs).mean(1))" + other], "xs") is not None
     assert later_reductions([KEPT + "print(torch.cat(xs).mean(1))" + other + "show(xs)"], "xs") is None
+
+
+@pytest.mark.parametrize(
+    ("function", "counts"),
+    [
+        ("def show():\n    print(xs)\n", True),
+        ("def show():\n    global xs\n    print(xs)\n    xs = []\n", True),
+        ("def show():\n    xs = []\n    print(xs)\n", False),
+        ("def show(*, xs):\n    print(xs)\n", False),
+        ("def show(xs, /):\n    print(xs)\n", False),
+        ("def show(ys):\n    global ys\n    xs = 3\n    print(xs)\n", False),
+        ("show = lambda xs: print(xs)\n", False),
+        ("show = lambda: print(xs)\n", True),
+    ],
+)
+def test_a_function_reads_the_notebook_s_variable_unless_it_has_one_of_that_name(function: str, counts: bool) -> None:
+    found = later_reductions([KEPT + function + "print(torch.cat(xs).mean(1))"], "xs")
+    assert (found is None) is counts
 
 
 def test_other_cells_count() -> None:

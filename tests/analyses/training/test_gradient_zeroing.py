@@ -47,6 +47,14 @@ def test_a_real_run_that_drops_them(tmp_path: Path) -> None:
     assert _trained(tmp_path, to_none=True).zeroed == 0
 
 
+def test_zeros_below_another_operator_or_on_another_thread_are_not_the_optimizer_s() -> None:
+    builder = TraceBuilder().span("Optimizer.zero_grad#SGD.zero_grad", 0, 50)
+    builder.operator("aten::zero_", 5, 4)
+    builder.operator("aten::zeros", 10, 8).operator("aten::zero_", 12, 4)
+    builder.thread("other").operator("aten::zero_", 30, 4)
+    assert zeroing(builder.build()).zeroed == 1
+
+
 @pytest.mark.parametrize(("known", "share"), [(4, 1.0), (2, 0.5), (None, 0.0)])
 def test_one_operator_for_all_gradients_needs_their_number(known: int | None, share: float) -> None:
     builder = TraceBuilder().span("Optimizer.zero_grad#SGD.zero_grad", 0, 20).operator("aten::_foreach_zero_", 5, 10)

@@ -183,5 +183,34 @@ def test_the_loop_holds_the_forward_passes_and_not_the_backward_pass(source: str
     assert (answer.loop if answer else None) == loop
 
 
+CALLED = """def losses(x):
+    for each in x:
+        loss += f(each)
+    loss.backward()
+
+for epoch in range(3):
+    losses(data)
+"""
+
+
+@pytest.mark.parametrize(("callers", "loop"), [((7,), 2), ((), 2)])
+def test_of_a_function_that_a_loop_calls_its_own_loop_counts(callers: tuple[int, ...], loop: int) -> None:
+    """Both passes are reached from line 7, which says nothing of where they part."""
+    builder = TraceBuilder().context(cell=Cell(source=CALLED, filename=CELL_FILE))
+    look = LookBuilder(builder).tensor("w", kind=ValueKind.PARAMETER, grad=True)
+    at = {"graph": True, "line": 3, "by_lines": callers}
+    for each in range(3):
+        look.tensor(f"x{each}").operator("aten::mm", 10, reads=f"x{each} w", makes=f"h{each}", elements=1000, **at)
+        look.operator("aten::sum", 10, reads=f"h{each}", makes=f"l{each}", elements=1, **at)
+        total = f"t{each - 1}" if each else ""
+        look.operator("aten::add.Tensor", 1, reads=f"{total} l{each}", makes=f"t{each}", elements=1, **at)
+    after = {"line": 4, "by_lines": callers}
+    look.operator("aten::ones_like", 1, reads="t2", makes="g", elements=1, **after)
+    for name in ("h2", "h1", "h0"):
+        look.operator("aten::mm", 5, reads=f"g {name}", makes="gw", backward=True, forward_of=name, **after).free(name)
+    answer = found(look)
+    assert answer is not None and answer.loop == loop
+
+
 def test_nothing_without_a_look() -> None:
     assert Results(TraceBuilder().build()).get(SummedLosses).found is None

@@ -48,6 +48,8 @@ def test_the_first_few(text: str) -> None:
         "y = f(x)\nz = y[:k]\nsave(y)",
         "y = f(x)\nz = y[:k]\ny = 3",
         "y = x[f(x)][:k]",
+        "y = z = f(x)\nw = y[:k]\nsave(z)",
+        "show(f(x))",
     ],
 )
 def test_all_or_not_known(text: str) -> None:

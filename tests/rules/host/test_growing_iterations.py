@@ -176,6 +176,9 @@ def test_what_sampled_stacks_measure_of_lines_that_take_more_and_more() -> None:
         "excess_share": pytest.approx(excess_ms / 11_940, abs=1e-4),
         "grows": "preds",
     }
+    # at most all of it is saved, of the 10 µs that were recorded
+    assert answer.saving is not None and answer.saving.low_ns == 0
+    assert answer.saving.high_ns == pytest.approx(10_000 * excess_ms / 11_940, rel=1e-3)
 
 
 def test_what_is_measured_of_growing_shapes() -> None:

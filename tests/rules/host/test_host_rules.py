@@ -116,6 +116,19 @@ def test_a_device_that_was_lost_is_said_first() -> None:
     assert finding("device_errors", trace).title == "A device stopped answering during the run"
 
 
+def test_of_many_functions_beside_an_idle_device_the_three_longest_are_named() -> None:
+    builder, at = TraceBuilder(), 0.0
+    for turn, for_us in enumerate((5_000, 4_000, 3_000, 2_000, 1_500)):
+        builder.operator("aten::empty", at, 1).frame(f"scikit/work.py({turn}): work{turn}", at, for_us)
+        builder.operator("aten::mm", at + for_us, 5)
+        builder.kernel("gemm", at + for_us + 6, 5_000, launch_at_us=at + for_us)
+        builder.sync(at + for_us + 10, 5_000)
+        at += for_us + 5_100
+    found = finding("cpu_preprocessing", builder.build())
+    named = found.evidence["functions"]
+    assert isinstance(named, str) and [f"work{turn} (" in named for turn in range(5)] == [True] * 3 + [False] * 2
+
+
 @pytest.mark.parametrize(
     ("cpu_percent", "advice"), [(99, "every hundred steps"), (60, "every hundred steps"), (10, "read ahead")]
 )

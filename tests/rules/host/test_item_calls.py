@@ -70,6 +70,15 @@ def test_what_takes_all_items(source: str, frames: tuple[tuple[str, str, int], .
     assert found is not None and found.title.startswith(title)
 
 
+def test_numbers_of_a_list_are_items_of_one_array_whatever_else_the_call_is_given() -> None:
+    """`weights` is given whole each time; an item that is known by itself is no single number."""
+    numbers = known("z", LIST, items="builtins.float")
+    weights = known("weights", LIST, 9)
+    source = marked("for x in z:\n    m.append(np.mean(x, weights))")
+    assert told(source, *MEAN, seen=(numbers, weights)) is not None
+    assert told(source, *MEAN, seen=(numbers, weights, known("x", LIST, 9))) is None
+
+
 def test_of_an_object_that_is_called_its_name_is_said() -> None:
     """Not that of the list to which its result is appended."""
     spline = known("spline", "scipy.interpolate._cubic.CubicSpline", None)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.demand.written_attention import WrittenOut
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.kernels.attention_looked import _saved
 from gpuprof.rules.kernels.eager_attention import EagerAttention
 from tests.rules.needless.test_product_order import looked_cell
 
@@ -49,6 +55,16 @@ def test_three_operators_instead_of_one_call() -> None:
 def test_a_module_whose_weights_nobody_reads() -> None:
     found = said(looked("module(tokens, tokens, tokens)[0]"))
     assert found is not None and "need_weights=False" in found.change and found.diff is None
+
+
+def test_the_more_keys_for_each_number_in_a_head_the_more_one_call_saves() -> None:
+    """From as many keys as numbers in a head, where it saves nothing, never more than half; twice as many keys save at
+    most twice as much."""
+    written = WrittenOut(0, (), np.zeros(0, np.int64), (2, 256, 64), 64, 1, False, False, False)
+    found = [_saved(replace(written, shape=(2, 256, keys))) for keys in (64, 255, 256, 511, 512, 1024, 2048, 9999)]
+    assert found == sorted(found) and found[:2] == [0, 0] and found[2] == found[3] > 0 and found[-1] <= 0.5
+    rising = [found[2], found[4], found[5], found[6]]
+    assert all(before < after <= 2 * before for before, after in itertools.pairwise(rising))
 
 
 def test_it_matters_from_a_tenth_of_the_operators_on() -> None:

@@ -52,6 +52,17 @@ def test_a_hook_that_stores_each_step_is_named_whether_it_is_still_there_or_only
     assert ("of `net`" in finding.explanation) == (row.hooked is not None)
 
 
+@pytest.mark.parametrize(
+    ("held_bytes", "graph_bytes", "words"),
+    [(4 * GIB, 0, "50 tensors"), (2 * GIB, 2 * GIB, "50 tensors"), (GIB, 3 * GIB, "40 graphs")],
+)
+def test_of_what_a_hook_stores_tensors_count_or_their_graphs_whichever_is_more(
+    held_bytes: int, graph_bytes: int, words: str
+) -> None:
+    row = held("acts", bytes=held_bytes, graphs=40, graph_bytes=graph_bytes, hook="keep", hooked="net")
+    assert f"`acts` ({words}, which the hook" in found(row, source=HOOKED, steps=50).explanation.replace("\xa0", " ")
+
+
 def test_features_collected_by_a_hook_without_training_are_what_the_cell_is_for() -> None:
     assert check(held("acts", bytes=4 * GIB, hook="keep", hooked="net"), source=HOOKED) is None
 
