@@ -95,6 +95,8 @@ class _Text:
         }
         self._changed = {name for node in nodes for name in _changed(node, known)}
         self._changed |= {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+        # what was made of another name may be a view of it
+        self._changed |= {source for name in self._changed for source in known.sources(name)}
         looped = (inner for node in nodes if isinstance(node, _Loop) for inner in ast.walk(node))
         self._looped = {each.id for each in looped if isinstance(each, ast.Name) and _stores(each)}
         self._outside = {each.id for each in _own_nodes(tree) if isinstance(each, ast.Name) and _stores(each)}
@@ -242,7 +244,7 @@ def _changed_attributes(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             counted[node.attr] += 1
             found |= set() if begins else {node.attr}
-        target = node.target if isinstance(node, ast.AugAssign) else None
+        target: ast.AST | None = node.target if isinstance(node, ast.AugAssign) else None
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             target = node
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
