@@ -42,19 +42,19 @@ class CallInFunction(NamedTuple):
 
 def calls_in_functions(tree: ast.Module, known: Repeatable) -> Iterator[CallInFunction]:
     """Of each function that a loop of the text runs."""
-    text = _Text(tree, known)
+    text = FunctionsOfText(tree, known)
     for function, owner in text.functions():
         loop = text.loop_around(function.name, 0)
         if loop is not None:
             yield from _of_function(text, function, owner, loop)
 
 
-def _of_function(text: _Text, function: Function, owner: ast.ClassDef | None, loop: int) -> Iterator[CallInFunction]:
+def _of_function(
+    text: FunctionsOfText, function: Function, owner: ast.ClassDef | None, loop: int
+) -> Iterator[CallInFunction]:
     known, own = text.known, _own_nodes(function)
     changed = {name for node in own for name in _changed(node, known)}
-    given = Counter(each.id for each in own if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-    same = text.same_arguments(function, owner)
-    mine = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} | given.keys()
+    same, mine = text.same_arguments(function, owner), text.given_in(function)
     for statement, call in _calls(function.body):
         value = getattr(statement, "value", None)
         alone = call is value
@@ -68,7 +68,7 @@ def _of_function(text: _Text, function: Function, owner: ast.ClassDef | None, lo
         for name in reads:
             if name in mine:
                 attributes = text.steady_attributes(call, name, owner)
-                fits = fits and (attributes is not None or (name in same and not given[name] and name not in changed))
+                fits = fits and (attributes is not None or name in same)
                 unknown |= attributes or {name}
             elif text.is_constant(name):
                 unknown |= {name} & known.not_data(ast.Name(name, ast.Load()))
@@ -79,7 +79,7 @@ def _of_function(text: _Text, function: Function, owner: ast.ClassDef | None, lo
             yield CallInFunction(function.name, statement.lineno, last, call, loop, alone, frozenset(unknown))
 
 
-class _Text:
+class FunctionsOfText:
     """The functions of a text, where they are called, and the names that keep their value."""
 
     def __init__(self, tree: ast.Module, known: Repeatable):
@@ -100,26 +100,31 @@ class _Text:
         looped = (inner for node in nodes if isinstance(node, _Loop) for inner in ast.walk(node))
         self._looped = {each.id for each in looped if isinstance(each, ast.Name) and _stores(each)}
         self._outside = {each.id for each in _own_nodes(tree) if isinstance(each, ast.Name) and _stores(each)}
+        classes = (node for node in nodes if isinstance(node, ast.ClassDef))
+        self._methods = {each.name for node in classes for each in node.body if isinstance(each, Function)}
         self._attributes = _changed_attributes(tree)
         self._calls = list(_calls_with_place(tree))
 
     def functions(self) -> Iterator[tuple[Function, ast.ClassDef | None]]:
-        """Each, with its class."""
-        classes = (node for node in ast.walk(self._tree) if isinstance(node, ast.ClassDef))
-        methods = {id(each): node for node in classes for each in node.body}
-        for node in ast.walk(self._tree):
-            if isinstance(node, Function):
-                yield node, methods.get(id(node))
+        """Those of the text itself and of its classes, with the class; those inside others read their variables."""
+        for node in self._tree.body:
+            for each in node.body if isinstance(node, ast.ClassDef) else [node]:
+                if isinstance(each, Function):
+                    yield each, node if isinstance(node, ast.ClassDef) else None
 
     def loop_around(self, name: str, depth: int) -> int | None:
         """The line of a loop that calls it, through other functions as well."""
         for call, function, loop in self._calls:
-            if _bare(call) != name or function == name:
+            if not self._is_call_of(call, name) or function == name:
                 continue
             found = loop if loop or depth == _DEEPEST or not function else self.loop_around(function, depth + 1)
             if found:
                 return found
         return None
+
+    def _is_call_of(self, call: ast.Call, name: str) -> bool:
+        """Of a function by its name; of a method by any object."""
+        return _bare(call) == name and (isinstance(call.func, ast.Name) or name in self._methods)
 
     def is_constant(self, name: str) -> bool:
         """Whether it stands for the same, unchanged, from when the functions are called."""
@@ -136,20 +141,34 @@ class _Text:
         """Whether it is a function, a class or a module: no data."""
         return name in self._imported | self._defined
 
+    def given_in(self, function: Function) -> set[str]:
+        """Its arguments and variables."""
+        own = (each for each in _own_nodes(function) if isinstance(each, ast.Name) and _stores(each))
+        return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} | {each.id for each in own}
+
     def same_arguments(self, function: Function, owner: ast.ClassDef | None) -> set[str]:
-        """The arguments that each call of the text gives the same constant name."""
-        sites = [call for call, _, _ in self._calls if _bare(call) == function.name]
+        """The arguments that each call of the text gives the same constant name, and the function does not change."""
+        sites = [(call, within) for call, within, _ in self._calls if self._is_call_of(call, function.name)]
         names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
         names = names[1:] if owner is not None else names
+        own = _own_nodes(function)
+        changed = {name for node in own for name in _changed(node, self.known)}
+        changed |= {each.id for each in own if isinstance(each, ast.Name) and _stores(each)}
         found = set[str]()
         for at, name in enumerate(names):
-            handed = {_handed(call, at, name) for call in sites}
+            handed = {self._handed(call, within, at, name) for call, within in sites}
             one = next(iter(handed)) if len(handed) == 1 else None
-            if one and self.is_constant(one) and not self.is_made_by_text(one):
+            if one and name not in changed and self.is_constant(one) and not self.is_made_by_text(one):
                 found.add(name)
         return found
 
-    def steady_attributes(self, call: ast.Call, name: str, owner: ast.ClassDef | None) -> set[str] | None:
+    def _handed(self, call: ast.Call, within: str, at: int, name: str) -> str:
+        """The name of the text's own that a call in that function hands on for an argument; empty for anything else."""
+        given = _handed(call, at, name)
+        around = [node for node in ast.walk(self._tree) if isinstance(node, Function) and node.name == within]
+        return "" if any(given in self.given_in(each) for each in around) else given
+
+    def steady_attributes(self, call: ast.expr, name: str, owner: ast.ClassDef | None) -> set[str] | None:
         """`self.points`, where the call reads of the object only attributes that nothing changes; else None."""
         if owner is None:
             return None
@@ -164,7 +183,7 @@ class _Text:
         return {f"{name}.{each.attr}" for each in held}
 
 
-def _first_argument(owner: ast.ClassDef, call: ast.Call) -> str:
+def _first_argument(owner: ast.ClassDef, call: ast.expr) -> str:
     around = [each for each in owner.body if isinstance(each, Function) and any(one is call for one in ast.walk(each))]
     return around[0].args.args[0].arg if around and around[0].args.args else ""
 
@@ -190,6 +209,17 @@ def _calls(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, ast.Call]]:
             yield from ((statement, each) for each in inside if isinstance(each, ast.Call))
         elif isinstance(statement, ast.With):
             yield from _calls(statement.body)
+
+
+def own_calls(body: list[ast.stmt]) -> Iterator[ast.Call]:
+    """All calls of these statements, not those of functions and classes inside."""
+    waiting: list[ast.AST] = [*body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call):
+            yield node
+        if not isinstance(node, _Scope):
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _calls_with_place(tree: ast.Module) -> Iterator[tuple[ast.Call, str, int]]:

@@ -7,12 +7,13 @@ import builtins
 from collections.abc import Mapping
 
 from gpuprof.rules.cell.cell_bindings import dotted
-from gpuprof.rules.cell.pure_calls import words
+from gpuprof.rules.cell.pure_calls import DATA_METHODS, words
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LIBRARIES = words("collections itertools math networkx numpy pandas scipy skimage sklearn statistics torch")
 # of the interpreter: what runs other code, or another's
 _OTHER_CODE = frozenset({"eval", "exec", "next", "iter", "input", "open", "print", "setattr", "delattr", "compile"})
+_OF_MODELS = words("eval train forward encode decode state_dict parameters")
 _WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
 _DEEPEST = 4
 
@@ -22,7 +23,9 @@ def imported(tree: ast.Module) -> dict[str, str]:
     found = dict[str, str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {each.asname or each.name.partition(".")[0]: each.name for each in node.names}
+            for each in node.names:
+                root = each.name.partition(".")[0]
+                found[each.asname or root] = each.name if each.asname else root
         elif isinstance(node, ast.ImportFrom):
             found |= {each.asname or each.name: f"{node.module or ''}.{each.name}" for each in node.names}
     return found
@@ -45,7 +48,10 @@ def only_known(node: ast.AST, functions: Mapping[str, _Function], modules: Mappi
         elif (root := name.partition(".")[0]) in modules:
             if modules[root].partition(".")[0] not in _LIBRARIES:
                 return False
-        elif not isinstance(each.func, ast.Name) and name.startswith("self."):
+        # else of an object that may be anything: `trainer.critic_step()`
+        elif isinstance(each.func, ast.Attribute) and each.func.attr not in DATA_METHODS | (
+            _OF_MODELS if without else set()
+        ):
             return False
     return True
 

@@ -69,7 +69,7 @@ def _of_loop(loop: ast.For, known: Repeatable) -> Iterator[UnchangedCall]:
     turns = _turns(loop.iter)
     if turns is not None and turns < 2:
         return
-    changing = _changing(loop, known)
+    changing = changing_names(loop, known)
     given = _first_given(loop)
     for node, tests in _statements(loop.body, ()):
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.Return) else None
@@ -109,7 +109,7 @@ def _statements(body: list[ast.stmt], tests: tuple[ast.expr, ...]) -> Iterator[t
             yield from _statements(getattr(each, part, []), inner)
 
 
-def _changing(loop: ast.For, known: Repeatable) -> set[str]:
+def changing_names(loop: ast.For, known: Repeatable) -> set[str]:
     """The names that may stand for something else from one iteration to the next."""
     nodes = [node for each in loop.body for node in _inside(each)]
     changing = _names(loop.target) | {each.name for each in nodes if isinstance(each, _Scope) and hasattr(each, "name")}

@@ -12,7 +12,7 @@ def test_a_statement_with_what_it_calls() -> None:
     found = Results(steps(30)).get(StatementTimes)
     assert found.total_ns == 1000 * MS
     by_line = {each.first: each for each in found.statements}
-    assert list(by_line)[0] == 10 and set(by_line) == {5, 10, 11} and by_line[11].last == 11
+    assert next(iter(by_line)) == 10 and set(by_line) == {5, 10, 11} and by_line[11].last == 11
     assert (by_line[10].ns, by_line[11].ns, by_line[5].ns) == (700 * MS, 300 * MS, 300 * MS)
     assert by_line[11].share == 0.3 and len(by_line[11].during.starts) == 10
     assert by_line[11].called == {"accuracy"} and by_line[11].during.total_ns == 300 * MS

@@ -129,6 +129,21 @@ def test_an_argument_that_is_the_same_in_every_call() -> None:
     assert found(source + "for among in (points, points * 2):\n    x = near(among, 1)\n") == []
 
 
+def test_a_variable_of_another_function_is_not_the_text_s_own() -> None:
+    source = HEAD + (
+        "def near(among):\n    tree = cKDTree(among)\n    return tree\n"
+        "def outer(among):\n    return near(among)\n"
+        "found = [outer(points + k) for k in range(9)]\n"
+    )
+    assert found(source) == []
+    inside = HEAD + (
+        "def outer(among):\n    def near(place):\n        tree = cKDTree(among)\n        return tree.query(place)\n"
+        "    return near(among[0])\n"
+        "found = [outer(points + k) for k in range(9)]\n"
+    )
+    assert found(inside) == []
+
+
 def test_a_function_that_no_loop_runs() -> None:
     assert found(FUNCTION.replace("STATEMENT", "tree = cKDTree(points)").replace("for place in", "place =").replace(
         ":\n    near(place)", "\nnear(place)")) == []  # fmt: skip

@@ -45,6 +45,8 @@ def known(value: str) -> bool:
         ("x = train_epoch(net)", False),
         ("x = trained(net)", False),
         ("x = self.step(net)", False),
+        ("x = trainer.critic_step(net)", False),
+        ("x = net.loss(points)", False),
         ("x = next(batches)", False),
     ],
 )
