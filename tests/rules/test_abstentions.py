@@ -109,6 +109,7 @@ NEEDS = {
     "unfused_pointwise": "the device’s kernels",
     "unread_gradients": "a close look at the operators and their tensors",
     "unread_results": "a close look at the operators and their tensors",
+    "last_result_read": "samples of the cell’s stack",
     "value_made_again": "samples of the cell’s stack",
     "weights_bound_inference": "the shapes of the matrix products: how many rows the weights are read for",
     "whole_collection_per_item": (

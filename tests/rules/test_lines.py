@@ -44,7 +44,7 @@ NOTED = ("optimizer_state_dominates", "padding_waste", "per_sample_fetch", "slow
 BY_TEXT = (
     *("costly_call_per_item", "derivative_in_full", "evaluation_share", "growing_iterations", "held_beyond_need"),
     *("memory_kept_by_hooks_or_graphs", "python_callback_per_item", "python_loop_over_slices", "value_made_again"),
-    "whole_collection_per_item",
+    *("last_result_read", "whole_collection_per_item"),
 )
 # exact lines would take the place of the samples that it reads
 BY_SAMPLES = ("broadcast_then_reduced", "figures_left_open", "losses_summed", "temporary_peak")
@@ -74,6 +74,7 @@ BY_STACKS = {
     "subnormal_numbers": (3,),
     "unread_gradients": (4,),
     "unread_results": (3,),
+    "last_result_read": (11,),
     "value_made_again": (2,),
     "whole_collection_per_item": (2, 5),
 }

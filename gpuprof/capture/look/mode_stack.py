@@ -32,8 +32,13 @@ def in_the_way() -> str | None:
         return (
             f"the tensor class {maker} is made by torch's own constructor, which fails where a dispatch mode is active"
         )
-    mode = torch.utils._python_dispatch.TorchDispatchMode
-    if not hasattr(mode, "supports_higher_order_operators") and _compiler_used():
+    if hasattr(torch.utils._python_dispatch.TorchDispatchMode, "supports_higher_order_operators"):
+        return None
+    # with torch 2.4 `as_subclass` raises there
+    derived = _users_class()
+    if derived is not None:
+        return f"there is the tensor class {derived}, which this version of torch cannot make beside a dispatch mode"
+    if _compiler_used():
         return "torch.compile is used, which this version of torch keeps from working beside a dispatch mode"
     return None
 
@@ -111,6 +116,19 @@ def _subclass_by_constructor() -> str | None:
         inherited = maker is torch._C.TensorBase.__new__ and not below
         if (own or inherited) and not str(getattr(maker, "__module__", None) or each.__module__).startswith("torch."):
             return each.__qualname__
+    return None
+
+
+def _users_class() -> str | None:
+    """A class of tensors that is none of torch's."""
+    import torch
+
+    waiting = list(torch.Tensor.__subclasses__())
+    while waiting:
+        each = waiting.pop()
+        if not each.__module__.startswith("torch."):
+            return each.__qualname__
+        waiting.extend(each.__subclasses__())
     return None
 
 

@@ -99,6 +99,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "costly_call_per_item": (
         "growing_iterations",
+        "last_result_read",
         "python_callback_per_item",
         "value_made_again",
     ),
@@ -119,6 +120,7 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "value_made_again",
     ),
     "energy_idle": STALLS,
+    "evaluation_share": ("last_result_read",),
     "explicit_synchronize": (
         "cpu_preprocessing",
         "debug_mode_on",

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.known_calls import imported, is_mode, only_known
 from gpuprof.rules.cell.pure_calls import words
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -26,13 +27,15 @@ _DEEPEST = 4
 @dataclass(frozen=True)
 class LastResult:
     """The statement in lines `first` to `last` (from 1) gives `names` a value in each iteration of the loop in line
-    `loop`; `call`: what it calls."""
+    `loop`; `call`: what it calls. `known`: the text has the functions that it calls, or imports them from a library of
+    data, and what else these call computes without gradients."""
 
     first: int
     last: int
     names: tuple[str, ...]
     loop: int
     call: str
+    known: bool = False
 
 
 @lru_cache(maxsize=16)
@@ -50,18 +53,20 @@ def _of_tree(tree: ast.Module) -> tuple[LastResult, ...]:
     functions = {each.name: each for each in ast.walk(tree) if isinstance(each, _Function)}
     outside = _read_in(list(functions.values()))
     reads = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and _loads(each)]
+    modules = imported(tree)
     found = list[LastResult]()
     for loop in ast.walk(tree):
         if isinstance(loop, ast.For) and not _ends_early(loop):
             after = {each.id for each in reads if each.lineno > (loop.end_lineno or loop.lineno)}
-            found += _of_loop(loop, outside, after, functions)
+            found += _of_loop(loop, outside, after, functions, modules)
     return tuple(found)
 
 
 def _of_loop(
-    loop: ast.For, outside: set[str], after: set[str], functions: dict[str, _Function]
+    loop: ast.For, outside: set[str], after: set[str], functions: dict[str, _Function], modules: dict[str, str]
 ) -> Iterator[LastResult]:
-    """`outside`: names that functions may read; `after`: those that are read after the loop."""
+    """`outside`: names that functions may read; `after`: those that are read after the loop; `modules`: what the text
+    imports."""
     given = [each for each in _within(loop) if isinstance(each, _Given) and _targets(each)]
     around = {id(each): ifs for each, ifs in _with_conditions(loop.body, ())}
     names = {name for each in given for name in _targets(each)} - _stored_otherwise(loop, given) - outside
@@ -76,9 +81,8 @@ def _of_loop(
     for each in kept if not names.isdisjoint(after) else ():
         calls = [node for node in ast.walk(each) if isinstance(node, ast.Call)]
         if calls and not any(_is_rare(test) for test in around[id(each)]) and not has_effects(each, functions):
-            yield LastResult(
-                each.lineno, each.end_lineno or each.lineno, _targets(each), loop.lineno, dotted(calls[0].func)
-            )
+            end, known = each.end_lineno or each.lineno, only_known(each, functions, modules)
+            yield LastResult(each.lineno, end, _targets(each), loop.lineno, dotted(calls[0].func), known)
 
 
 def _within(node: ast.AST) -> Iterator[ast.AST]:
@@ -151,8 +155,8 @@ def has_effects(node: ast.AST, functions: Mapping[str, _Function], depth: int = 
         if not isinstance(each, ast.Call):
             continue
         name = each.func.attr if isinstance(each.func, ast.Attribute) else dotted(each.func)
-        inside = isinstance(each.func, ast.Attribute) and _root(each.func) in own
-        if name in _EFFECTS and not inside:
+        inside = isinstance(each.func, ast.Attribute) and (_root(each.func) in own or _just_made(each.func.value))
+        if name in _EFFECTS and not inside and not is_mode(each, node):
             return True
         called = functions.get(dotted(each.func))
         if (
@@ -162,6 +166,11 @@ def has_effects(node: ast.AST, functions: Mapping[str, _Function], depth: int = 
         ):
             return True
     return False
+
+
+def _just_made(node: ast.expr) -> bool:
+    """Whether it has just been made: `KNNImputer(5)` of `KNNImputer(5).fit(x)`."""
+    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2][:1].isupper()
 
 
 def _root(node: ast.expr) -> str:

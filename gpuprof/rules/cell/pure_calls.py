@@ -31,6 +31,16 @@ _METHODS = words(
     type type_as unbind unflatten unfold unique unsqueeze var view view_as where
     """
 )
+# of NumPy's arrays, pandas' tables and Python's own containers
+DATA_METHODS = _METHODS | words(
+    """
+    agg apply astype copy corr count cov cummax cummin describe diff dropna drop_duplicates eq fillna format get groupby
+    head idxmax idxmin index isin isna items join keys loc lower map merge nlargest nonzero nsmallest numpy nunique
+    pct_change pivot pivot_table quantile rank ravel replace resample reset_index rolling round sample set_index
+    sort_index sort_values split std strip sum tail to_dict to_list to_numpy tolist transpose unstack upper value_counts
+    values
+    """
+)
 _MOVING = frozenset(("to", "cuda", "cpu", "eval", "train", "float", "double", "half"))
 
 

@@ -67,7 +67,7 @@ class Repeatable:
 
     def is_unchanged(self, node: ast.expr, changing: set[str]) -> bool:
         """Whether it reads none of these names, and gives the same each time."""
-        return not (self.reads(node) & changing) and self._is_steady(node)
+        return not (self.reads(node) & changing) and self.is_steady(node)
 
     def is_plain_call(self, call: ast.Call) -> bool:
         """Whether it only makes a container, a number or a copy: nobody keeps such a thing."""
@@ -88,6 +88,10 @@ class Repeatable:
     def sources(self, name: str) -> set[str]:
         """The names that anything it is made of reads, of which it may be a view or a part."""
         return self._sources.get(name, set()) - self._functions.keys() - self._modules.keys()
+
+    def is_own(self, name: str) -> bool:
+        """Whether it is a function of the text."""
+        return name in self._functions
 
     def given_to_effects(self, call: ast.Call) -> set[str]:
         """The names that this call may change: what a function with effects is given and reads, what an object that
@@ -161,7 +165,7 @@ class Repeatable:
         stored = {name for each in function.body for name in _stored(each)}
         return {name for each in function.body for name in self.reads(each, depth + 1)} - stored
 
-    def _is_steady(self, node: ast.AST, depth: int = 0) -> bool:
+    def is_steady(self, node: ast.AST, depth: int = 0) -> bool:
         """Whether nothing that it runs is random, keeps a state, or is unknown."""
         inside = list(ast.walk(node))
         return not any(isinstance(each, _UNCLEAR) for each in inside) and all(
@@ -181,7 +185,7 @@ class Repeatable:
             return full.partition(".")[0] in _LIBRARIES and not unsteady
         if isinstance(call.func, ast.Name):
             if name in self._functions and name not in self._values:
-                return depth < _DEEPEST and all(self._is_steady(each, depth + 1) for each in self._functions[name].body)
+                return depth < _DEEPEST and all(self.is_steady(each, depth + 1) for each in self._functions[name].body)
             return name in _BUILTINS and name not in self._values
         # a method of an object of the text's own classes may do anything
         return isinstance(call.func, ast.Attribute) and last not in self._methods and not self._is_generator(root)

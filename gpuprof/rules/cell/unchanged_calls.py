@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gpuprof.analyses.loops.written_loops import parsed
+from gpuprof.rules.cell.calls_in_functions import CallInFunction, calls_in_functions
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.repeatable import HARMLESS, Repeatable, changed_by, root
 from gpuprof.rules.cell.timed_calls import times_its_calls
@@ -27,7 +28,8 @@ _VIEWS = frozenset({"items", "keys", "values", "itertuples", "iterrows"})
 class UnchangedCall:
     """The statement in lines `first` to `last` (from 1) calls `call`, whose result the loop in line `loop` does not
     change; `turns`: how often it is computed for one that is needed, as far as the text says, at least 2. `unknown`:
-    names that it reads of which the text does not say that they are data."""
+    names that it reads of which the text does not say that they are data. `function`: the one that the statement is in,
+    where the loop is around what calls it; `alone`: the statement computes nothing else."""
 
     first: int
     last: int
@@ -35,6 +37,8 @@ class UnchangedCall:
     loop: int
     turns: int
     unknown: frozenset[str]
+    function: str = ""
+    alone: bool = True
 
 
 @lru_cache(maxsize=16)
@@ -51,16 +55,21 @@ def unchanged_calls(source: str) -> tuple[UnchangedCall, ...]:
                 before = found.get((each.first, each.call))
                 turns = each.turns * (before.turns if before else 1)
                 found[each.first, each.call] = replace(before or each, turns=turns)
-        return tuple(found.values())
+        return (*found.values(), *(_in_function(each) for each in calls_in_functions(tree, known)))
     except RecursionError:  # an expression of a thousand terms
         return ()
+
+
+def _in_function(found: CallInFunction) -> UnchangedCall:
+    name = dotted(found.call.func) or ast.unparse(found.call.func)
+    return UnchangedCall(found.first, found.last, name, found.loop, 2, found.unknown, found.function, found.alone)
 
 
 def _of_loop(loop: ast.For, known: Repeatable) -> Iterator[UnchangedCall]:
     turns = _turns(loop.iter)
     if turns is not None and turns < 2:
         return
-    changing = _changing(loop, known)
+    changing = changing_names(loop, known)
     given = _first_given(loop)
     for node, tests in _statements(loop.body, ()):
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.Return) else None
@@ -100,7 +109,7 @@ def _statements(body: list[ast.stmt], tests: tuple[ast.expr, ...]) -> Iterator[t
             yield from _statements(getattr(each, part, []), inner)
 
 
-def _changing(loop: ast.For, known: Repeatable) -> set[str]:
+def changing_names(loop: ast.For, known: Repeatable) -> set[str]:
     """The names that may stand for something else from one iteration to the next."""
     nodes = [node for each in loop.body for node in _inside(each)]
     changing = _names(loop.target) | {each.name for each in nodes if isinstance(each, _Scope) and hasattr(each, "name")}

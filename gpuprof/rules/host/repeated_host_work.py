@@ -22,7 +22,7 @@ from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.rules.cell.last_results import last_results
 from gpuprof.rules.cell.running_totals import running_totals
-from gpuprof.rules.cell.unchanged_calls import unchanged_calls
+from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
 from gpuprof.rules.host.shortcuts import shortcut_of
@@ -116,11 +116,27 @@ def _again(results: Results, line: WorkLine) -> Operation | None:
     """Where a loop around it computes the same again: nothing that the call reads depends on that loop."""
     cell, seen = results.context.cell, results.context.operands
     for each in unchanged_calls(cell.source) if cell else ():
-        if any(each.first <= at <= each.last for at in line.cell_lines):
+        if any(each.first <= at <= each.last for at in line.cell_lines) and _takes_it(line, each):
             names = {one.name: one for one in operands_at(seen, _cell_file(results), each.first)}
-            if all(name in names and _is_plain_data(names[name]) for name in each.unknown):
-                return Operation(Family.AGAIN, each.call, line=each.first, loop=each.loop, turns=each.turns)
+            if all(name in names and _is_as_it_was(names[name], each) for name in each.unknown):
+                turns = max(each.turns, _times(line, each))
+                return Operation(Family.AGAIN, each.call, line=each.first, loop=each.loop, turns=turns)
     return None
+
+
+def _takes_it(line: WorkLine, call: UnchangedCall) -> bool:
+    """Whether the time of the line is that call's, where its statement computes something else as well."""
+    name = call.call.rpartition(".")[2]
+    return call.alone or any(share >= _MOSTLY and name in full.split(".") for full, share in line.below)
+
+
+def _is_as_it_was(over: Operand, call: UnchangedCall) -> bool:
+    return _is_plain_data(over) and (over.same or not call.function)
+
+
+def _times(line: WorkLine, call: UnchangedCall) -> int:
+    """How often that line was seen again after others: it was run so often at least."""
+    return len(line.starts_ns) if call.first <= line.line <= call.last and line.is_cell else 0
 
 
 def _cell_file(results: Results) -> str:

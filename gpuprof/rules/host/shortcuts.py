@@ -15,6 +15,7 @@ from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.decomposition_text import TIMES_AS_LONG, partly_used
+from gpuprof.rules.cell.one_matrix import solved_with_one_matrix
 from gpuprof.rules.cell.used_part import is_few, uses_few, whole_number
 from gpuprof.rules.host.operations import Family, Operation
 
@@ -26,6 +27,10 @@ _ROW = 256
 _SORTED_IN_SELECTED = 3
 _TAPS = 500
 _LEAST_FACTOR = 3
+# of a smaller system the factors take as long as the call; by operations n/3 times as long as a solution with them,
+# which reads memory instead of computing
+_SYSTEM = 64
+_MOST_FACTOR, _SPARSE_FACTOR = 12, 5
 _ARRAY, _LIST = "numpy.ndarray", ("builtins.list", "builtins.tuple", "collections.deque")
 _LEGACY = "numpy.random.mtrand.RandomState"
 _GLOBAL = ("np.random", "numpy.random")
@@ -305,6 +310,22 @@ def _parts(place: _Line) -> Iterator[Shortcut]:
             yield Shortcut(call, title, advice, over, TIMES_AS_LONG)
 
 
+def _systems(place: _Line) -> Iterator[Shortcut]:
+    """`np.linalg.solve(A, b)` in a loop that does not change `A`."""
+    inside = {(each.lineno, each.col_offset) for each, _ in place.calls()}
+    for one in solved_with_one_matrix(place.source):
+        over = place.seen.get(one.matrix)
+        if (one.call.lineno, one.call.col_offset) not in inside or over is None or not over.same:
+            continue
+        rows = over.least or 0
+        is_matrix = over.kind.startswith("scipy.sparse") if one.sparse else over.kind == _ARRAY and rows >= _SYSTEM
+        if is_matrix:
+            factor = _SPARSE_FACTOR if one.sparse else min(rows // _SYSTEM, _MOST_FACTOR)
+            yield Shortcut(
+                one.call, "`{call}` factorizes the same matrix each time", one.advice, over, max(factor, _LEAST_FACTOR)
+            )
+
+
 _TABLE: tuple[Callable[[_Line], Iterator[Shortcut]], ...] = (
     _sorted,
     _draws,
@@ -312,4 +333,5 @@ _TABLE: tuple[Callable[[_Line], Iterator[Shortcut]], ...] = (
     _products,
     _parts,
     _decompositions,
+    _systems,
 )

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from gpuprof.capture.look.close_look import CloseLook
 from gpuprof.model.look import Look
 from gpuprof.model.table import Table
+
+# a version that has one has flex_attention, makes classes of tensors beside a mode, and compiles beside it
+RECENT = hasattr(TorchDispatchMode, "supports_higher_order_operators")
 
 
 class Found:

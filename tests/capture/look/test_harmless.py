@@ -13,7 +13,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.close_look import CloseLook
-from tests.capture.look.looks import Found, look_at
+from tests.capture.look.looks import RECENT, Found, look_at
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_compiled_yet() -> None:
+    """With torch 2.4 nothing is looked at once something was compiled, here by another test."""
+    if not RECENT:
+        from torch._dynamo.utils import counters
+
+        counters.clear()
 
 
 def stack() -> list[Any]:
@@ -52,7 +61,7 @@ def trained(looked_at: bool, *, backend: str | None = None) -> list[torch.Tensor
     return [*net.state_dict().values(), *state, torch.get_rng_state()]
 
 
-@pytest.mark.parametrize("backend", [None, "eager", "aot_eager"])
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager"] if RECENT else [None])
 def test_weights_states_and_random_numbers_are_the_same(backend: str | None) -> None:
     plain, looked = (trained(looked_at, backend=backend) for looked_at in (False, True))
     assert len(plain) == len(looked)
@@ -235,6 +244,7 @@ def test_the_first_operator_imports_nothing_of_the_compiler() -> None:
     assert done.stdout.split() == ["False"]
 
 
+@pytest.mark.skipif(not RECENT, reason="this version of torch does not compile beside a mode: nothing is looked at")
 def test_compiled_code_is_left_out_and_not_compiled_anew() -> None:
     torch._dynamo.reset()
     compiled = torch.compile(lambda value: (value @ value).relu() + 1, backend="aot_eager")

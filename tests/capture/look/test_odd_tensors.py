@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from gpuprof.capture.look.close_look import CloseLook
-from tests.capture.look.looks import look_at
+from tests.capture.look.looks import RECENT, look_at
 
 
 def odd_tensors() -> dict[str, Callable[[], Any]]:
@@ -47,7 +48,7 @@ def odd_tensors() -> dict[str, Callable[[], Any]]:
         "set": lambda: torch.empty(0).set_(square) + 1,
         "detached": lambda: square.clone().requires_grad_().detach_() + 1,
         "in-place views": lambda: square.clone().t_().unsqueeze_(0).squeeze_() + 1,
-        "subclass": lambda: (square.clone().as_subclass(_Plain) * 2).as_subclass(torch.Tensor),
+        "subclass": lambda: (square.clone().as_subclass(_plain_class()) * 2).as_subclass(torch.Tensor),
         "copied": lambda: __import__("copy").deepcopy(square) + 1,
         "checkpoint": _checkpointed,
         "printed": lambda: str(square + 1),
@@ -55,9 +56,15 @@ def odd_tensors() -> dict[str, Callable[[], Any]]:
     }
 
 
-class _Plain(torch.Tensor):
-    def __new__(cls, data: torch.Tensor) -> torch.Tensor:
-        return data.as_subclass(cls)
+@functools.cache
+def _plain_class() -> type[torch.Tensor]:
+    """Not made before it is needed: with torch 2.4 nothing is looked at while there is one."""
+
+    class _Plain(torch.Tensor):
+        def __new__(cls, data: torch.Tensor) -> torch.Tensor:
+            return data.as_subclass(cls)
+
+    return _Plain
 
 
 def _inference(tensor: torch.Tensor) -> torch.Tensor:
@@ -85,7 +92,7 @@ def _checkpointed() -> torch.Tensor:
     return weight.grad
 
 
-@pytest.mark.parametrize("kind", odd_tensors())
+@pytest.mark.parametrize("kind", [each for each in odd_tensors() if RECENT or each != "subclass"])
 @pytest.mark.filterwarnings("ignore")
 def test_tensors_of_every_kind_pass_unchanged(kind: str) -> None:
     code = odd_tensors()[kind]
@@ -125,6 +132,21 @@ def test_where_a_class_is_made_by_torchs_constructor_nothing_begins(constructor:
     assert look.start() and look.stop()
 
 
+def test_where_torch_cannot_make_classes_of_tensors_beside_a_mode_nothing_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As with torch 2.4, whose modes lack what newer ones say of themselves."""
+    if RECENT:
+        monkeypatch.delattr(TorchDispatchMode, "supports_higher_order_operators")
+    made = type("Own", (torch.Tensor,), {"__new__": lambda cls, data: data.as_subclass(cls)})
+    look = CloseLook(__file__)
+    assert not look.start()
+    assert "the tensor class" in str(look.result()[1].skipped)
+    assert issubclass(made, torch.Tensor)
+    del made
+    gc.collect()
+
+
 def test_a_storage_is_an_argument_without_its_bytes() -> None:
     """A copy by `copy.deepcopy` sets a storage, whose text has each of its bytes."""
     tensor = torch.full((30_000,), 7, dtype=torch.uint8)
@@ -133,6 +155,7 @@ def test_a_storage_is_an_argument_without_its_bytes() -> None:
     assert max(len(name) for name in names) < 200
 
 
+@pytest.mark.skipif(not RECENT, reason="this version of torch has no flex_attention, or no mode may see it")
 def test_an_operator_of_higher_order_runs() -> None:
     from torch.nn.attention.flex_attention import flex_attention
 

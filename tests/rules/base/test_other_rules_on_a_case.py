@@ -62,7 +62,7 @@ TYPED = (*LOOKED, "eager_attention", "float64_compute")
 # What only samples of the stack show.
 SAMPLED = (
     *("costly_call_per_item", "derivative_in_full", "python_callback_per_item", "value_made_again"),
-    "whole_collection_per_item",
+    *("last_result_read", "whole_collection_per_item"),
 )
 ALWAYS = {
     *PEAK, *READINGS, "activations_dominate_peak", "debug_mode_on", "device_errors", "device_shared", "fp32_matmul",
@@ -89,7 +89,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "broadcast_then_reduced": (
         ("cold_start_dominates", "grad_in_inference",),
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "clocks_held_down": (("grad_in_inference",), ("device_errors", "power_capped", "thermal_throttle",)),
     "cold_start_dominates": (("cpu_build_or_cpu_tensors",), ()),
@@ -98,7 +98,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "copy_round_trip": (("widened_before_copy",), ()),
     "costly_call_per_item": (
         ("cold_start_dominates",), ("derivative_in_full", "float64_compute", "python_callback_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "cpu_build_or_cpu_tensors": (("cold_start_dominates",), ("debug_mode_on", "device_errors", "float64_compute",)),
     "data_parallel_module": (("grad_in_inference",), ()),
@@ -106,7 +106,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "derivative_in_full": (
         ("cold_start_dominates",),
         ("costly_call_per_item", "float64_compute", "python_callback_per_item", "whole_collection_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "device_errors": (("grad_in_inference",), ()),
     "device_shared": (("grad_in_inference",), ("device_errors",)),
@@ -115,7 +115,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "evaluation_share": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors",),
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "explicit_synchronize": (("grad_in_inference",), ()),
     "exposed_collective": (("grad_in_inference", "rank_straggler", "uneven_device_memory",), ()),
@@ -123,7 +123,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "figures_left_open": (
         ("cold_start_dominates", "grad_in_inference",),
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "fp32_matmul": (("grad_in_inference",), ()),
     "fragmented_memory": (("grad_in_inference",), ("memory_near_limit",)),
@@ -157,7 +157,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "python_callback_per_item": (
         ("cold_start_dominates",),
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "whole_collection_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "rank_straggler": (
         ("loop_on_host", "per_sample_fetch", "slow_transform", "sync_in_step", "uneven_device_memory",),
@@ -178,7 +178,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "samples_made_again": (
         ("cold_start_dominates", "cpu_build_or_cpu_tensors",),
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "slow_transform": ((), ("debug_mode_on",)),
     "small_batch": (("grad_in_inference",), (*PEAK, "activations_dominate_peak",)),
@@ -188,7 +188,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "temporary_peak": (
         ("cold_start_dominates", "grad_in_inference",),
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "tensors_held_by_notebook": (("grad_in_inference",), (*PEAK,)),
     "thermal_throttle": (("grad_in_inference",), ("clocks_held_down", "device_errors", "power_capped",)),
@@ -198,15 +198,21 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*PEAK, "fp32_matmul",),
     ),
     "unfused_optimizer": ((*TRAINED,), ()),
+    "last_result_read": (
+        ("cold_start_dominates",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "value_made_again",),
+    ),
     "value_made_again": (
         ("cold_start_dominates",),
-        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",),
+        ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
+         "last_result_read",),
     ),
     "weights_bound_inference": ((), ("fp32_matmul",)),
     "whole_collection_per_item": (
         ("cold_start_dominates",),
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
-         "value_made_again",),
+         "value_made_again", "last_result_read",),
     ),
     "workers_oversubscribed": ((), ("debug_mode_on",)),
     "workers_restarted": (

@@ -31,6 +31,17 @@ FIGURES = {
         ranges=5,
         first=(0, 30000),
     ),
+    "last_result_read": Figures(
+        (
+            "Line 11 (`accuracy`) takes 500 ms, 50 % of the cell. `score` gets a value in each iteration of the loop in"
+            " line 9, and nothing reads it before the next iteration gives another one."
+        ),
+        {"work_ms": 500.0, "work_share": 0.5, "seen": 10},
+        saving=(450_000 * 0.7, 450_000, 500_000),
+        grade="C",
+        ranges=5,
+        first=(1, 50_001),
+    ),
     "launch_bound": Figures(
         (
             "The device is busy for 12 % of the steps’ time. Half of its 200 kernels take under 6.00 µs; half of"

@@ -133,3 +133,25 @@ def test_what_another_algorithm_takes_is_no_saving() -> None:
     # the sum takes seven times as long, by the formula of the close look
     assert found.saving.share == pytest.approx(0.3 * 6 / 7)
     assert "`room` is an array of 8,000 items" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("length", "same", "share"),
+    [(640, True, 0.3 * 9 / 10), (100_000, True, 0.3 * 11 / 12), (60, True, None), (640, False, None)],
+)
+def test_one_matrix_for_all_systems(length: int, same: bool, share: float | None) -> None:
+    matrix = structs.replace(known("a", length=length), same=same)
+    solve = library("numpy/linalg/_linalg.py", "solve")
+    found = told("y = np.linalg.solve(a, x)", (matrix,), solve)
+    assert (found is None) == (share is None)
+    if found is not None and found.saving is not None:
+        assert "`np.linalg.solve` factorizes the same matrix each time" in found.title
+        assert found.saving.share == pytest.approx(share) and "lu_factor" in (found.change or "")
+
+
+def test_one_sparse_matrix_for_all_systems() -> None:
+    matrix = structs.replace(known("a", "scipy.sparse._csc.csc_matrix", None), same=True)
+    solve = library("scipy/sparse/linalg/_dsolve/linsolve.py", "spsolve")
+    found = told("y = spsolve(a, x)", (matrix,), solve)
+    assert found is not None and found.saving is not None
+    assert found.saving.share == pytest.approx(0.3 * 4 / 5) and "splu" in (found.change or "")

@@ -1,0 +1,70 @@
+"""Whether a text says of everything that a statement calls what it does."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+
+from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.pure_calls import DATA_METHODS, words
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_LIBRARIES = words("collections itertools math networkx numpy pandas scipy skimage sklearn statistics torch")
+# of the interpreter: what runs other code, or another's
+_OTHER_CODE = frozenset({"eval", "exec", "next", "iter", "input", "open", "print", "setattr", "delattr", "compile"})
+_OF_MODELS = words("eval train forward encode decode state_dict parameters")
+_WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
+_DEEPEST = 4
+
+
+def imported(tree: ast.Module) -> dict[str, str]:
+    """The names that the text imports, each with the full name of what it stands for."""
+    found = dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                root = each.name.partition(".")[0]
+                found[each.asname or root] = each.name if each.asname else root
+        elif isinstance(node, ast.ImportFrom):
+            found |= {each.asname or each.name: f"{node.module or ''}.{each.name}" for each in node.names}
+    return found
+
+
+def only_known(node: ast.AST, functions: Mapping[str, _Function], modules: Mapping[str, str], depth: int = 0) -> bool:
+    """Whether everything that it calls is one of these functions, a library's, a method of a value, or, where the
+    function computes without gradients, a model."""
+    without = _without_gradients(node)
+    for each in ast.walk(node):
+        if not isinstance(each, ast.Call):
+            continue
+        name = dotted(each.func)
+        if isinstance(each.func, ast.Name) and name in functions:
+            if depth == _DEEPEST or not only_known(functions[name], functions, modules, depth + 1):
+                return False
+        elif isinstance(each.func, ast.Name) and name not in modules:
+            if not (hasattr(builtins, name) and name not in _OTHER_CODE) and not without:
+                return False
+        elif (root := name.partition(".")[0]) in modules:
+            if modules[root].partition(".")[0] not in _LIBRARIES:
+                return False
+        # else of an object that may be anything: `trainer.critic_step()`
+        elif isinstance(each.func, ast.Attribute) and each.func.attr not in DATA_METHODS | (
+            _OF_MODELS if without else set()
+        ):
+            return False
+    return True
+
+
+def is_mode(call: ast.Call, within: ast.AST) -> bool:
+    """Whether it is `model.train()` of a function that has said `model.eval()`: it only puts the model back."""
+    if call.args or call.keywords or not isinstance(call.func, ast.Attribute) or call.func.attr != "train":
+        return False
+    model = dotted(call.func.value)
+    others = (each for each in ast.walk(within) if isinstance(each, ast.Call) and each is not call)
+    return any(isinstance(each.func, ast.Attribute) and dotted(each.func) == f"{model}.eval" for each in others)
+
+
+def _without_gradients(node: ast.AST) -> bool:
+    named = (dotted(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    return any(each.rpartition(".")[2] in _WITHOUT_GRADIENTS for each in named)

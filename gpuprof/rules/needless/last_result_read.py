@@ -1,0 +1,95 @@
+"""A loop computes something in each iteration, and only what the last iteration gives is read.
+
+What it finds
+    Statements of which 8% of the cell goes to, with all that they call, in torch or elsewhere, and whose result the
+    next iteration overwrites before anybody reads it: an evaluation after each step of which the last one is printed, a
+    metric of each epoch that only the final report shows. The text decides; what may have an effect of its own
+    (training, printing, writing), or calls what the text does not know, is left out.
+
+Why it costs
+    All but the last result are thrown away.
+
+What to do
+    Move the statement behind the loop. To watch it while the loop runs, compute it every so many iterations, and print
+    it or keep it there.
+
+When to leave it
+    When the statement is needed for something else that it does: it warms something up, or moves a generator of random
+    numbers on so that results stay comparable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.statement_times import StatementTime, StatementTimes
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.last_results import LastResult, last_results
+from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.saving.scope import graded, worst
+
+_FEWEST = 3
+_AT_WORST = 0.7
+_TRAINS = frozenset({"backward", "step", "fit", "partial_fit"})
+
+
+@dataclass(frozen=True)
+class LastResultRead(Rule):
+    """See the module."""
+
+    work_share: float = threshold(0.08, "of the cell is computed for results that nobody reads: less is not worth it")
+    low_share: float = threshold(0.12, "of the cell is computed for nothing: less matters little")
+    high_share: float = threshold(0.30, "of the cell is computed for nothing: then fix it first")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the statement that takes longest."""
+        times, cell = results.get(StatementTimes), results.context.cell
+        if not times.total_ns:
+            return Abstention(
+                self.name,
+                "samples of the cell’s stack",
+                "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
+            )
+        source = cell.source if cell is not None else ""
+        known = {(each.first, each.last): each for each in last_results(source) if each.known}
+        for time in times.statements:
+            result = known.get((time.first, time.last))
+            turns = len(time.during.starts)
+            if result is None or turns < _FEWEST or time.called & _TRAINS or times_its_calls(source):
+                continue
+            share = time.share * (1 - 1 / turns)
+            if share >= self.work_share:
+                return self._finding(time, result, share, turns)
+        return None
+
+    def _finding(self, time: StatementTime, result: LastResult, share: float, turns: int) -> Finding:
+        several = len(result.names) > 1
+        gets, them = ("get", "them") if several else ("gets", "it")
+        names = " and ".join(f"`{name}`" for name in result.names)
+        central_ns = time.ns * (1 - 1 / turns)
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share, self.low_share),
+            title=f"`{result.call}` runs in each iteration, but only its last result is read: "
+            f"{units.percent(time.share)} of the cell",
+            explanation=f"Line {result.first} (`{result.call}`) takes {units.duration(time.ns)}, "
+            f"{units.percent(time.share)} of the cell. {names} {gets} a value in each iteration of the loop in "
+            f"line {result.loop}, and nothing reads {them} before the next iteration gives another one.",
+            evidence={"work_ms": units.milliseconds(time.ns), "work_share": round(time.share, 4), "seen": turns},
+            where=Where(lines=tuple(range(time.first, time.last + 1)), ranges_ns=worst(time.during)),
+            during=time.during,
+            change=f"Move line {result.first} behind the loop in line {result.loop}. To watch {names}, compute {them} "
+            f"every so many iterations, and print or keep the value there.",
+            saving=Saving(
+                _AT_WORST * central_ns,
+                central_ns,
+                time.ns,
+                share,
+                "C",
+                "estimate: the sampled time of this statement, less that of the results that are read",
+                of_cell=True,
+            ),
+        )
