@@ -32,8 +32,8 @@ class LineMonitor:
 
     Code whose lines come so often that following them would take more than 2 % of the time (after the first 25 ms) is
     dropped, the busiest first; its time then counts for the line that called it. `notes` says so. `ended_ns`: when the
-    log was full, 0 where it was not. `entry_ns`: what following one line takes on this machine, interpreter included, as
-    measured before the first is followed.
+    log was full, 0 where it was not. `entry_ns`: what following one line takes on this machine, interpreter
+    included, as measured before the first is followed.
     """
 
     how = "monitoring"
