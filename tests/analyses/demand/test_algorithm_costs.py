@@ -81,6 +81,8 @@ def test_the_more_columns_are_solved_for_the_less_it_matters_how(size: int, colu
     # an inverse takes 2 n³, a factorization with what is slower about it 0.8
     assert costs.inverse(1, 10**6, 1) == pytest.approx(2.5, rel=0.01)
     assert costs.factored_again(1, size, columns) >= 1
+    # n³ for the factors and n² for each column: without them the more remains the larger the matrix is
+    assert costs.factored_again(10**9, size, columns) == pytest.approx(1 + 0.4 * size / columns, rel=0.01)
 
 
 @given(st.integers(1, 64), st.integers(1, 8), st.integers(1, 4_000), st.integers(4, 60))

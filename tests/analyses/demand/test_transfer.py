@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.demand import operator_names as names
+from gpuprof.analyses.demand.algorithm_costs import singular_values
 from gpuprof.analyses.demand.need import Need, box, everything, nothing
-from gpuprof.analyses.demand.transfer import Applied, needs_of, worked_share
+from gpuprof.analyses.demand.transfer import Applied, decomposed_share, needs_of, worked_share
 
 ROW = np.array([True, False, False])
 Shape = tuple[int, ...]
@@ -142,6 +143,12 @@ def test_parts_of_what_is_joined() -> None:
         ("cat", row_of(3, 4), [(1, 4), (2, 4)], [[None] * 2, "0"], [4, 8]),
         ("stack", row_of(3, 4), [(4,)] * 3, None, [4, 4, 4]),
         ("stack", row_of(3, 4), [(3, 4)], [[None], 0], [12]),
+        ("cat", row_of(3, 4), [(1, 4), (2, 4)], [[None] * 2], [4, 8]),
+        ("stack", row_of(3, 4), [(4,)] * 3, [[None] * 3], [4, 4, 4]),
+        ("native_layer_norm", row_of(3, 4), [(3, 4)], [None], [12]),
+        ("native_layer_norm", row_of(3, 4), [(3, 4)], [None, 4], [12]),
+        ("native_layer_norm", row_of(3, 4), [(3, 4)], [None, []], [12]),
+        ("_softmax", row_of(3, 4), [(3, 4)], [None], [12]),
     ],
 )
 def test_shapes_and_arguments_that_do_not_fit_need_all(
@@ -196,6 +203,37 @@ def test_work_counts_in_parts_only_where_parts_are_computed_apart() -> None:
     assert worked_share("unheard_of", row_of(3, 4)) == 1
     assert worked_share("unheard_of", nothing((3, 4))) == 0
     assert worked_share("convolution", everything((3, 8, 4, 4)).at_most(5)) == 1
+
+
+SINGULAR = {"u": (6, 6), "s": (2,), "v": (2, 2)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needs", "least"),
+    [
+        # the columns that two singular values do not have
+        ([None, True], {"u": box((6, 6), (None, np.arange(6) < 2)), "s": everything((2,))}, True),
+        ([None, True], {"s": everything((2,))}, True),
+        ([None, True], {"v": everything((2, 2))}, True),
+        ([None, True], {"u": everything((6, 6))}, False),
+        ([None, True], {"u": box((6, 6), (None, np.arange(6) < 3))}, False),
+        ([None, False], {"s": everything((2,))}, False),
+        ([None], {"s": everything((2,))}, False),
+        (None, {"s": everything((2,))}, False),
+    ],
+)
+def test_an_svd_with_full_matrices_of_which_a_part_is_read(
+    arguments: list[Any] | None, needs: dict[str, Need], least: bool
+) -> None:
+    each = tuple(needs.get(name, nothing(shape)) for name, shape in SINGULAR.items())
+    assert decomposed_share(arguments, each) == (1 / singular_values(1, 6, 2) if least else 1.0)
+
+
+@pytest.mark.parametrize("arguments", [[None, True], [None, False], None])
+def test_an_svd_that_nobody_reads_takes_nothing(arguments: list[Any] | None) -> None:
+    assert decomposed_share(arguments, tuple(nothing(shape) for shape in SINGULAR.values())) == 0.0
+    # another decomposition
+    assert decomposed_share([None, True], (everything((6, 6)), nothing((2,)))) == 1.0
 
 
 def test_what_acts_besides_its_result() -> None:
