@@ -5,12 +5,13 @@ What it finds
     pandas taking single items, regular expressions that are compiled, `copy.deepcopy`, files that are written, whole
     tensors that are formatted as text, figures that are drawn, calls with one and the same large object of a library (a
     graph, a search tree, a fitted model) in nested loops, calls that compute the same in each iteration, as nothing
-    that they read depends on the loop, and functions that are given one item of 32 or more at a time, though they take
-    arrays: a point of a scatter plot, a row to predict, a row to average. Known by samples of the stack over the whole
+    that they read depends on the loop, also within a function that a loop runs (a search tree that is built again for
+    each query), and functions that are given one item of 32 or more at a time, though they take arrays: a point of a
+    scatter plot, a row to predict, a row to average. Known by samples of the stack over the whole
     cell, by the text, and by the lengths of what loops go over. What runs once is left alone, except what is slow at
     any time: `torch.tensor` of a list of arrays, and calls that do far more than is used of them, such as a whole sort
     for the first few, `np.random.choice` that shuffles everything for a small draw, a direct convolution with a long
-    kernel, an inverse that is multiplied.
+    kernel, an inverse that is multiplied, one system after the other with the same matrix.
 
 Why it costs
     Such a call takes 10 µs to 100 ms, whatever small part of it is used, and if nobody reads its result.
