@@ -147,9 +147,13 @@ def train_and_sort() -> None:
 
 
 def test_one_long_operator_between_the_steps_is_seen(new_session: NewSession) -> None:
-    """What is asked of the main thread comes when the operator has ended: the look waits for the next one."""
-    trace = looked(new_session(steps=5, skip=1, close_look=True), train_and_sort)
-    names = trace.names_of(trace.looked_operators)
+    """What is asked of the main thread comes when the operator has ended: the look waits for the next one. Where other
+    programs hold the cores it may come too late for that: so three tries."""
+    for _ in range(3):
+        trace = looked(new_session(steps=5, skip=1, close_look=True), train_and_sort)
+        names = trace.names_of(trace.looked_operators)
+        if "aten::sort" in names:
+            break
     assert "aten::sort" in names
     assert all(each.iterations > 0 for each in trace.context.look.each)
 
