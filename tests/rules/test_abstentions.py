@@ -61,6 +61,7 @@ NEEDS = {
     "host_filled_then_copied": "whether the tensors that the host fills are those that it copies next",
     "idle_peer_devices": "the driver’s readings of the other devices",
     "input_stall": "the device’s activity during the waits for data",
+    "last_result_read": "samples of the cell’s stack",
     "launch_bound": "the launches of the kernels: how far the host is ahead cannot be said",
     "logits_dominate_peak": "the size of what the loss is computed from",
     "loop_on_host": "the device’s activity within loops",
@@ -109,7 +110,6 @@ NEEDS = {
     "unfused_pointwise": "the device’s kernels",
     "unread_gradients": "a close look at the operators and their tensors",
     "unread_results": "a close look at the operators and their tensors",
-    "last_result_read": "samples of the cell’s stack",
     "value_made_again": "samples of the cell’s stack",
     "weights_bound_inference": "the shapes of the matrix products: how many rows the weights are read for",
     "whole_collection_per_item": (

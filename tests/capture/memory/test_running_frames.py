@@ -19,6 +19,7 @@ from gpuprof.capture.memory import running_frames
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
 from gpuprof.capture.memory.tensor_references import HeldTensorsList, held_tensors
 from gpuprof.model.memory import HeldTensors
+from tests.support.torch_versions import TELLS_WHAT_GRAPHS_KEEP
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -53,6 +54,7 @@ def notebook() -> dict[str, Any]:
     return namespace
 
 
+@pytest.mark.skipif(not TELLS_WHAT_GRAPHS_KEEP, reason="torch does not tell what graphs keep")
 def test_what_a_running_function_holds_with_its_graphs() -> None:
     namespace = notebook()
     held = HeldTensorsList(WatchedCell(namespace, CODE))
