@@ -8,7 +8,8 @@ from typing import Any
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.magics.cell_events import CellEvents
 from gpuprof.magics.fix import put_changed_cell
-from gpuprof.magics.messages import MagicUsageError
+from gpuprof.magics.hints import Hints
+from gpuprof.magics.messages import MagicUsageError, notice
 from gpuprof.magics.options import with_arguments
 from gpuprof.magics.try_change import try_change, with_try_arguments
 from gpuprof.magics.tune import tune, with_tune_arguments
@@ -20,10 +21,11 @@ MAGICS = (
     ("line", "gputry"),
     ("line", "gputune"),
     ("line", "gpuhistory"),
+    ("line", "gpuprof"),
 )
 
 
-def register(shell: Any, events: CellEvents) -> None:
+def register(shell: Any, events: CellEvents, hints: Hints) -> None:
     """Give the shell the magics of MAGICS."""
 
     @with_arguments
@@ -46,7 +48,11 @@ def register(shell: Any, events: CellEvents) -> None:
         """Search the settings of the last profiled cell that make it fastest and keep its results: `%gputune`."""
         tune(shell, line)
 
-    functions = (gpuprofile, gpuexplain, gpufix, gputry, gputune, gpuhistory)
+    def gpuprof(line: str) -> None:
+        """One line below every cell of 5 s or more, without profiling it: `%gpuprof on`, `%gpuprof off`."""
+        notice(hints.turn(line))
+
+    functions = (gpuprofile, gpuexplain, gpufix, gputry, gputune, gpuhistory, gpuprof)
     for function, (kind, name) in zip(functions, MAGICS, strict=True):
         shell.register_magic_function(function, kind, name)
 
