@@ -19,6 +19,8 @@ _LARGEST = "The largest shares of the time"
 _UNCHECKED = " The cell was not checked for needless work:"
 # of the time: less beside the findings is for the table, not for the verdict
 _WORTH_NAMING = 0.20
+# of a line's share: a minor finding that saves less leaves most of it unexplained
+_MOST = 0.5
 
 
 def goes_to(results: Results) -> str:
@@ -31,14 +33,16 @@ def goes_to(results: Results) -> str:
 
 def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) -> str:
     """`No rule applies to the largest shares of the time: …`, where a line has a large one and none of these findings,
-    which are minor, names it, and whether anybody looked for needless work there; else empty."""
-    pointed = {line for each in findings for line in each.where.lines}
+    which are minor, explains it, and whether anybody looked for needless work there; else empty.
+
+    A minor finding on that line that saves less than half of its share does not explain it."""
     large = [spot for spot in results.get(HotSpots).spots[:1] if spot.share >= _WORTH_NAMING and spot.line is not None]
-    if not any({spot.line, spot.cell_line, *spot.way}.isdisjoint(pointed) for spot in large):
+    if not any(not any(_explains_most(each, spot) for each in findings) for spot in large):
         return ""
     look = results.context.look
     unseen = f"{_UNCHECKED} {look.skipped}." if look is not None and look.skipped else ""
-    return f"No rule applies to the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{unseen}"
+    said = "No finding explains most of" if _pointed(findings, large) else "No rule applies to"
+    return f"{said} the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{unseen}"
 
 
 def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
@@ -74,6 +78,16 @@ def beside_findings(results: Results, findings: tuple[Finding, ...]) -> str:
             if not any(_speaks_of(each, spot) for each in findings)
         ][:1]
     return "".join(f" Beside that: {words}." for share, words in left if share >= _WORTH_NAMING)
+
+
+def _pointed(findings: tuple[Finding, ...], spots: list[HotSpot]) -> bool:
+    return any(each.where.lines and _speaks_of(each, spot) for each in findings for spot in spots)
+
+
+def _explains_most(finding: Finding, spot: HotSpot) -> bool:
+    if not finding.where.lines or not _speaks_of(finding, spot):
+        return False
+    return finding.saving is None or finding.saving.share >= _MOST * spot.share
 
 
 def _idle(work: IdleWork) -> str:

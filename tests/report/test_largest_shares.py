@@ -95,6 +95,22 @@ def test_minor_findings_do_not_explain_a_large_share() -> None:
     assert minor(7).startswith("Only 1 minor finding, below. The largest shares of the time: 80 % line 7")
 
 
+def test_a_minor_saving_on_the_line_does_not_explain_most_of_its_share() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 30_000, line(7)).stack(30_000, 20_000, line(5)).stack(50_000, 25_000, line(3))
+    results = Report.of(cell(builder)).results
+
+    def said(share: float) -> str:
+        saving = Saving(0.0, 1.0, 2.0, share, "C", "estimate")
+        where = Where(lines=(7,))
+        found = Finding("repeated_work", Severity.LOW, "A", "B.", {}, "C.", where=where, saving=saving)
+        return minor_only(results, (found,))
+
+    assert said(0.05).startswith("No finding explains most of the largest shares of the time: 40 % line 7")
+    assert said(0.199).startswith("No finding explains most of")
+    assert said(0.05).endswith("Below: 1 minor finding.")
+
+
 def test_a_minor_finding_of_a_large_saving_comes_first() -> None:
     builder = TraceBuilder().operator("aten::mm", 0, 1)
     builder.stack(0, 80_000, line(7)).stack(80_000, 20_000, line(5))
