@@ -60,24 +60,26 @@ def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
     return f"Only {count}, below. {goes_to(results)}".strip()
 
 
-def beside_findings(results: Results, findings: tuple[Finding, ...]) -> str:
-    """` Beside that: …`: the largest share of the time that none of the findings speaks of; empty where it is small.
+def elsewhere(results: Results, findings: tuple[Finding, ...]) -> tuple[float, str]:
+    """The largest share of the time that none of the findings speaks of, and where it goes; 0 and "" where it is small.
 
-    On a device, findings about kernels say nothing of its idle time, nor the others of its work. Without one, a finding
-    with lines says nothing of another line, and one without lines nothing of a larger share than it saves.
+    On a device, findings about kernels say nothing of its idle time, and others that save less than half of it little.
+    Without one, a finding with lines says nothing of another line, and one without lines nothing of a larger share than
+    it saves.
     """
     if results.get(DeviceActivity).primary is not None:
-        on_kernels = [rule(each.rule).rests_on <= {Evidence.GPU_TIMES} for each in findings]
-        if not all(on_kernels):
-            return ""
-        left = [(each.share, _idle(each)) for each in results.get(DeviceIdleWork).work[:1]]
+        left = [
+            (each.share, _idle(each))
+            for each in results.get(DeviceIdleWork).work[:1]
+            if not any(_speaks_of_idle(finding, each) for finding in findings)
+        ]
     else:
         left = [
             (spot.share, in_short(spot))
             for spot in results.get(HotSpots).spots
             if not any(_speaks_of(each, spot) for each in findings)
         ][:1]
-    return "".join(f" Beside that: {words}." for share, words in left if share >= _WORTH_NAMING)
+    return next(((share, words) for share, words in left if share >= _WORTH_NAMING), (0.0, ""))
 
 
 def _pointed(findings: tuple[Finding, ...], spots: list[HotSpot]) -> bool:
@@ -88,6 +90,12 @@ def _explains_most(finding: Finding, spot: HotSpot) -> bool:
     if not finding.where.lines or not _speaks_of(finding, spot):
         return False
     return finding.saving is None or finding.saving.share >= _MOST * spot.share
+
+
+def _speaks_of_idle(finding: Finding, work: IdleWork) -> bool:
+    if rule(finding.rule).rests_on <= {Evidence.GPU_TIMES}:
+        return False
+    return finding.saving is None or finding.saving.share >= _MOST * work.share
 
 
 def _idle(work: IdleWork) -> str:

@@ -20,7 +20,8 @@ OWN_CODE = "its own code"
 def place(spot: HotSpot | MemoryAt) -> str:
     """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, or a line of a module; empty where unknown.
 
-    A model's line is called from the line that calls the model; any other, from a line of the cell.
+    A model's line is called from the line that calls the model, a function's from the line that calls the function; a
+    line of a module of the user's from a line of the cell.
     """
     if spot.source_file is None:
         return ""

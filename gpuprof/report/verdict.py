@@ -21,7 +21,7 @@ from gpuprof.model.trace import Trace
 from gpuprof.report.efficiency_facts import used_well
 from gpuprof.report.gate import Gate
 from gpuprof.report.joint import Joint
-from gpuprof.report.largest_shares import beside_findings, goes_to, minor_only, no_finding_explains
+from gpuprof.report.largest_shares import elsewhere, goes_to, minor_only, no_finding_explains
 from gpuprof.report.saving_words import measure_words, shown
 from gpuprof.rules.base.finding import Finding, Severity
 
@@ -45,6 +45,7 @@ _PHRASES = {
 _NOT_STEADY = {KindOfRun.CAPTURE: "CUDA graphs are captured here, so this is no steady state. "}
 _WORTH_SAYING = 0.05
 _WORTH_EXPLAINING = 0.20
+_MUCH_LARGER = 2.0
 _OF_A_STEP = (Phase.DATA, Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER, Phase.TRAINING)
 _UNSAID = (*_OF_A_STEP, Phase.OTHER)
 _WORK = {"compute", "operators"}
@@ -169,6 +170,8 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     unexplained = lost is not None and lost.share >= _WORTH_EXPLAINING
     if unexplained and not findings and _without_torch(trace):
         return prefix + "There is nothing of torch’s to judge."
+    if not findings and trace.source.unread is not None:
+        return f"{prefix}What it did is unknown, so the run cannot be judged; the figures are the CPU’s alone."
     if not findings and not gate.doubts and (earned := used_well(results)):
         return f"{prefix}{earned} {goes_to(results)}".strip()
     if not findings:
@@ -178,12 +181,22 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
         return prefix + minor_only(results, findings)
     gain = _gain(trace, results, worth[0], 1 + findings.index(worth[0]))
     title = worth[0].title.rstrip(".")
-    beside = beside_findings(results, worth)
+    share, words = elsewhere(results, worth)
+    first = f"No finding explains a large share of the time: {words}. " if _leads(results, worth, share) else ""
+    besides = f" Besides that: {words}." if words and not first else ""
     if len(worth) == 1:
-        return prefix + f"Worth changing: {title}{gain}.{beside}"
+        return f"{prefix}{first}Worth changing: {title}{gain}.{besides}"
     joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
-    return prefix + f"{len(worth)} things are worth changing. First: {title}{gain}.{together}{beside}"
+    return f"{prefix}{first}{len(worth)} things are worth changing. First: {title}{gain}.{together}{besides}"
+
+
+def _leads(results: Results, worth: tuple[Finding, ...], share: float) -> bool:
+    """Whether an unexplained share of the time is so much larger than what the findings save that it comes first."""
+    savings = [shown(results, each) for each in worth]
+    if any(each is None for each in savings):  # a finding about memory saves no time
+        return False
+    return share > _MUCH_LARGER * max((each.share for each in savings if each is not None), default=share)
 
 
 def _raised_at_once(trace: Trace) -> str | None:

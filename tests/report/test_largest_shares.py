@@ -9,7 +9,8 @@ import msgspec
 from gpuprof.model.look import Look
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
-from gpuprof.report.largest_shares import beside_findings, minor_only, no_finding_explains
+from gpuprof.report.largest_shares import elsewhere, minor_only, no_finding_explains
+from gpuprof.report.verdict import Verdict
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from tests.analyses.accounts.cells import cell, line
 from tests.support.trace_builder import TraceBuilder
@@ -28,12 +29,14 @@ def attention_after(host_us: int) -> Trace:
 
 def test_idle_time_that_no_finding_speaks_of_is_named() -> None:
     said = Report.of(attention_after(1_000)).verdict.advice
-    assert said.startswith("Worth changing: 99 % of the kernel time is fp32")
-    assert said.endswith("Beside that: 66 % GPU idle while the CPU was in aten::mm.")
+    assert said.startswith(
+        "No finding explains a large share of the time: 66 % GPU idle while the CPU was in aten::mm."
+    )
+    assert "Worth changing: 99 % of the kernel time is fp32" in said and "Besides that" not in said
 
 
 def test_little_beside_the_findings_is_left_to_the_table() -> None:
-    assert "Beside that" not in Report.of(attention_after(50)).verdict.advice
+    assert "Besides that" not in Report.of(attention_after(50)).verdict.advice
 
 
 def test_a_wait_for_work_that_was_not_recorded_is_no_work_of_the_cpu() -> None:
@@ -53,9 +56,9 @@ def test_without_a_device_another_line_than_the_findings_is_named() -> None:
     def finding(*lines: int) -> Finding:
         return Finding("host_cpu_bound", Severity.HIGH, "A", "B.", {}, "C.", where=Where(lines=lines))
 
-    assert beside_findings(results, (finding(5),)).startswith(" Beside that: 80 % line 9 of images.py")
-    assert beside_findings(results, (finding(5), finding(7))) == ""
-    assert beside_findings(results, (finding(),)) == ""
+    assert elsewhere(results, (finding(5),))[1].startswith("80 % line 9 of images.py")
+    assert elsewhere(results, (finding(5), finding(7))) == (0.0, "")
+    assert elsewhere(results, (finding(),)) == (0.0, "")
 
 
 def test_a_line_that_leads_there_is_spoken_of() -> None:
@@ -67,9 +70,9 @@ def test_a_line_that_leads_there_is_spoken_of() -> None:
     def finding(*lines: int) -> Finding:
         return Finding("python_callback_per_item", Severity.HIGH, "A", "B.", {}, "C.", where=Where(lines=lines))
 
-    assert beside_findings(results, (finding(7),)) == ""
-    assert beside_findings(results, (finding(2),)) == ""
-    assert "line 2" in beside_findings(results, (finding(5),))
+    assert elsewhere(results, (finding(7),)) == (0.0, "")
+    assert elsewhere(results, (finding(2),)) == (0.0, "")
+    assert "line 2" in elsewhere(results, (finding(5),))[1]
 
 
 def test_the_largest_of_those_that_no_finding_speaks_of() -> None:
@@ -77,7 +80,7 @@ def test_the_largest_of_those_that_no_finding_speaks_of() -> None:
     builder.stack(0, 60_000, line(7)).stack(60_000, 40_000, line(5))
     results = Report.of(cell(builder)).results
     found = Finding("host_cpu_bound", Severity.HIGH, "A", "B.", {}, "C.", where=Where(lines=(7,)))
-    assert beside_findings(results, (found,)).startswith(" Beside that: 40 % line 5")
+    assert elsewhere(results, (found,))[1].startswith("40 % line 5")
 
 
 def test_minor_findings_do_not_explain_a_large_share() -> None:
@@ -135,8 +138,8 @@ def test_a_finding_without_lines_is_not_the_cause_of_a_larger_share() -> None:
         saving = Saving(0.0, 1.0, 2.0, share, "C", "estimate")
         return Finding("unfused_optimizer", Severity.MEDIUM, "A", "B.", {}, "C.", saving=saving)
 
-    assert beside_findings(results, (finding(0.06),)).startswith(" Beside that: 50 %")
-    assert beside_findings(results, (finding(0.5),)) == ""
+    assert elsewhere(results, (finding(0.06),))[1].startswith("50 %")
+    assert elsewhere(results, (finding(0.5),)) == (0.0, "")
 
 
 def test_whether_needless_work_was_looked_for() -> None:
@@ -157,3 +160,32 @@ def test_captured_graphs_are_no_steady_state() -> None:
     builder.kernel("gemm", 60, 5, launch_at_us=58)
     report = Report.of(builder.build())
     assert report.verdict.headline.startswith("CUDA graphs are captured here, so this is no steady state. The device")
+
+
+def test_a_saving_far_below_the_largest_share_does_not_come_first() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 60_000, line(7)).stack(60_000, 40_000, line(5))
+    trace = cell(builder)
+    report = Report.of(trace)
+
+    def said(share: float, line: int) -> str:
+        saving = Saving(0.0, 1.0, 2.0, share, "C", "estimate")
+        where = Where(lines=(line,))
+        found = Finding("unfused_optimizer", Severity.MEDIUM, "A title", "B.", {}, "C.", where=where, saving=saving)
+        return Verdict.of(trace, report.results, dataclasses.replace(report.gate, findings=(found,))).advice
+
+    assert said(0.10, 5).startswith("No finding explains a large share of the time: 60 % line 7")
+    assert "Worth changing: A title" in said(0.10, 5) and "Besides that" not in said(0.10, 5)
+    assert said(0.35, 5).startswith("Worth changing: A title") and "Besides that: 60 % line 7" in said(0.35, 5)
+    assert said(0.25, 7).startswith("Worth changing: A title") and "Besides that: 40 %" in said(0.25, 7)
+
+
+def test_on_a_device_a_small_saving_hides_no_idle_time() -> None:
+    results = Report.of(attention_after(1_000)).results
+
+    def finding(share: float) -> Finding:
+        saving = Saving(0.0, 1.0, 2.0, share, "C", "estimate")
+        return Finding("launch_bound", Severity.MEDIUM, "A", "B.", {}, "C.", saving=saving)
+
+    assert elsewhere(results, (finding(0.05),))[1].startswith("66 % GPU idle")
+    assert elsewhere(results, (finding(0.5),)) == (0.0, "")

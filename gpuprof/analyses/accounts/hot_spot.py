@@ -12,7 +12,8 @@ LEAST_SHARE = 0.03
 
 @dataclass(frozen=True)
 class CalledFrom:
-    """The line of the user's code that called the model: `source_file` as it was sampled; `is_cell`: the profiled cell;
+    """The line of the user's code that called the model, or the spot's function: `source_file` as it was sampled;
+    `is_cell`: the profiled cell;
     `execution_count` of its cell, None for a module."""
 
     source_file: str
@@ -30,8 +31,8 @@ class HotSpot:
     leaf: a library's function, or an operator; `what_share` of the spot's time, 0..1, None where that is not known.
     `by_text`: nothing was seen below the line, and `what` is the one call that its text has.
     `error`: the standard error of the share, where it was sampled. `called_from`: where the line belongs to a model,
-    the line that called the model, for most of the spot's time. `way`: lines of the profiled cell on the stacks of at
-    least half of that time, its own included, ascending.
+    the line that called the model; to another function, the line that called that; for most of the spot's time. `way`:
+    lines of the profiled cell on the stacks of at least half of that time, its own included, ascending.
     """
 
     ns: int

@@ -89,7 +89,7 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
                 cell_line=_cell_line(results, node[rows], lasted[rows]),
                 function=stacks.functions[function] or None,
                 error=float(errors[row]),
-                called_from=_called_from(trace, results, stacks, (file, line), (node[rows], lasted[rows])),
+                called_from=_called_from(trace, results, stacks, own, (file, line), (node[rows], lasted[rows])),
                 by_text=bool(in_text),
                 way=_way(trace, stacks, node[rows], lasted[rows]),
             )
@@ -149,18 +149,31 @@ def _cell_line(results: Results, node: Array, spent: Array) -> int | None:
 
 
 def _called_from(
-    trace: Trace, results: Results, stacks: SampledStacks, place: tuple[int, int], seen: tuple[Array, Array]
+    trace: Trace, results: Results, stacks: SampledStacks, own: Array, place: tuple[int, int], seen: tuple[Array, Array]
 ) -> CalledFrom | None:
-    """Of the lines that called the model, that with most of the time; None where it is the place itself.
+    """The line that called the model, else the one that called the spot's function: of several, that with most of the
+    time, if it has half of it. None where there is none.
 
     `place`: file and line of the spot; `seen`: its nodes and the time in each.
     """
-    caller = results.get(NodeFacts).caller[seen[0]]
-    if not (caller >= 0).any():
-        return None
-    row = _heaviest(caller[caller >= 0], seen[1][caller >= 0])
-    file, line = int(trace.stack_nodes["sampled_file"][row]), int(trace.stack_nodes["line"][row])
-    if line <= 0 or (file, line) == place:
-        return None
-    described = trace.context.described(stacks.files[file])
-    return CalledFrom(described.filename, described.kind == "cell", described.execution_count, line)
+    callers = [results.get(NodeFacts).caller[seen[0]]]
+    if stacks.files[place[0]].kind != "module":  # of which the line of the cell says more
+        callers.append(_callers(trace, own, seen[0]))
+    for rows in callers:
+        known = rows >= 0
+        if not known.any():
+            continue
+        row = _heaviest(rows[known], seen[1][known])
+        file, line = int(trace.stack_nodes["sampled_file"][row]), int(trace.stack_nodes["line"][row])
+        if line > 0 and (file, line) != place and seen[1][rows == row].sum() >= _MOST_OF_IT * seen[1].sum():
+            described = trace.context.described(stacks.files[file])
+            return CalledFrom(described.filename, described.kind == "cell", described.execution_count, line)
+    return None
+
+
+def _callers(trace: Trace, own: Array, node: Array) -> Array:
+    """The row of the user's next frame outside that of each node; -1 where there is none."""
+    parent = trace.stack_nodes["parent"]
+    inner = own[node]
+    outside = np.where(inner >= 0, parent[inner], -1)
+    return np.where(outside >= 0, own[outside], -1)

@@ -76,6 +76,23 @@ def test_a_line_that_called_the_model_itself_names_no_caller() -> None:
     assert spot.line == 5 and spot.called_from is None
 
 
+def test_a_line_of_a_function_names_the_line_that_calls_it() -> None:
+    inner = (line(20), line(9, "augment"), line(4, "blurred"))
+    (spot,) = spots(TraceBuilder().stack(50_000, 60_000, *inner))
+    assert spot.function == "blurred" and place(spot) == "line 4 of the cell (called from line 9 of the cell)"
+
+
+def test_of_several_callers_that_with_half_of_the_time_is_named_or_none() -> None:
+    def called(first_us: float) -> HotSpot:
+        builder = TraceBuilder().stack(20_000, first_us, line(20), line(4, "blurred"))
+        builder.stack(50_000, 10_000, line(21), line(4, "blurred")).stack(70_000, 10_000, line(22), line(4, "blurred"))
+        return spots(builder)[0]
+
+    most, none = called(20_000).called_from, called(10_000).called_from
+    assert most is not None and most.line == 20
+    assert none is None
+
+
 def test_an_import_is_called_so() -> None:
     assert spots(TraceBuilder().stack(1_000, 10_000, line(1), IMPORT))[0].what == "import"
 
