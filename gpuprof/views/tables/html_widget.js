@@ -1,5 +1,6 @@
 // The host in a live notebook: HTML of ours with living tables, and buttons that ask the kernel for something.
 
+const COPIED = "This front end takes no new cell from here: the code is in the clipboard, to be pasted into one.";
 const WAITS = "Asked the kernel. While a cell runs, this waits for the cell.";
 
 function render({ model, el }) {
@@ -30,7 +31,14 @@ function render({ model, el }) {
     }
     model.send({ ask: button.dataset.ask });
   };
+  const insert = async (message) => {
+    if (typeof message?.insert === "string" && !(await insertCell(el, message.insert, message.run))) {
+      tell(`${model.get("said")} ${COPIED}`);
+      await navigator.clipboard?.writeText(message.insert).catch(() => tell(message.insert));
+    }
+  };
   body.addEventListener("click", ask);
+  model.on("msg:custom", insert);
   model.on("change:html", show);
   model.on("change:answers", answer);
   show();
@@ -38,6 +46,7 @@ function render({ model, el }) {
   return () => {
     model.off("change:html", show);
     model.off("change:answers", answer);
+    model.off("msg:custom", insert);
     el.replaceChildren();
   };
 }
