@@ -100,9 +100,12 @@ class Showing:
     def _publish_text(self) -> None:
         from IPython.display import display
 
+        from gpuprof.views.run_card import no_work_words
         from gpuprof.views.text import render_text
 
-        text = render_text(self._run.report_data, comparison=self._compared, whole=self._named is not None)
+        report = self._run.report_data
+        line = no_work_words(report)
+        text = f"{line}\n" if line else render_text(report, comparison=self._compared, whole=self._named is not None)
         # where it is replaced later, before the kernel is idle: executed notebooks keep what came until then
         self._place = display({"text/plain": text}, raw=True, display_id=not self._text_only)
 

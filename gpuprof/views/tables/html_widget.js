@@ -15,8 +15,10 @@ function render({ model, el }) {
     said.hidden = !words;
   };
   const show = () => {
+    const asked = body.contains(document.activeElement) ? document.activeElement.dataset.ask : undefined;
     body.innerHTML = model.get("html"); // made by a template that escapes every name
     enlivenTables(body);
+    if (asked) body.querySelector(`[data-ask="${CSS.escape(asked)}"]`)?.focus(); // the keyboard stays where it was
   };
   const answer = () => {
     for (const button of body.querySelectorAll("[data-ask]")) button.disabled = false;

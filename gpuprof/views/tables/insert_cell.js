@@ -13,15 +13,20 @@ async function insertCell(el, code, run) {
     prompt?.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, button: 0, view: window }));
   }
   if (!cell.classList.contains("jp-mod-active")) return false;
-  button("insert").click();
+  press(button("insert"));
   const editor = await emptyEditor(notebook, cell);
   if (!editor) return false;
   const clipboardData = new DataTransfer();
   clipboardData.setData("text/plain", code);
   editor.focus();
   editor.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  if (run) button("run").click();
+  if (run) press(button("run"));
   return true;
+}
+
+// by the key: some versions listen to clicks, some to the mouse going down, all to this
+function press(button) {
+  button.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
 }
 
 // the editor of the new cell, once it is the active one
