@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpuprof.report import Report
 
 _MOST_OTHERS = 2
-_LONGEST_ACTION, _LONGEST_TITLE, _LONGEST_NOTE = 120, 60, 220
+_LONGEST_ACTION, _LONGEST_TITLE, _LONGEST_GAIN, _LONGEST_NOTE = 120, 48, 60, 220
 # px, of a bar in a narrow notebook, and of a letter in it
 _BAR, _LETTER, _PADDING = 600, 7.2, 12
 _CLAUSE_ENDS = re.compile(r"(?<=[\w`)])[.:;](?=\s|$)")
@@ -100,7 +100,9 @@ class RunCard:
             bar=tuple(BarPart(row, _label(row)) for row in budget_rows(report)),
             first=first,
             note="" if first else _cut(report.verdict.advice, _LONGEST_NOTE),
-            others=tuple((each.number, _cut(each.title.rstrip("."), _LONGEST_TITLE), each.title) for each in rest[:2]),
+            others=tuple(
+                (each.number, _cut(each.title.rstrip("."), _LONGEST_TITLE), each.title) for each in rest[:_MOST_OTHERS]
+            ),
             more=max(len(rest) - _MOST_OTHERS, 0),
             links=_links(report),
         )
@@ -183,7 +185,7 @@ def _first(report: Report, card: Card) -> FirstAction:
         if cell is not None and cell.execution_count is not None:
             where = f"In [{cell.execution_count}], {where}"
     if card.measured:
-        gain = f"measured: {_cut(card.measured, _LONGEST_TITLE)}"
+        gain = f"measured: {_cut(card.measured, _LONGEST_GAIN)}"
     else:
         gain = card.phrase if card.measure.startswith("`%") else card.saving
     return FirstAction(card, first_clause(card.change) or card.title.rstrip("."), where, gain)
