@@ -20,7 +20,14 @@ from gpuprof.views.static_png.palette import flattened
 
 IMAGES = Path(__file__).resolve().parent / "images"
 SCREENSHOTS = IMAGES.parents[1] / "screenshots"
-FROM_TESTS = {"report": "lab-profiled", "dashboard": "lab-dashboard-findings", "live": "lab-status-bar"}
+FROM_TESTS = {
+    "report": "lab-profiled",
+    "card": "lab-card",
+    "card-dark": "lab-card-dark-1100",
+    "saved": "lab-saved-unfolded",
+    "dashboard": "lab-dashboard-findings",
+    "live": "lab-status-bar",
+}
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 TABS = {"timeline": "Timeline", "transfers": "Transfers", "memory": "Memory"}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpuprof.capture.session.session import Captured
     from gpuprof.views.charts import Plots
     from gpuprof.views.dashboard import Dashboard
+    from gpuprof.views.dashboard.live_card import Actions, LiveCard
 
 _OLD_NAMES_GO = "0.3"
 
@@ -47,7 +48,7 @@ class Run:
         self._given, self._others = trace, tuple(others)
         self.folder = folder
         self.unsaved: str | None = None
-        self._dashboards: weakref.WeakSet[Dashboard] = weakref.WeakSet()
+        self._dashboards: weakref.WeakSet[Dashboard | LiveCard] = weakref.WeakSet()
 
     @cached_property
     def trace(self) -> Trace:
@@ -243,14 +244,33 @@ class Run:
         self._dashboards.add(dashboard)
         return dashboard
 
-    def _display_bundle(self, *, comparison: Comparison | None = None, whole: bool = False) -> dict[str, str]:
+    def _live_card(self, actions: Actions, *, comparison: Comparison | None = None) -> LiveCard:
+        """The card as a widget, with the dashboard below it on request; `actions` are what its buttons do."""
+        from gpuprof.views.dashboard.live_card import LiveCard
+        from gpuprof.views.html.page import render_page
+
+        card = LiveCard(
+            self.report_data,
+            self.folder,
+            actions=actions,
+            render_page=render_page,
+            comparison=comparison,
+            unsaved=self.unsaved,
+        )
+        self._dashboards.add(card)
+        return card
+
+    def _display_bundle(
+        self, *, comparison: Comparison | None = None, whole: bool = False, embed: bool = False
+    ) -> dict[str, str]:
         """The report as a mime bundle without a widget: `text/plain` and `text/html`.
 
-        `comparison` is with an earlier run; `whole`: its tables are part of the plain text too.
+        `comparison` is with an earlier run; `whole`: its tables are part of the plain text too. `embed`: with the
+        interactive page in it.
         """
         from gpuprof.views.notebook_report import render_bundle
 
-        return render_bundle(self.report_data, comparison=comparison, whole=whole, unsaved=self.unsaved)
+        return render_bundle(self.report_data, comparison=comparison, whole=whole, unsaved=self.unsaved, embed=embed)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return self._display_bundle()

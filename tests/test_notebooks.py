@@ -22,7 +22,7 @@ def executed(*outputs):
 
 
 def test_a_report_keeps_its_paper_and_its_picture_but_no_folded_page():
-    data = render_bundle(with_findings(host_report()))
+    data = render_bundle(with_findings(host_report()), embed=True)
     (output,) = as_saved(executed(nbformat.v4.new_output("display_data", data=data))).cells[0].outputs
     assert "<iframe" in data["text/html"] and "<iframe" not in output.data["text/html"]
     assert "What to change, best first" in output.data["text/html"]

@@ -1,4 +1,4 @@
-"""Shows a run under its cell: the report as one output, and in a live front end the dashboard before it."""
+"""Shows a run under its cell: its card, in a live front end as a widget, which stands in the place of the saved one."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 
 def open_live(shell: Any, options: CellOptions, cell: Cell) -> LiveOutput | None:
-    """The output in which the dashboard will stand, shown before the cell runs; None where there is to be none.
+    """The output of the status bar, shown before the cell runs; None where there is to be none.
 
-    The dashboard of an earlier run of this cell is closed.
+    The card of an earlier run of this cell is closed.
     """
     if not _wants_widget(shell, options):
         return None
@@ -40,9 +40,9 @@ def open_live(shell: Any, options: CellOptions, cell: Cell) -> LiveOutput | None
 
 
 class Showing:
-    """A run being shown under its cell: first the verdict as text, then, in its place, everything the options ask for.
+    """A run being shown under its cell: first the card, or the verdict as text, then everything the options ask for.
 
-    What fails is said in one line; the rest is still shown. `live` becomes the dashboard. `earlier` is the run that was
+    What fails is said in one line; the rest is still shown. `live` gives way to the card. `earlier` is the run that was
     named; without one the run is compared with the previous one of the same cell.
     """
 
@@ -59,18 +59,15 @@ class Showing:
         self._place: DisplayHandle | None = None
 
     def verdict(self) -> None:
-        """Show the text of the report, where it is not a widget alone that is asked for."""
+        """Show the card; without widgets, the text of the report until all of it is made."""
+        from gpuprof.views.run_card import no_work_words
+
         run, options = self._run, self._options
         self._compared = _attempt("no comparison", lambda: _compared(run, options, self._named))
-        if self._widget and self._live is None:  # it stands above the report
-            self._publish_widget()
-        if self._reports:
+        if self._widget and not (self._reports and no_work_words(run.report_data)):
+            _attempt("no card", self._publish_card)
+        elif self._reports:
             _attempt("no report", self._publish_text)
-
-    def dashboard(self) -> None:
-        """Put the dashboard where the status bar stood."""
-        if self._widget and self._live is not None:
-            self._publish_widget()
 
     def rest(self) -> None:
         """Show the whole report, and write the HTML report."""
@@ -89,24 +86,37 @@ class Showing:
         if self._place is not None:
             _attempt("no formatted report", self._publish_bundle)
 
-    def _publish_widget(self) -> None:
-        _attempt("no dashboard", lambda: _publish_widget(self._run, self._live))
+    def _publish_card(self) -> None:
+        from IPython.display import display
+
+        from gpuprof.magics.card_actions import card_actions
+
+        card = self._run._live_card(card_actions(self._run), comparison=self._compared)
+        if self._live is None:
+            display(card)
+        else:
+            self._live.become(card)
 
     def _publish_text(self) -> None:
         from IPython.display import display
 
+        from gpuprof.views.run_card import no_work_words
         from gpuprof.views.text import render_text
 
-        text = render_text(self._run.report_data, comparison=self._compared, whole=self._named is not None)
+        report = self._run.report_data
+        line = no_work_words(report)
+        text = f"{line}\n" if line else render_text(report, comparison=self._compared, whole=self._named is not None)
         # where it is replaced later, before the kernel is idle: executed notebooks keep what came until then
         self._place = display({"text/plain": text}, raw=True, display_id=not self._text_only)
 
     def _publish_bundle(self) -> None:
         from IPython.display import display
 
-        bundle = self._run._display_bundle(comparison=self._compared, whole=self._named is not None)
+        bundle = self._run._display_bundle(
+            comparison=self._compared, whole=self._named is not None, embed=self._options.embed
+        )
         if self._place is None:
-            display(bundle, raw=True)
+            self._place = display(bundle, raw=True, display_id=True)
         else:
             self._place.update(bundle, raw=True)
 
@@ -126,15 +136,6 @@ def _is_notebook(shell: Any) -> bool:
 def _wants_widget(shell: Any, options: CellOptions) -> bool:
     choice = "none" if options.quiet else options.display
     return choice == "widget" or (choice == "auto" and has_live_widgets(shell))
-
-
-def _publish_widget(run: Run, live: LiveOutput | None) -> None:
-    from IPython.display import display
-
-    if live is None:
-        display(run.widget())
-    else:
-        live.become(run)
 
 
 def _compared(run: Run, options: CellOptions, earlier: Run | Path | None) -> Comparison | None:

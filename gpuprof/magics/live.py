@@ -1,4 +1,4 @@
-"""The output above a profiled cell's own: the status bar while it runs, the dashboard afterwards."""
+"""The output above a profiled cell's own: the status bar while it runs. The card stands below it afterwards."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from IPython.display import DisplayHandle
+    from ipywidgets import Widget
+
     from gpuprof.capture.session.session import Session
     from gpuprof.model.context import Cell
-    from gpuprof.run import Run
 
 _FIRST_S = 0.5  # a cell that ends sooner never shows the status bar
 _PERIOD_S = 0.25
@@ -28,6 +30,7 @@ class LiveOutput:
         self._status_bar = StatusBar()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
+        self._above: DisplayHandle | None = None
         self.became = False
         self.cost_ns = 0
 
@@ -35,7 +38,7 @@ class LiveOutput:
         """Display it, empty."""
         from IPython.display import display
 
-        display(self._box)
+        self._above = display(self._box, display_id=True)
 
     def follow(self, session: Session) -> None:
         """Show the session from now on, from a thread of its own; without one where no thread can be had."""
@@ -57,16 +60,26 @@ class LiveOutput:
         if self._box.children:
             self._status_bar.say(stage)
 
-    def become(self, run: Run) -> None:
-        """Show the run's dashboard from now on."""
-        self._box.put(run.widget())
+    def become(self, card: Widget) -> None:
+        """Show this below all that the cell has shown, and nothing above it any more."""
+        from IPython.display import display
+
+        self._empty_above()
+        self._box.put(card)
+        display(self._box)
         self.became = True
         self._drop_status_bar()
 
     def clear(self) -> None:
         """Show nothing any more."""
+        self._empty_above()
         self._box.put(None)
         self._drop_status_bar()
+
+    def _empty_above(self) -> None:
+        above, self._above = self._above, None
+        if above is not None:
+            above.update({"text/html": "", "text/plain": ""}, raw=True)
 
     def _drop_status_bar(self) -> None:
         from gpuprof.views.widget_lifecycle import close_all

@@ -74,7 +74,12 @@ _ARGUMENTS = (
         "--display",
         choices=DISPLAYS,
         default="auto",
-        help="what appears under the cell. auto: the report, and the dashboard in a live front end (default)",
+        help="what appears under the cell. auto: the card, with buttons in a live front end (default)",
+    ),
+    argument(
+        "--embed",
+        action="store_true",
+        help="also save the interactive timeline in the notebook (0.1 to 0.6 MB)",
     ),
     argument("--quiet", action="store_true", help="show nothing; `gpuprof.last()` or --into reach the run"),
     argument("--into", type=_unquoted, metavar="NAME", help="assign the run to this variable"),
@@ -105,6 +110,7 @@ class CellOptions:
     no_compare: bool = False
     report: Path | None = None
     display: str = "auto"
+    embed: bool = False
     quiet: bool = False
     into: str | None = None
     try_seconds: float | None = None
@@ -123,6 +129,7 @@ def parse(line: str) -> CellOptions:
         no_compare=given.no_compare,
         report=_report(given.report),
         display=given.display,
+        embed=given.embed,
         quiet=given.quiet,
         into=_variable(given.into),
         try_seconds=_seconds(given.try_seconds) if given.try_changes else None,

@@ -96,10 +96,9 @@ class ProfiledCell:
                     self._say("working out where the time went")
                     showing = Showing(self._shell, run, self._options, self._earlier, self._live)
                     showing.verdict()
-                self._say("making the dashboard and the report")
+                self._say("making the report")
                 if self._captured is not None and self._captured.packing is not None:
                     self._captured.packing.begin()
-                showing.dashboard()
                 self._finish_saving(run)
                 showing.rest()
                 run._keep_summary()

@@ -18,8 +18,9 @@ from typing import Any
 _FIRST_S = 0.3
 # half of the time at most, in slices that nobody notices who sends a cell
 _SLICE_S, _BETWEEN_S = 0.02, 0.02
-_VERDICT = ("gpuprof.profiling", "gpuprof.views.text")
+_VERDICT = ("gpuprof.profiling", "gpuprof.views.text", "gpuprof.views.run_card")
 _REST = (
+    "gpuprof.views.dashboard.live_card",
     "gpuprof.views.notebook_report.bundle",
     "gpuprof.views.html.page",
     "gpuprof.views.timeline.widget",

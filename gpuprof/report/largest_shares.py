@@ -53,7 +53,7 @@ def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
     foreseen = [(saving.share, each) for saving, each in told if saving is not None and saving.about]
     share, largest = max(foreseen, key=lambda each: each[0], default=(0.0, None))
     if largest is not None and share >= _WORTH_NAMING:
-        title = f"{largest.title.rstrip('.')} (could save {saving_words(results, largest)})"
+        title = f"{largest.title.rstrip('.')} ({saving_words(results, largest)})"
         return f"Not certain, but worth a look: {title}. {count[0].upper()}{count[1:]} below."
     if said := no_finding_explains(results, findings):
         return f"{said} Below: {count}."

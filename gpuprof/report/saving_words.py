@@ -1,4 +1,4 @@
-"""What a finding's change saves, in the words of every view: a range, or how to measure it."""
+"""What a finding's change saves, in the words of every view: one figure with its range, or how to measure it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ def shown(results: Results, finding: Finding) -> ShownSaving | None:
 
 
 def saving_words(results: Results, finding: Finding) -> str:
-    """`about 40 % of the recorded time (33 % to 47 %)`, that without a range, `up to 2 %`, or `an unknown share`.
+    """`saves about 40% (33–47%)`; `could save up to 60%` where the range is too wide, or begins at 0.
 
-    Empty where the finding has no saving.
+    Empty where the finding has no saving. What it is a share of is `finding.saving.whole`.
     """
-    told, saving = shown(results, finding), finding.saving
-    if told is None or saving is None:
+    told = shown(results, finding)
+    if told is None:
         return ""
-    low, central, high = (units.percent(each) for each in (told.low_share, told.share, told.high_share))
-    if told.hidden is not None:
-        return f"about {central} of {saving.whole}" if told.about else f"an unknown share of {saving.whole}"
-    if told.from_zero:
-        return f"up to {high} of {saving.whole}"
-    return f"about {central} of {saving.whole}{f' ({low} to {high})' if low != high else ''}"
+    low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
+    if told.hidden is not None or told.from_zero:
+        return f"could save up to {high}"
+    return f"saves about {central}" + (f" ({low.removesuffix('%')}–{high})" if low != high else "")
 
 
 def measure_words(trace: Trace, results: Results, finding: Finding, number: int) -> str:
@@ -46,3 +44,16 @@ def measure_words(trace: Trace, results: Results, finding: Finding, number: int)
     if finding.diff:
         return f"`%gputry {number}`"
     return _AS_SCRIPT if cell.execution_count is None else _AS_CELL
+
+
+def saving_phrase(saving: str, measure: str) -> str:
+    """`saves about 40% (33–47%)`, or `could save up to 60%; run %gputry 1 to measure it`; empty without a saving."""
+    if not saving or not measure:
+        return saving
+    if measure.startswith("`%"):
+        return f"{saving}; run {measure} to measure it"
+    return f"{saving}; to measure it, {measure}"
+
+
+def _percent(share: float) -> str:
+    return units.percent(share).replace(" ", "")

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.model.intervals import Intervals, intersect, union
-from gpuprof.report.saving_words import measure_words, saving_words
+from gpuprof.report.saving_words import measure_words, saving_phrase, saving_words
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.units import Figure, duration, figures, percent, plural
 from gpuprof.views.diff import DiffLine, diff_lines
@@ -79,6 +79,11 @@ class Card:
             commands=_commands(number, finding),
         )
 
+    @property
+    def phrase(self) -> str:
+        """What it saves and, where that is not known well enough, how to measure it; empty without a saving."""
+        return saving_phrase(self.saving, self.measure)
+
     def without_source(self) -> Self:
         """The same without the diff and what asks for it."""
         commands = tuple(command for command in self.commands if not command.startswith(_ON_SOURCE))
@@ -92,10 +97,10 @@ def cards(report: Report) -> tuple[Card, ...]:
 
 
 def _grade(report: Report, saving: Saving) -> str:
-    """`grade B: simulated without these waits; ±5 % run-to-run variation`, of which only ranges on a device speak."""
+    """`of the recorded time; grade B: simulated without waits; ±5 % run-to-run variation`, the last with a GPU."""
     on_device = report.results.get(DeviceActivity).recorded
     varies = f"; ±{percent(saving.spread)} run-to-run variation" if saving.spread and on_device else ""
-    return f"grade {saving.grade}: {saving.basis or _GRADES.get(saving.grade, '')}{varies}"
+    return f"of {saving.whole}; grade {saving.grade}: {saving.basis or _GRADES.get(saving.grade, '')}{varies}"
 
 
 def _where(report: Report, finding: Finding) -> str:

@@ -71,6 +71,7 @@ def _made(folder: Path, shorten: Callable[[str], str] | None) -> jinja2.Environm
         percent=units.percent,
         plural=units.plural,
         sentence_end=wording.sentence_end,
+        sentence_start=wording.sentence_start,
         rich_text=lambda text: rich_text(told(text)),
         verbatim=escape,  # Markup is not touched again
     )

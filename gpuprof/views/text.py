@@ -150,7 +150,7 @@ def _finding(card: Card) -> str:
     lines = [
         _wrap(f"{card.title} [{card.severity}]", f"{card.number:>2}. ", "    "),
         _wrap(card.explanation, "    "),
-        _labelled("Saves", _saving(card)),
+        _labelled("Gain", _saving(card)),
         _labelled("Measured", card.measured),
         _labelled("Change", card.change),
         textwrap.indent("\n".join(line.text for line in card.diff), "      "),
@@ -164,7 +164,7 @@ def _finding(card: Card) -> str:
 def _saving(card: Card) -> str:
     if not card.saving:
         return ""
-    return f"{card.saving}{f'; measure it: {card.measure}' if card.measure else ''} ({card.grade})"
+    return f"{wording.sentence_start(card.phrase)} ({card.grade})"
 
 
 def _abstained(report: Report) -> str:

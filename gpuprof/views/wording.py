@@ -109,7 +109,17 @@ def sentence_end(words: str) -> str:
     return stripped if stripped.endswith((".", ":", "?")) else stripped + "."
 
 
+def sentence_start(words: str) -> str:
+    """`words` with a capital at the beginning."""
+    return words[:1].upper() + words[1:]
+
+
+def bar_words(report: Report) -> str:
+    """What the bar shows, for those who cannot see it."""
+    parts = [f"{row.kind.label} {percent(row.share)} ({duration(row.ns)})" for row in budget_rows(report)]
+    return f"Where the time went, {budget_title(report)}: {', '.join(parts)}."
+
+
 def picture_words(report: Report) -> str:
     """What the picture shows, for those who cannot see it."""
-    parts = [f"{row.kind.label} {percent(row.share)} ({duration(row.ns)})" for row in budget_rows(report)]
-    return f"Where the time went, {budget_title(report)}: {', '.join(parts)}; below it the same along the timeline."
+    return f"The timeline of {budget_title(report)}: its lanes, coloured by kind of time."

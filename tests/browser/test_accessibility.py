@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 import gpuprof
+from gpuprof.views import tables
+from gpuprof.views.dashboard.live_card import Insertion, LiveCard
+from gpuprof.views.notebook_report import render_bundle
 from tests.support.reports import device_report, host_report, with_findings
 
 pytestmark = pytest.mark.browser
@@ -19,6 +22,10 @@ FAULTS = """async () => {
     const places = (nodes) => nodes.slice(0, 5).map(({ target, failureSummary }) => [target.join(" "), failureSummary]);
     return violations.map(({ id, impact, help, nodes }) => ({ id, impact, help, where: places(nodes) }));
 }"""
+
+
+def no_action(number: int) -> Insertion:
+    return Insertion("", f"nothing for {number}")
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +45,23 @@ def test_no_tab_has_a_serious_fault(open_page, axe, make, scheme):
 
 def test_nor_has_the_page_of_a_recording_with_lines(open_page, axe):
     assert _grave(open_page(gpuprof.load(RECORDING).report_data, bypass_csp=True), axe) == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nor_has_the_card_live_or_saved(browser, axe, scheme):
+    report = with_findings(device_report())
+    live = LiveCard(report, actions={"fix": no_action, "try": no_action}).card.html
+    shown = f'<div class="gpuprof-sheet">{live}</div>{render_bundle(report)["text/html"]}'
+    paint = "background:#111;color:#ddd" if scheme == "dark" else ""
+    page = browser.new_page()
+    page.set_content(
+        f'<!doctype html><html lang="en"><title>t</title><body data-jp-theme-light="{str(scheme == "light").lower()}" '
+        f'style="{paint}"><main><style>.gpuprof-sheet {{{tables.style()}}}</style>{shown}</main>'
+    )
+    page.evaluate("() => { for (const folded of document.querySelectorAll('details')) folded.open = true; }")
+    page.evaluate(axe)
+    assert [fault for fault in page.evaluate(FAULTS) if fault["impact"] in GRAVE] == []
+    page.close()
 
 
 def test_a_fault_would_be_seen(open_page, axe):

@@ -58,7 +58,8 @@ def lab(browser, screenshots, tmp_path_factory):
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
         for index in (0, 1, 1, 2):
             opened.run(index)
-        page.locator(DASHBOARD).nth(1).wait_for()
+        for index in (1, 2):
+            opened.unfold(index)
         yield opened
         context.close()
 
@@ -77,6 +78,11 @@ class Lab(SimpleNamespace):
         self.cell(index).locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
         self.until(lambda: self.cell(index).locator(".jp-InputPrompt").inner_text() == f"[{self.ran}]:", 90)
+
+    def unfold(self, index: int) -> None:
+        """Open the dashboard below the card of that cell."""
+        self.cell(index).get_by_role("button", name="All details").click()
+        self.cell(index).locator(DASHBOARD).wait_for()
 
     def until(self, condition, seconds: float = 30) -> None:
         deadline = time.monotonic() + seconds
@@ -189,12 +195,12 @@ def test_running_a_cell_again_replaces_its_dashboard_and_leaves_no_model(lab):
     # GIVEN two cells with dashboards, and how many models they need
     assert lab.page.locator(DASHBOARD).count() == 2
     lab.run(1)
-    lab.cell(1).locator(DASHBOARD).wait_for()
+    lab.unfold(1)
     before = lab.models()
     # WHEN one runs again, twice
     for _ in range(2):
         lab.run(1)
-        lab.cell(1).locator(DASHBOARD).wait_for()
+        lab.unfold(1)
     # THEN it has one dashboard, the other keeps its own, and nothing was left behind
     assert lab.cell(1).locator(DASHBOARD).count() == 1
     assert lab.models() == before
@@ -265,7 +271,7 @@ def test_every_tab_fits_a_narrow_column(lab, title, theme):
 def test_colours_are_those_of_the_theme_and_the_timeline_has_the_notebook_s_background(lab, theme, grey):
     _look(lab, 1100, theme)
     dashboard = lab.cell(1).locator(DASHBOARD)
-    bar = dashboard.locator(".gpuprof-bar .k-host_other").first
+    bar = lab.cell(1).locator(".gpuprof-summary .gpuprof-bar .k-host_other").first
     assert bar.evaluate("part => getComputedStyle(part).backgroundColor") == grey
     dashboard.locator(".lm-TabBar-tab", has_text="Timeline").click()
     timeline = dashboard.locator(".gp-timeline")
@@ -302,7 +308,7 @@ def test_after_a_restart_the_reports_stay_and_the_cell_runs_again(lab):
     lab.ran = 0
     for index in range(2):
         lab.run(index)
-    lab.cell(1).locator(DASHBOARD).wait_for()
+    lab.unfold(1)
     panel = lab.tab(1, "Compare")
     assert "previous run of this cell" in plain(panel.locator("select option:checked"))
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from tests.browser.test_jupyterlab import CELLS, DASHBOARD, FOUND, PANEL, REPORT, TABS
+from tests.browser.test_jupyterlab import CARD, CELLS, DASHBOARD, FOUND, PANEL, REPORT, TABS
 from tests.support.jupyter import notebook7
 
 pytestmark = pytest.mark.browser
@@ -42,7 +42,7 @@ def opened(browser, screenshots, tmp_path_factory):
         page.locator(IDLE).wait_for()
         for index in range(2):
             _run(page, index)
-        page.locator(REPORT).wait_for(timeout=150_000)  # twenty steps on a machine that may be busy
+        page.locator(REPORT).wait_for(timeout=150_000, state="attached")  # twenty steps on a machine that may be busy
         yield SimpleNamespace(page=page, server=server, outside=outside, pictures=screenshots)
         context.close()
 
@@ -61,9 +61,14 @@ def _run(page, index: int) -> None:
     cell.get_by_text(f"[{index + 1}]:", exact=True).first.wait_for()
 
 
-def test_dashboard_and_report_stand_under_the_cell(opened):
+def test_the_card_and_the_dashboard_below_it_stand_under_the_cell(opened):
     page = opened.page
     assert page.get_by_text("'total above zero: True'", exact=True).count() == 1
+    card = page.locator(CARD)
+    assert card.bounding_box()["height"] <= 220 and not page.locator(REPORT).is_visible()
+    page.screenshot(path=opened.pictures / "notebook7-card.png")
+    page.get_by_role("button", name="All details").click()
+    page.locator(TABS, has_text="Timeline").click()
     page.locator(f"{PANEL} canvas").first.wait_for()
     time.sleep(0.5)  # the first frame of the timeline
     page.screenshot(path=opened.pictures / "notebook7-cell.png")
@@ -72,10 +77,6 @@ def test_dashboard_and_report_stand_under_the_cell(opened):
     page.locator(TABS, has_text="Findings").click()
     page.locator(PANEL).get_by_text(FOUND).first.wait_for()
     page.locator(DASHBOARD).screenshot(path=opened.pictures / "notebook7-findings.png")
-    page.locator(f"{REPORT} summary", has_text="Interactive timeline").click()
-    page.frame_locator(f"{REPORT} iframe").locator(".gp-canvas").wait_for()
-    time.sleep(0.5)
-    page.locator(REPORT).screenshot(path=opened.pictures / "notebook7-report.png")
     assert opened.outside == []
 
 
@@ -90,7 +91,8 @@ def test_reopened_without_its_kernel_the_report_is_whole(opened):
     page.goto(opened.server.url("notebooks/train.ipynb"))
     report = page.locator(REPORT)
     report.wait_for()
-    words = report.inner_text().replace("\u00a0", " ")
+    words = report.text_content().replace("\u00a0", " ")
+    report.locator("summary", has_text="All details").click()
     assert FOUND.search(words)
     assert "Where the time went" in words
     assert report.locator("img").evaluate("image => image.complete && image.naturalWidth") == 1200

@@ -18,6 +18,7 @@ def test_stripped_of_everything_it_fits_its_column(browser, screenshots, width):
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.set_content(COLUMN.format(sanitised(render_bundle(with_findings(device_report()))["text/html"])))
     assert page.locator("[style], [class], script, iframe, svg").count() == 1  # the body's own style
+    page.locator("summary").first.click()
     assert page.locator("img").evaluate("image => image.complete && image.naturalWidth") == 1200
     assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
     page.screenshot(path=screenshots / f"paper-stripped-{width}.png", full_page=True)

@@ -65,7 +65,7 @@ def test_the_strip_shows_the_running_cell_and_becomes_the_dashboard(page, screen
     assert status_bar.locator("canvas").first.evaluate("c => c.getContext('2d').getImageData(0, 0, 1, 1).data[3]") > 0
     status_bar.screenshot(path=str(screenshots / "lab-status-bar.png"))
     # and afterwards the dashboard stands in its place
-    page.locator(".gpuprof-dashboard").wait_for()
+    page.locator(".gpuprof-summary").wait_for()
     assert page.locator(STATUS_BAR).count() == 0
     time.sleep(0.5)
     page.screenshot(path=str(screenshots / "lab-live-after.png"))

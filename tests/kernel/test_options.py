@@ -56,17 +56,34 @@ def test_quiet_shows_nothing_but_the_cells_own_output(kernel: LiveKernel, line: 
     assert [o.output_type for o in ran.outputs] == ["stream", "execute_result"]
 
 
+def test_a_cell_without_torch_work_gets_one_line(kernel: LiveKernel) -> None:
+    for live in (False, True):
+        ran = kernel.run("%%gpuprofile\nprint('hello')", live=live)
+        said = ran.displays[-1]
+        assert ran.stream("stdout") == "hello\n"
+        assert said["text/plain"].startswith("gpuprof: ") and said["text/plain"].count("\n") <= 1
+        assert "no torch work to profile." in said["text/html"] and "<details" not in said["text/html"]
+        assert not any("widget-view" in kind for kind in said)
+
+
+def test_the_interactive_page_is_saved_on_request(kernel: LiveKernel) -> None:
+    assert "<iframe" not in kernel.run(f"%%gpuprofile\n{WORK}").reports[0]["text/html"]
+    assert "<iframe" in kernel.run(f"%%gpuprofile --embed\n{WORK}").reports[0]["text/html"]
+
+
 def test_text_is_plain_text_only(kernel: LiveKernel) -> None:
     ran = kernel.run(f"%%gpuprofile --display text\n{WORK}")
     assert [set(display) for display in ran.displays] == [{"text/plain"}]
 
 
-def test_nobody_in_front_means_no_widget_and_somebody_means_the_dashboard_first(kernel: LiveKernel) -> None:
+def test_nobody_in_front_means_no_widget_and_somebody_means_the_live_card_first(kernel: LiveKernel) -> None:
     view = "application/vnd.jupyter.widget-view+json"
     assert not any(view in display for display in kernel.run(f"%%gpuprofile\n{WORK}").displays)
     live = kernel.run(f"%%gpuprofile\n{WORK}", live=True).displays
-    assert [view in display for display in live] == [True, False]
-    assert view in kernel.run(f"%%gpuprofile --display widget\n{WORK}").displays[0]
+    above, card, report = live
+    assert above == {"text/plain": "", "text/html": ""}  # the status bar stood there
+    assert view in card and view not in report
+    assert view in kernel.run(f"%%gpuprofile --display widget\n{WORK}").displays[-1]
     assert len(kernel.run(f"%%gpuprofile --display report\n{WORK}", live=True).displays) == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.model.context import Cell
 from gpuprof.report import Report
-from gpuprof.report.saving_words import measure_words, saving_words
+from gpuprof.report.saving_words import measure_words, saving_phrase, saving_words
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from tests.support.trace_builder import TraceBuilder
 
@@ -33,21 +33,30 @@ def words(report: Report, finding: Finding) -> tuple[str, str]:
 
 
 def test_a_narrow_range_is_shown_with_its_middle() -> None:
-    assert words(of_device(), found(30, 40, 45)) == ("about 40 % of the recorded time (30 % to 45 %)", "")
-    assert words(of_device(), found(40, 40, 40)) == ("about 40 % of the recorded time", "")
+    assert words(of_device(), found(30, 40, 45)) == ("saves about 40% (30–45%)", "")
+    assert words(of_device(), found(40, 40, 40)) == ("saves about 40%", "")
 
 
 @pytest.mark.parametrize(("low", "high"), [(10, 45), (0, 41)])
 def test_a_wide_one_and_one_from_zero_are_measured_instead(low: float, high: float) -> None:
     finding = found(low, 40, high)
-    assert words(of_device(), finding) == ("about 40 % of the recorded time", "`%gputry 2`")
+    assert words(of_device(), finding) == (f"could save up to {high:.0f}%", "`%gputry 2`")
     guessed = replace(finding, saving=replace(finding.saving, grade="C"))
-    assert words(of_device(), guessed) == ("an unknown share of the recorded time", "`%gputry 2`")
+    assert words(of_device(), guessed) == (f"could save up to {high:.0f}%", "`%gputry 2`")
 
 
 def test_of_low_severity_a_narrow_range_from_zero_names_its_end() -> None:
     minor = replace(found(0, 2, 3), severity=Severity.LOW)
-    assert words(of_device(), minor) == ("up to 3.0 % of the recorded time", "")
+    assert words(of_device(), minor) == ("could save up to 3.0%", "")
+
+
+def test_one_phrase_has_the_saving_and_how_to_measure_it() -> None:
+    assert saving_phrase("saves about 40% (30–45%)", "") == "saves about 40% (30–45%)"
+    wide = saving_phrase("could save up to 60%", "`%gputry 1`")
+    assert wide == "could save up to 60%; run `%gputry 1` to measure it"
+    by_hand = saving_phrase("could save up to 60%", "change the cell")
+    assert by_hand == "could save up to 60%; to measure it, change the cell"
+    assert saving_phrase("", "`%gputry 1`") == ""
 
 
 def test_without_a_diff_the_change_is_made_by_hand() -> None:

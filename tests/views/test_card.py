@@ -22,8 +22,8 @@ def test_it_has_every_part_of_the_finding() -> None:
     first, second = cards(report)
     assert (first.number, first.rule, first.severity) == (1, "input_stall", "high")
     assert first.evidence[:2] == (("wait per step", "58.0 ms"), ("workers", "0"))
-    assert first.saving == "about 33 % of the recorded time (22 % to 38 %)" and first.measure == ""
-    assert first.grade == "grade C: upper bound: all of the wait"
+    assert first.saving == first.phrase == "saves about 33% (22–38%)" and first.measure == ""
+    assert first.grade == "of the recorded time; grade C: upper bound: all of the wait"
     assert [line.text for line in first.diff] == DIFF.splitlines()
     assert first.commands == ("%gpufix 1", "%gputry 1", "%gpuexplain input_stall") and first.in_timeline
     assert (second.saving, second.grade, second.diff, second.evidence) == ("", "", (), ())
@@ -38,7 +38,8 @@ def test_without_source_it_has_no_diff_and_names_no_command_on_it() -> None:
 def test_a_wide_saving_is_to_be_measured_until_it_was() -> None:
     wide, report = Saving(MS, 3 * MS, 5 * MS, 0.3, "B", "b"), device_report()
     made = card(saving=wide, diff=DIFF)
-    assert made.saving == "about 30 % of the recorded time"
+    assert made.saving.startswith("could save up to ")
+    assert made.phrase == f"{made.saving}; run `%gputry 1` to measure it"
     assert made.measure == "`%gputry 1`" and made.without_source().measure == ""
     tried = Measured(number=1, rule="r", text="measured 1.2×", measurement={}, created_ns=0)
     done = card(replace(report, measured=(tried,)), saving=wide)

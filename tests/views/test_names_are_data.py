@@ -51,7 +51,7 @@ def test_in_the_page(report):
 
 
 def test_in_the_paper_and_the_text(report):
-    bundle = render_bundle(report)
+    bundle = render_bundle(report, embed=True)
     paper = Read(bundle["text/html"])
     assert paper.harmless() and "script" not in paper.tags
     assert NASTY in paper.text

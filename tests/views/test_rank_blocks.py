@@ -45,7 +45,7 @@ def test_the_same_as_text_and_on_the_page() -> None:
     text = " ".join(render_text(told).split())
     assert "Collectives of all ranks:" in text and late_words(told.results) in text
     assert SECTION.known(told)
-    assert any("Collectives by rank" in str(part) for part in render_bundle(told).values())
+    assert any("Collectives by rank" in str(part) for part in render_bundle(told, embed=True).values())
 
 
 def test_the_same_as_json() -> None:

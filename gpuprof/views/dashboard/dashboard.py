@@ -23,31 +23,39 @@ if TYPE_CHECKING:
     from gpuprof.views.timeline.widget import TimelineWidget
 
 BUILDING = "<p class='gpuprof-note'>Building this tab; while a cell runs, it waits for the cell.</p>"
-FINDINGS = 1
+FINDINGS, TIMELINE = "findings", "timeline"
+# the sections that stand before the timeline
+_BEFORE = ("where", "lines")
 
 Build = Callable[[], ipywidgets.Widget]
 
 
 class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
-    """The budget bar, and tabs: timeline, findings, every section that is known of the run, and a comparison with the
-    runs saved beside `folder`, that of this run where it was saved. `render_page` makes the page that is exported;
-    without it nothing is."""
+    """The budget bar, and tabs: findings, hot spots, lines, timeline, every other section that is known of the run, and
+    a comparison with the runs saved next to `folder`, that of this run where it was saved. `render_page` makes the page
+    that is exported; without it nothing is. `below_card`: the run's card stands above it and says verdict and bar."""
 
     def __init__(
-        self, report: Report, folder: Path | None = None, *, render_page: Callable[[Report], str] | None = None
+        self,
+        report: Report,
+        folder: Path | None = None,
+        *,
+        render_page: Callable[[Report], str] | None = None,
+        below_card: bool = False,
     ):
         self._report: Report | None = report
         self._folder = folder
         self._render_page = render_page
         self._timeline: TimelineWidget | None = None
         self._compare: Compare | None = None
-        titles, builders = zip(*self._contents(report), strict=True)
+        self._below_card = below_card
+        self._keys, titles, builders = zip(*self._contents(report), strict=True)
         self._builders: dict[int, Build] = dict(enumerate(builders))
         # one for all tabs: each widget takes the front end three messages
         self._building = ipywidgets.HTML(BUILDING)
         pages = [ipywidgets.VBox([self._building]) for _ in titles]
         self.tab = ipywidgets.Tab(children=pages, titles=titles, selected_index=0)
-        self.head = HtmlWidget(fragments.head(report, exports=render_page is not None), self._asked)
+        self.head = HtmlWidget(self._head(report), self._asked)
         super().__init__([self.head, self.tab])
         self._open(0)
         self.tab.observe(lambda change: self._open(change["new"]), names="selected_index")
@@ -59,16 +67,20 @@ class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
 
     def show(self, ranges_ns: tuple[tuple[int, int], ...]) -> None:
         """Open the timeline at these ranges (ns on the trace's clock)."""
-        self.tab.selected_index = 0
+        self.open_tab(TIMELINE)
         if self._timeline is not None:
             self._timeline.focus(ranges_ns)
+
+    def open_tab(self, key: str) -> None:
+        """Open the tab of this key: `findings`, `timeline`, or that of a section; the first where there is none."""
+        self.tab.selected_index = self._keys.index(key) if key in self._keys else 0
 
     def refresh(self, report: Report) -> None:
         """The same run with more measured of it: its findings are shown anew."""
         if self._report is None:  # closed
             return
         self._report = report
-        self._fill(FINDINGS, partial(tabs.findings, report, self.show))
+        self._fill(self._keys.index(FINDINGS), self._findings(report))
 
     def close(self) -> None:
         """Take it away with every widget in it, and let go of the run."""
@@ -81,15 +93,26 @@ class Dashboard(EndsQuietly, ipywidgets.VBox):  # type: ignore[misc]  # untyped
         close_all(self._building)
         super().close()
 
-    def _contents(self, report: Report) -> list[tuple[str, Build]]:
+    def _head(self, report: Report) -> str:
+        exports = self._render_page is not None
+        if not self._below_card:
+            return fragments.head(report, exports=exports)
+        return fragments.export_link() if exports else ""
+
+    def _contents(self, report: Report) -> list[tuple[str, str, Build]]:
         found = len(report.findings)
+        sections = [(each.key, each.title, partial(tabs.section, report, each)) for each in sections_of(report)]
         return [
-            ("Timeline", partial(self._build_timeline, report)),
-            (f"Findings ({found})" if found else "Findings", partial(tabs.findings, report, self.show)),
-            *((section.title, partial(tabs.section, report, section)) for section in sections_of(report)),
-            ("What if", partial(Ask, report)),
-            ("Compare", partial(self._build_compare, report)),
+            (FINDINGS, f"Findings ({found})" if found else "Findings", self._findings(report)),
+            *(each for each in sections if each[0] in _BEFORE),
+            (TIMELINE, "Timeline", partial(self._build_timeline, report)),
+            *(each for each in sections if each[0] not in _BEFORE),
+            ("ask", "What if", partial(Ask, report)),
+            ("compare", "Compare", partial(self._build_compare, report)),
         ]
+
+    def _findings(self, report: Report) -> Build:
+        return partial(tabs.findings, report, self.show, below_card=self._below_card)
 
     def _open(self, index: int | None) -> None:
         if index is None:

@@ -12,6 +12,7 @@ import jinja2
 from gpuprof.views import theme, thresholds
 from gpuprof.views.blocks import Block
 from gpuprof.views.card import cards
+from gpuprof.views.run_card import RunCard, caution_rest, detail_cards
 from gpuprof.views.skin import Skin
 from gpuprof.views.templating import environment
 
@@ -29,14 +30,35 @@ def fragment(name: str, **values: Any) -> str:
     return _environment().get_template(f"{name}.html.jinja").render(skin=_SKIN, **values)
 
 
-def findings(report: Report) -> str:
-    """A card per finding, what could not be judged, and every rule with its thresholds."""
-    return fragment("findings", report=report, cards=cards(report), thresholds=thresholds.table(report))
+def findings(report: Report, *, below_card: bool = False) -> str:
+    """A card per finding, what could not be judged, and every rule with its thresholds.
+
+    `below_card`: what the run's card says of the first finding is not said again.
+    """
+    every = detail_cards(report) if below_card else cards(report)
+    return fragment(
+        "findings",
+        report=report,
+        cards=every,
+        advice="" if below_card and not every else str(report.verdict),
+        caution_rest=caution_rest(report) if below_card else "",
+        thresholds=thresholds.table(report),
+    )
 
 
 def section(blocks: Sequence[Block]) -> str:
     """Blocks as the page shows them."""
     return fragment("section", blocks=blocks)
+
+
+def live_card(run_card: RunCard, report: Report, **values: Any) -> str:
+    """The run's card with its buttons, with the style of the whole dashboard."""
+    return f"<style>{style()}</style>{fragment('live_card', run_card=run_card, report=report, **values)}"
+
+
+def export_link() -> str:
+    """What stands above the tabs where the card stands above them."""
+    return f"<style>{style()}</style>{fragment('export')}"
 
 
 def head(report: Report, *, exports: bool) -> str:

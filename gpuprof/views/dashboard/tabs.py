@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Show = Callable[[tuple[tuple[int, int], ...]], None]
 
 
-def findings(report: Report, show: Show) -> ipywidgets.Widget:
+def findings(report: Report, show: Show, *, below_card: bool = False) -> ipywidgets.Widget:
     """A card per finding with a way to its place in the timeline; then every rule with its thresholds."""
 
     def asked(what: str) -> str:
         show(report.findings[int(what.removeprefix("show ")) - 1].where.ranges_ns)
         return ""
 
-    return HtmlWidget(fragments.findings(report), asked)
+    return HtmlWidget(fragments.findings(report, below_card=below_card), asked)
 
 
 def section(report: Report, shown: Section) -> ipywidgets.Widget:

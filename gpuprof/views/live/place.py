@@ -1,4 +1,4 @@
-"""The output of a profiled cell in which the status bar stands first and the dashboard afterwards."""
+"""The output of a profiled cell in which the status bar stands first and the card afterwards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ipywidgets
 
 from gpuprof.views.widget_lifecycle import close_all
 
-NO_WIDGETS = "gpuprof dashboard: needs a live kernel and widgets; see the report below."  # one line of a notebook
+NO_WIDGETS = "gpuprof: buttons and dashboard need a live kernel and widgets; see the report below."
 _standing: dict[str, Place] = {}
 
 

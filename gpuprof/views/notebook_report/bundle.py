@@ -1,4 +1,4 @@
-"""The notebook output: plain text, and the notebook report with the interactive page folded below it.
+"""The notebook output: plain text, and the notebook report: the run's card, and everything else folded below it.
 
 No widget-view: a saved one hides every other representation once its kernel is gone.
 """
@@ -16,8 +16,8 @@ from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.report.spot_words import memory_words
 from gpuprof.views import wording
 from gpuprof.views.accounts import account_blocks
-from gpuprof.views.card import cards
 from gpuprof.views.memory_parts import memory_line
+from gpuprof.views.run_card import RunCard, caution_rest, detail_cards, no_work_words
 from gpuprof.views.skin import Skin
 from gpuprof.views.static_png.draw import render_picture
 from gpuprof.views.templating import environment
@@ -51,9 +51,8 @@ SKIN = Skin(
         "actions": f"margin:4px 0 0 0;{_SOFT}",
         "evidence": f"margin:4px 0 0 0;{_SOFT}",
         "figures": "margin:4px 0;border-collapse:collapse;table-layout:auto;font-size:13px",
-        "label": "text-align:left;vertical-align:top;padding:3px 14px 3px 0;white-space:normal;border:0;"
-        "font-weight:normal",
-        "figure": "text-align:right;vertical-align:top;padding:3px 0 3px 14px;white-space:nowrap;border:0",
+        "label": "text-align:left;font-weight:normal",
+        "figure": "text-align:right;white-space:nowrap",
         "diff": f"margin:6px 0;padding:6px 0;border:{_RULE};border-radius:4px;font-family:ui-monospace,Menlo,Consolas,"
         "monospace;font-size:.92em;line-height:1.45;white-space:pre;overflow-x:auto",
         "kept": _LINE,
@@ -67,17 +66,25 @@ SKIN = Skin(
 
 
 def render_bundle(
-    report: Report, *, comparison: Comparison | None = None, whole: bool = False, unsaved: str | None = None
+    report: Report,
+    *,
+    comparison: Comparison | None = None,
+    whole: bool = False,
+    unsaved: str | None = None,
+    embed: bool = False,
 ) -> dict[str, str]:
-    """The mime bundle of a report: `text/plain` holds the whole verdict, `text/html` the report; under 1 MB in total.
+    """The mime bundle of a report: `text/plain` holds the whole verdict, `text/html` the report.
 
     `comparison` is with an earlier run; `whole`: its tables are part of the plain text too. `unsaved` says why the run
-    could not be saved to disk.
+    could not be saved to disk. `embed`: the interactive page is part of the report, under 1 MB in total; without it the
+    bundle of a usual cell is under 60 kB.
     """
+    if (line := no_work_words(report)) and not unsaved:
+        return {"text/plain": f"{line}\n", "text/html": render_paper(report, page_html=None)}
     text = render_text(report, comparison=comparison, whole=whole)
     if unsaved:
         text += f"\nNot saved: {unsaved}\n"
-    page = _page(report)
+    page = _page(report) if embed else None
     return {
         "text/plain": text,
         "text/html": render_paper(report, page_html=page, comparison=comparison, unsaved=unsaved),
@@ -91,17 +98,19 @@ def render_paper(
     comparison: Comparison | None = None,
     unsaved: str | None = None,
 ) -> str:
-    """The notebook report as an HTML fragment: under 150 kB without `page_html`, the whole interactive page, folded
-    below in a sandboxed frame, or left out where it is larger than MOST_PAGE_BYTES or None.
+    """The notebook report as an HTML fragment: the card, and everything else folded. `page_html` is the interactive
+    page, in a sandboxed frame, or left out where it is larger than MOST_PAGE_BYTES or None.
 
     Every name and text is escaped. The fragment has no style element, script, id or class: it must neither change
-    the page around it nor depend on it.
+    the page around it nor depend on it. By `data-gpuprof` the live card finds it, and stands in its place.
     """
     judged = not report.gate.validity.nothing_holds
-    picture = render_picture(report.trace, report.results) if judged else None
+    picture = render_picture(report.trace, report.results, bar=False) if judged else None
     return _template().render(
         report=report,
-        cards=cards(report),
+        run_card=RunCard.of(report),
+        caution_rest=caution_rest(report),
+        cards=detail_cards(report),
         skin=SKIN,
         rows=wording.budget_rows(report),
         accounts=account_blocks(report.results) if judged else [],

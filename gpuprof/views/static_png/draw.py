@@ -31,8 +31,9 @@ GRID = "#e3e7eb"
 BAR, KEY, STEPS, LANE, CURVE, AXIS, GAP = 60, 32, 26, 32, 88, 34, 10
 
 
-def render_picture(trace: Trace, results: Results) -> bytes | None:
-    """The picture as PNG, 1200 pixels wide on white; None where there is no time to draw."""
+def render_picture(trace: Trace, results: Results, *, bar: bool = True) -> bytes | None:
+    """The picture as PNG, 1200 pixels wide on white; None where there is no time to draw. `bar`: with the budget's bar
+    above the timeline."""
     budget = results.get(TimeBudget)
     if trace.span_ns <= 0 or not budget.entries:
         return None
@@ -40,7 +41,7 @@ def render_picture(trace: Trace, results: Results) -> bytes | None:
 
     # the user's own style (usetex, fonts, sizes) must neither reach this picture nor be changed by it
     with matplotlib.style.context("default"):
-        return _Picture(trace, results).png()
+        return _Picture(trace, results).png(bar=bar)
 
 
 class _Picture:
@@ -58,13 +59,10 @@ class _Picture:
         FigureCanvasAgg(self.figure)
         self.top = MARGIN
 
-    def png(self) -> bytes:
+    def png(self, *, bar: bool) -> bytes:
         plot_width = WIDTH - 2 * MARGIN - LABELS
-        budget = self.results.get(TimeBudget)
-        inside = WIDTH - 2 * MARGIN
-        unnamed = draw_bar(self._axes(BAR, MARGIN, inside), budget.entries, inside)
-        self._swatches(key_items(unnamed), MARGIN, inside)
-        self.top += GAP
+        if bar:
+            self._draw_budget(WIDTH - 2 * MARGIN)
         above = self.top
         if self.trace.steps:
             _draw_steps(self._labelled("steps", STEPS), self.trace, plot_width)
@@ -77,6 +75,11 @@ class _Picture:
         self._draw_time(above)
         self._swatches(_legend(self.lanes), MARGIN + LABELS, plot_width)
         return self._saved()
+
+    def _draw_budget(self, width: int) -> None:
+        unnamed = draw_bar(self._axes(BAR, MARGIN, width), self.results.get(TimeBudget).entries, width)
+        self._swatches(key_items(unnamed), MARGIN, width)
+        self.top += GAP
 
     def _swatches(self, items: list[tuple[str, str]], left: int, width: int) -> None:
         for row in rows_of_swatches(self.figure, items, width):

@@ -22,5 +22,6 @@ def style() -> str:
 
 @cache
 def widget_module() -> str:
-    """An ES module for anywidget: `html_widget.js` with the tables in it."""
-    return f"{script()}\n{(_FOLDER / 'html_widget.js').read_text(encoding='utf-8')}"
+    """An ES module for anywidget: `html_widget.js` with the tables in it, and a way to put a cell below."""
+    parts = (script(), *((_FOLDER / name).read_text(encoding="utf-8") for name in ("insert_cell.js", "html_widget.js")))
+    return "\n".join(parts)

@@ -56,7 +56,7 @@ def test_the_picture_survives_with_words_for_those_who_cannot_see_it():
     seen = Reader(sanitised(render_paper(device_report(), page_html=None)))
     ((_, picture),) = [tag for tag in seen.tags if tag[0] == "img"]
     assert picture["src"].startswith("data:image/png;base64,")
-    assert "waiting for data 35 %" in picture["alt"]
+    assert picture["alt"].startswith("The timeline of 839 ms of device 0")
 
 
 def test_names_are_data():
@@ -88,8 +88,30 @@ def test_the_bundle_has_the_text_and_the_paper_and_no_widget(comparison):
 
 def test_every_shared_trace_fits_a_notebook(any_shared_trace):
     report = Report.of(any_shared_trace)
-    assert len(render_paper(report, page_html=None).encode()) < 150_000
-    assert sum(len(part.encode()) for part in render_bundle(report).values()) < 1_000_000
+    assert sum(len(part.encode()) for part in render_bundle(report).values()) < 90_000
+    assert sum(len(part.encode()) for part in render_bundle(report, embed=True).values()) < 1_000_000
+
+
+@pytest.mark.parametrize("make", [device_report, host_report, empty_report])
+def test_a_usual_cell_takes_less_than_60_kb_of_its_notebook(make):
+    assert sum(len(part.encode()) for part in render_bundle(with_findings(make())).values()) < 60_000
+    assert sum(len(part.encode()) for part in render_bundle(make()).values()) < 60_000
+
+
+def test_the_interactive_page_is_embedded_on_request_only():
+    report = device_report()
+    assert "<iframe" not in render_bundle(report)["text/html"]
+    assert "--embed" in render_bundle(report)["text/html"]
+    assert "<iframe" in render_bundle(report, embed=True)["text/html"]
+
+
+def test_all_but_the_card_is_folded():
+    html = render_paper(with_findings(device_report()), page_html=None)
+    card, _, folded = html.partition("<details")
+    assert "%gpufix 1" in card and "Load with DataLoader" in card and "<img" not in card
+    assert "What to change, best first" in folded and "<img" in folded
+    saving = "aves about 33% (22–38%)"
+    assert saving in card and saving not in folded
 
 
 def test_a_page_that_is_too_large_is_left_out_and_said_to_be():
