@@ -23,8 +23,6 @@ SCREENSHOTS = IMAGES.parents[1] / "screenshots"
 FROM_TESTS = {
     "report": "lab-profiled",
     "card": "lab-card",
-    "card-dark": "lab-card-dark-1100",
-    "saved": "lab-saved-unfolded",
     "dashboard": "lab-dashboard-findings",
     "live": "lab-status-bar",
 }

@@ -128,8 +128,10 @@ def no_work_words(report: Report) -> str:
     trace = report.trace
     window, outcome = trace.context.window, trace.context.outcome
     known = report.findings or report.gate.doubts or (outcome and outcome.error) or trace.source.kind == "snapshot"
-    ran = bool(len(trace.operators) or len(trace.device_events) or len(trace.calls) or len(trace.steps))
-    if known or ran or window is None or report.results.get(HotSpots).spots:
+    inside = bool((trace.operators["start_ns"] >= trace.span_start_ns).any())
+    ran = bool(inside or len(trace.device_events) or len(trace.calls) or len(trace.steps))
+    lines = any(spot.line is not None for spot in report.results.get(HotSpots).spots)
+    if known or ran or lines or window is None:
         return ""
     return f"gpuprof: {duration(window.cell_end_ns - window.cell_start_ns)}, no torch work to profile."
 

@@ -263,6 +263,6 @@ def test_untrusted_the_report_is_legible(lab):
     assert report.locator("iframe").count() == 0
     assert report.locator("img").count() == 1
     assert lab.page.locator("text='Error displaying widget'").count() == 0
-    assert "needs a live kernel" in lab.page.locator(".jp-Notebook").inner_text()
+    assert "need a live kernel" in lab.page.locator(".jp-Notebook").inner_text()
     time.sleep(0.5)
     _picture(lab, "untrusted")
