@@ -15,6 +15,9 @@ from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 
 _SPOTS_NAMED = 2
+_IMPORTS = ("import of ", "importlib.")
+# of the time: where all but imports is less, the cell is its imports
+_LEAST_BESIDES_IMPORTS = 0.10
 _LARGEST = "The largest shares of the time"
 _UNCHECKED = " The cell was not checked for needless work:"
 # of the time: less beside the findings is for the table, not for the verdict
@@ -25,7 +28,7 @@ _MOST = 0.5
 
 def goes_to(results: Results) -> str:
     """Where to look, where no finding says so; an all-clear would have to be earned."""
-    spots, idle = results.get(HotSpots).spots[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
+    spots, idle = _changeable(results)[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
     found = [(spot.share, in_short(spot)) for spot in spots] + [(each.share, _idle(each)) for each in idle]
     told = [words for _, words in sorted(found, key=lambda each: -each[0])]
     return f"{_LARGEST}: {'; '.join(told)}." if told else ""
@@ -36,7 +39,7 @@ def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) ->
     which are minor, explains it, and whether anybody looked for needless work there; else empty.
 
     A minor finding on that line that saves less than half of its share does not explain it."""
-    large = [spot for spot in results.get(HotSpots).spots[:1] if spot.share >= _WORTH_NAMING and spot.line is not None]
+    large = [spot for spot in _changeable(results)[:1] if spot.share >= _WORTH_NAMING and spot.line is not None]
     if not any(not any(_explains_most(each, spot) for each in findings) for spot in large):
         return ""
     look = results.context.look
@@ -76,10 +79,17 @@ def elsewhere(results: Results, findings: tuple[Finding, ...]) -> tuple[float, s
     else:
         left = [
             (spot.share, in_short(spot))
-            for spot in results.get(HotSpots).spots
+            for spot in _changeable(results)
             if not any(_speaks_of(each, spot) for each in findings)
         ][:1]
     return next(((share, words) for share, words in left if share >= _WORTH_NAMING), (0.0, ""))
+
+
+def _changeable(results: Results) -> tuple[HotSpot, ...]:
+    """The hot spots without imports, which take what they take; all of them where little else takes time."""
+    spots = results.get(HotSpots).spots
+    rest = tuple(spot for spot in spots if spot.what != "import" and not spot.what.startswith(_IMPORTS))
+    return rest if rest and rest[0].share >= _LEAST_BESIDES_IMPORTS else spots
 
 
 def _pointed(findings: tuple[Finding, ...], spots: list[HotSpot]) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 import msgspec
+import pytest
 
 from gpuprof.model.look import Look
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
-from gpuprof.report.largest_shares import elsewhere, minor_only, no_finding_explains
+from gpuprof.report.largest_shares import elsewhere, goes_to, minor_only, no_finding_explains
 from gpuprof.report.verdict import Verdict
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from tests.analyses.accounts.cells import cell, line
@@ -124,7 +125,7 @@ def test_a_minor_finding_of_a_large_saving_comes_first() -> None:
         return Finding("host_cpu_bound", Severity.LOW, f"Saves {share}", "B.", {}, "C.", saving=saving)
 
     assert minor_only(results, (minor(0.1), minor(0.3))) == (
-        "Not certain, but worth a look: Saves 0.3 (could save about 30 % of the recorded time). 2 minor findings below."
+        "Not certain, but worth a look: Saves 0.3 (could save up to 59%). 2 minor findings below."
     )
     assert "could save" not in minor_only(results, (minor(0.1), minor(0.19)))
 
@@ -189,3 +190,13 @@ def test_on_a_device_a_small_saving_hides_no_idle_time() -> None:
 
     assert elsewhere(results, (finding(0.05),))[1].startswith("66 % GPU idle")
     assert elsewhere(results, (finding(0.5),)) == (0.0, "")
+
+
+@pytest.mark.parametrize(("work_us", "named"), [(40_000, "line 7"), (4_000, "line 1")])
+def test_an_import_is_named_only_where_there_is_little_else(work_us: int, named: str) -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 1)
+    builder.stack(0, 60_000, line(1), ("<frozen importlib._bootstrap>", "_find_and_load", 1))
+    builder.stack(60_000, work_us, line(7))
+    results = Report.of(cell(builder)).results
+    assert named in goes_to(results).split(";")[0]
+    assert ("line 1 " in goes_to(results)) == (named == "line 1")
