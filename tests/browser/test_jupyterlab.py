@@ -40,7 +40,9 @@ f"total above zero: {total > 0}"''',
     "import gpuprof\ngpuprof.last().plots.memory()",
 )
 # the second where the processor is idle meanwhile; the third where others held the cores: nothing is found then
-FOUND = re.compile("The training loop waits for data|Samples are fetched one by one|so this run cannot be judged")
+FOUND = re.compile(
+    "The training loop waits for data|Samples are fetched one by one|so this run cannot be judged|Stop other programs on"
+)
 CARD = ".gpuprof-summary"
 DASHBOARD = ".gpuprof-dashboard"
 TABS = f"{DASHBOARD} .lm-TabBar-tab"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from types import SimpleNamespace
+from urllib.error import HTTPError
 
 import nbformat
 import pytest
@@ -38,7 +39,7 @@ def opened(browser, screenshots, tmp_path_factory):
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.goto(server.url("notebooks/train.ipynb"))
-        _until(page, lambda: any(each["connections"] for each in server.kernels()), "no kernel was connected")
+        _until(page, lambda: _connected(server), "no kernel was connected")
         page.locator(IDLE).wait_for()
         for index in range(2):
             _run(page, index)
@@ -52,6 +53,13 @@ def _until(page, reached, otherwise: str) -> None:
     while not reached():
         assert time.monotonic() < end, otherwise
         page.wait_for_timeout(300)
+
+
+def _connected(server) -> bool:
+    try:
+        return any(each["connections"] for each in server.kernels())
+    except HTTPError:  # 500, while a kernel that is listed has not started yet
+        return False
 
 
 def _run(page, index: int) -> None:
