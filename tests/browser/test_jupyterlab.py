@@ -41,7 +41,7 @@ f"total above zero: {total > 0}"''',
 )
 # the second where the processor is idle meanwhile; the third where others held the cores: nothing is found then
 FOUND = re.compile(
-    "The training loop waits for data|Samples are fetched one by one|so this run cannot be judged|Stop other programs on"
+    "The training loop waits for data|Samples are fetched one by one|so this run cannot be judged|Stop other programs"
 )
 CARD = ".gpuprof-summary"
 DASHBOARD = ".gpuprof-dashboard"
