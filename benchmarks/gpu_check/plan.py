@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.gpu_check.item import Item
 
 _PAIRS = Path(__file__).resolve().parents[1] / "pairs"
+_ROUNDS = Path(__file__).resolve().parents[1] / "rounds"
 _SIZES = ("host_bound", "balanced", "device_bound")
 _GPT2 = ("fp32", "tf32", "bf16", "compiled", "sdpa", "padded", "fused")
 # the size at which a pair says most when only one can be had
@@ -33,6 +34,7 @@ def make_plan(size: str, pairs: Path = _PAIRS) -> list[Item]:
     middle, *others = sorted(sizes, key=lambda each: each != _FIRST_SIZE)
     return [
         *_device_basics(),
+        *_first_sight(),
         *_of_size(middle),
         Item("marked_tests", least_s=30, limit_s=180),
         *_pairs(first[:_EARLY], at_first),
@@ -70,6 +72,12 @@ def _device_basics() -> Iterator[Item]:
     yield Item("memory_kept", limit_s=60)
     yield Item("broken_cells", ("out_of_memory",), limit_s=60)
     yield Item("broken_cells", ("device_assert",), limit_s=60)
+
+
+def _first_sight() -> Iterator[Item]:
+    """Rounds written for a GPU: folders `gpu_…`."""
+    for path in sorted(_ROUNDS.glob("gpu_*/*.py")):
+        yield Item("first_sight", (path.parent.name, path.stem), least_s=40, limit_s=120)
 
 
 def _pairs(labels: list[Label], sizes: tuple[str, ...]) -> Iterator[Item]:

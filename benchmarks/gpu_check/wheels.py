@@ -19,6 +19,22 @@ NOTEBOOK = (
     *("prompt-toolkit", "wcwidth", "pygments", "ipython-pygments-lexers", "stack-data", "executing", "asttokens"),
     *("pure-eval", "typing-extensions"),
 )
+# a real kernel, for the checks that run cells as a person does
+KERNEL = (
+    *(
+        "ipykernel",
+        "comm",
+        "debugpy",
+        "jupyter-client",
+        "jupyter-core",
+        "nest-asyncio",
+        "nest-asyncio2",
+        "platformdirs",
+    ),
+    *("pyzmq", "tornado", "nbclient", "nbformat", "fastjsonschema", "jsonschema", "jsonschema-specifications"),
+    *("referencing", "rpds-py", "attrs", "ipywidgets", "widgetsnbextension", "jupyterlab-widgets", "anywidget"),
+    "psygnal",
+)
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux1_x86_64")
 
 
@@ -29,7 +45,7 @@ def download(folder: Path, python: str) -> None:
     command += ["--python-version", python, "--implementation", "cp", "--dest", str(folder)]
     for platform in PLATFORMS:
         command += ["--platform", platform]
-    subprocess.run([*command, *NEEDED, *NOTEBOOK], check=True)
+    subprocess.run([*command, *NEEDED, *NOTEBOOK, *KERNEL], check=True)
 
 
 def unpack_missing(wheels: Path, folder: Path) -> list[str]:

@@ -49,7 +49,8 @@ def look(
 def kernel(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[NotebookClient]:
     """A fresh kernel that runs in `folder`."""
     client = NotebookClient(nbformat.v4.new_notebook(), km=KernelManager(), timeout=_TIMEOUT_S)
-    variables = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
+    paths = os.pathsep.join(each for each in (str(_ROOT), os.environ.get("PYTHONPATH", "")) if each)
+    variables = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", **(environment or {})}
     with client.setup_kernel(cwd=str(folder), env=variables):
         yield client
 
