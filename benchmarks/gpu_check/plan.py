@@ -76,8 +76,9 @@ def _device_basics() -> Iterator[Item]:
 
 def _first_sight() -> Iterator[Item]:
     """Rounds written for a GPU: folders `gpu_…`."""
-    for path in sorted(_ROUNDS.glob("gpu_*/*.py")):
-        yield Item("first_sight", (path.parent.name, path.stem), least_s=40, limit_s=120)
+    cells = sorted(_ROUNDS.glob("gpu_*/*.py"))
+    yield from (Item("first_sight", (each.parent.name, each.stem), least_s=30, limit_s=90) for each in cells)
+    yield from (Item("round_gains", (each.parent.name, each.stem), least_s=20, limit_s=60) for each in cells)
 
 
 def _pairs(labels: list[Label], sizes: tuple[str, ...]) -> Iterator[Item]:

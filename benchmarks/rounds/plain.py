@@ -8,6 +8,7 @@ memory of the process. Importing torch and starting the device are not in the ti
 from __future__ import annotations
 
 import json
+import os
 import resource
 import runpy
 import subprocess
@@ -23,7 +24,10 @@ def measure(path: Path, variant: str, timeout_s: float) -> dict[str, Any]:
     """What that process prints; `error` where it fails or takes longer."""
     command = [sys.executable, "-m", "benchmarks.rounds.plain", str(path.resolve()), variant]
     try:
-        done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
+        done = subprocess.run(
+            command, cwd=_ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+            timeout=timeout_s, check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return {"error": f"took more than {timeout_s:.0f} s"}
     if done.returncode != 0:

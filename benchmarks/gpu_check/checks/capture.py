@@ -33,7 +33,8 @@ def run(check: Check) -> None:
         facts = recorded.describe(run_of_it)
         check.note(**{size: facts})
         recorded.keep(check, run_of_it, size)
-        check.expect(f"{size}: steps are found", facts["steps"] >= 10)
+        # long steps: the recording leaves most of the cell alone
+        check.expect(f"{size}: steps are found", facts["steps"] >= 5)
         check.only_on_device(f"{size}: kernels are recorded", facts["device_events"]["kernel"] > 0)
         share = facts["launches_with_kernel_share"]
         check.only_on_device(f"{size}: 99 % of the launches have their kernel", share is not None and share >= 0.99)

@@ -20,6 +20,7 @@ _SIZES = (1, 7, 4096, 262_144, 262_145, 20_000_003)
 
 def run(check: Check) -> None:
     plain, looked = (_Training(check, looked_at=looked_at) for looked_at in (False, True))
+    check.note(fault=repr(looked.look.failure))
     check.expect("the look has no fault", looked.look.failure is None and looked.look.active is False)
     check.expect(
         "weights, optimizer state and random numbers are equal",

@@ -21,7 +21,7 @@ _ASKED = (
     *("nvmlDeviceGetPowerUsage", "nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetUtilizationRates"),
     *("nvmlDeviceGetMemoryInfo", "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrPcieLinkGeneration"),
     *("nvmlDeviceGetCurrPcieLinkWidth", "nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetEnforcedPowerLimit"),
-    *("nvmlDeviceGetPersistenceMode", "nvmlDeviceGetMigMode", "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetFanSpeed"),
+    *("nvmlDeviceGetPersistenceMode", "nvmlDeviceGetMigMode", "nvmlDeviceGetEccMode", "nvmlDeviceGetFanSpeed"),
 )
 _FIELDS = (
     *("NVML_FI_DEV_POWER_INSTANT", "NVML_FI_DEV_POWER_AVERAGE", "NVML_FI_DEV_PCIE_COUNT_TX_BYTES"),

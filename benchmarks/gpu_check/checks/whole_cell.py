@@ -9,6 +9,7 @@ from benchmarks.gpu_check.check import Check
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.lines.cell_time import CellTime
 from gpuprof.analyses.validity.validity import Validity
+from gpuprof.model.table import Table
 from gpuprof.run import Run
 
 _SETUP = """\
@@ -97,12 +98,20 @@ def _modules(check: Check, profiled: Run) -> None:
     check.only_on_device("forward and backward of the model are on the device", 0.2 < on_device <= 1.0)
 
 
+def _shares_by_line(table: Table) -> dict[int, float]:
+    """The time of each number of a line, of whichever file."""
+    shares: dict[int, float] = {}
+    for line, share in zip(table["line"].tolist(), table["share"].tolist(), strict=True):
+        shares[line] = shares.get(line, 0.0) + share
+    return shares
+
+
 def _stacks(check: Check, profiled: Run) -> None:
     stacks, table = profiled.trace.context.stacks, profiled.report_data.results.get(CellTime).table
     check.expect("the stack of the cell was sampled", stacks is not None)
     if stacks is None:
         return
-    lines = {int(line): float(share) for line, share in zip(table["line"], table["share"], strict=True)}
+    lines = _shares_by_line(table)
     check.note(sampled_by=stacks.how, rate_hz=stacks.rate_hz, sampler_cost_share=stacks.cost_share, lines=lines)
     spent = profiled.trace.stack_samples["duration_ns"].sum() / 1e9
     check.expect("lines of the cell hold most of its time", sum(lines.values()) > 0.8 and spent > 0)

@@ -258,7 +258,8 @@ class CloseLook:
         # of this thread alone: others may have the interpreter or the cores meanwhile, as they would without the look
         began = time.thread_time_ns()
         try:
-            seen = self._watch.before(func, types, args, kwargs, sys._getframe(2))
+            # the mode's caller; a device's backward pass has a thread of its own, where nothing of Python's calls it
+            seen = self._watch.before(func, types, args, kwargs, sys._getframe(1).f_back)
         except Exception as error:  # noqa: BLE001  - in the middle of the user's operator: it must run all the same
             self._fail(error)
             return func(*args, **kwargs)

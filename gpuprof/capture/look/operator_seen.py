@@ -77,7 +77,7 @@ class OperatorWatch:
         self.compiled = 0
 
     def before(
-        self, func: Any, types: Any, args: Any, kwargs: dict[str, Any], frame: FrameType
+        self, func: Any, types: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None
     ) -> BegunOperator | None:
         """Note what it reads; None where it is not to be looked at."""
         torch = self._torch
@@ -143,7 +143,7 @@ class OperatorWatch:
         facts: OperatorFacts,
         given: list[Any],
         kwargs: dict[str, Any],
-        at: tuple[int, int, FrameType],
+        at: tuple[int, int, FrameType | None],
         backward: bool,
         *,
         plain: bool,
