@@ -40,12 +40,18 @@ class NvmlDevice:
         return self.uuid or f"nvml{self.nvml_index}"
 
 
-def torch_devices() -> tuple[TorchDevice, ...] | None:
-    """The devices of this process's torch; None unless CUDA is already in use there. Never initialises CUDA."""
+def cuda_in_use() -> bool:
+    """Whether this process's torch has initialized CUDA."""
     cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
     # another thread may be in the middle of importing torch
-    if not hasattr(cuda, "is_initialized") or not cuda.is_initialized():
+    return hasattr(cuda, "is_initialized") and bool(cuda.is_initialized())
+
+
+def torch_devices() -> tuple[TorchDevice, ...] | None:
+    """The devices of this process's torch; None unless CUDA is already in use there. Never initialises CUDA."""
+    if not cuda_in_use():
         return None
+    cuda: Any = sys.modules["torch"].cuda
     try:
         properties = [cuda.get_device_properties(index) for index in range(cuda.device_count())]
     except (RuntimeError, AssertionError):  # a CUDA error has poisoned the context

@@ -31,6 +31,10 @@ _BREATHES = 0.25
 _PATIENCE = 10
 # Growth that fast is tensors: beside them there is no time for many events.
 _TENSORS = 1.3
+# The first operators on a device load libraries and kernels, 150 to 450 MB that stay (H100, CUDA 13). A launch takes
+# 5 µs of the host or more, and is two events.
+_DEVICE_START_NS = 3 * NS_PER_S
+_DEVICE_EVENTS_PER_S = 400_000
 
 
 class UnusedHeap:
@@ -84,7 +88,8 @@ class EventLimit:
     cell's; where it could just cause it, it is the cell's as long as it is given back soon. At the end of a step the
     activations are freed: from one end to the next the heap grows by the events. Until two ends are known, one end, or
     a heap that has been seen to fall, shows that the growth may be the cell's: then the limit waits for the next end
-    until the profiler could have made several times as many events.
+    until the profiler could have made several times as many events. For some seconds after a device is first seen in
+    use, growth that is fast and stays is what its libraries load.
     """
 
     def __init__(self, options: CaptureOptions):
@@ -106,6 +111,7 @@ class EventLimit:
         self._last_end: int | None = None
         self._grown: list[int] = []
         self._two_ends, self._step_bytes = False, 0
+        self._device_from_ns: int | None = None
         most = min(MOST_EVENTS, MOST_BYTES // self._cost.ended_bytes, MOST_STOP_NS // self._cost.stop_ns)
         if free_bytes:
             most = min(most, int(free_bytes * _SHARE_OF_FREE / self._cost.ended_bytes))
@@ -140,12 +146,16 @@ class EventLimit:
         self._jumped_bytes, self._last_end = 0, heap_bytes
         self._began_ns = time.monotonic_ns() if now_ns is None else now_ns
 
-    def passed(self, heap_bytes: int, now_ns: int | None = None, ran_ns: int | None = None) -> bool:
+    def passed(
+        self, heap_bytes: int, now_ns: int | None = None, ran_ns: int | None = None, *, device: bool = False
+    ) -> bool:
         """Whether the limit is passed, with so much heap in use now (`time.monotonic_ns`), where the process has had
-        so much processor time (`time.process_time_ns`; None: as much as the clock)."""
+        so much processor time (`time.process_time_ns`; None: as much as the clock). `device`: one is in use."""
         if now_ns is None:
             now_ns, ran_ns = time.monotonic_ns(), time.process_time_ns()
         ran_ns = now_ns if ran_ns is None else ran_ns
+        if device and self._device_from_ns is None:
+            self._device_from_ns = self._last_ns
         grown, possible = heap_bytes - self._last_bytes, self._possible(now_ns - self._last_ns)
         # what jumped up too fast to be events, less what of it has been freed
         self._jumped_bytes += _jump(grown, possible) if grown > 0 else -min(-grown, self._jumped_bytes)
@@ -167,7 +177,7 @@ class EventLimit:
             self._doubtful_bytes = max(self._doubtful_bytes + grown, 0)
             if -grown >= _BREATHES * self._doubtful_bytes:
                 self._doubtful_bytes = 0
-        elif grown <= most and self._jumped_bytes:
+        elif grown <= most and self._jumped_bytes and not self._device_starts:
             if not self._doubtful_bytes:
                 self._doubtful_for_ns = -ran_ns
             self._doubtful_bytes += grown
@@ -178,7 +188,12 @@ class EventLimit:
 
     def _possible(self, time_ns: int) -> int:
         """Most bytes of heap that events take in that time, by what is known of their pace."""
-        return time_ns * self._events_per_s // NS_PER_S * self._cost.heap_bytes
+        pace = min(self._events_per_s, _DEVICE_EVENTS_PER_S) if self._device_starts else self._events_per_s
+        return time_ns * pace // NS_PER_S * self._cost.heap_bytes
+
+    @property
+    def _device_starts(self) -> bool:
+        return self._device_from_ns is not None and self._last_ns - self._device_from_ns < _DEVICE_START_NS
 
     @property
     def _held_bytes(self) -> int:

@@ -21,6 +21,7 @@ from gpuprof.capture.look.look_watch import LookWatch
 from gpuprof.capture.look.places import LinePath, Places
 from gpuprof.capture.modules.module_watch import ModuleWatch
 from gpuprof.capture.nvml.device_sampler import DeviceSampler
+from gpuprof.capture.nvml.devices import cuda_in_use
 from gpuprof.capture.process.descriptors import DescriptorReserve
 from gpuprof.capture.process.environment import host_start, read_environment, read_flags
 from gpuprof.capture.process.heap import HeapReader, heap_bytes, heap_counts
@@ -298,7 +299,7 @@ class Watch:
         fragmented = held is not None and self._unused.passed(resident_bytes, held)
         if held is not None and self._heap_counts:
             self._gaps.note(resident_bytes, self._heap_at_ticks.allocated_bytes)
-        over = "bytes" if fragmented or (held is not None and self._limit.passed(held)) else None
+        over = "bytes" if fragmented or (held is not None and self._limit.passed(held, device=cuda_in_use())) else None
         self._window.check(over or ("even work" if self._shows_enough() else self._went_on()))
 
     def _without_steps(self) -> bool:

@@ -48,6 +48,25 @@ def test_operators_faster_than_usual_are_told_by_what_stays(events_per_s: int) -
     assert passed.index(True) + 1 <= 1 + max(6, 10 * MOST_EVENTS // events_per_s)
 
 
+def test_what_a_device_loads_at_first_is_not_the_profilers() -> None:
+    """GIVEN libraries and kernels that take 450 MB in 1.5 s and keep them, then 100,000 events a second."""
+    loaded = [1000 * MIB + min(tick, 15) * 30 * MIB + 208 * 10_000 * max(tick - 15, 0) for tick in range(1, 90)]
+    on_device, without = limit(), limit()
+    passed = [on_device.passed(heap, tick * TICK, device=True) for tick, heap in enumerate(loaded, 1)]
+    assert passed.index(True) >= 15 + MOST_EVENTS // 10_000 - 30
+    # the same growth without a device may be events
+    assert [without.passed(heap, tick * TICK) for tick, heap in enumerate(loaded, 1)].index(True) < 30
+
+
+@pytest.mark.parametrize("events_per_s", [200_000, 600_000, 1_000_000])
+def test_events_beside_a_device_end_the_recording_all_the_same(events_per_s: int) -> None:
+    made = limit()
+    heaps = (1000 * MIB + 208 * events_per_s // 10 * tick for tick in range(1, 90))
+    passed = [made.passed(heap, tick * TICK, device=True) for tick, heap in enumerate(heaps, 1)]
+    # where they come faster than launches can, from when its libraries must be there
+    assert passed.index(True) <= max(MOST_EVENTS * 10 // events_per_s, 30) + 20
+
+
 def test_tensors_that_are_given_back_soon_are_not_taken_for_events() -> None:
     """GIVEN no steps, and 120 MiB that come in 0.4 s and go, as fast as events could."""
     made, now = limit(), 0
