@@ -40,6 +40,8 @@ _HEAD |= {"with_stack", "with_flops", "with_modules", "profile_memory", "record_
 _HEAD |= {"cuda_runtime_version", "cuda_driver_version"}
 _FRAME = "python_function"
 _EPOCH_US = 10**15
+# without it the recording counts as cut off
+_END = "Record Window End"
 STEPS = 6  # rules that look for a habit want three at least
 MOST_BYTES = 300_000
 _MOST_EVENTS = 4_000  # of a trace without steps
@@ -51,6 +53,7 @@ class _Args(msgspec.Struct, gc=False):
 
 class _Event(msgspec.Struct, gc=False):
     ph: str | None = None
+    name: str = ""
     cat: str | None = None
     ts: msgspec.Raw = msgspec.Raw(b"")
     args: _Args | None = None
@@ -137,7 +140,7 @@ class Kineto:
         kept = [
             bytes(raw)
             for raw, event, here in rows
-            if event.ph == "M" or here or (event.cat in _DEVICE and _correlation(event) in called)
+            if event.ph == "M" or event.name == _END or here or (event.cat in _DEVICE and _correlation(event) in called)
         ]
         fields = [b'"%s":%s' % (name.encode(), bytes(value)) for name, value in self._head.items() if name in _HEAD]
         body = b"[\n" + b",\n".join(kept) + b"\n]"

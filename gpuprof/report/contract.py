@@ -26,6 +26,7 @@ from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
 from gpuprof.report.bandwidth_facts import bandwidth_dict
+from gpuprof.report.device_spot_facts import device_spots
 from gpuprof.report.efficiency_facts import efficiency_dict
 from gpuprof.report.module_list import modules_dict
 from gpuprof.report.rank_facts import rank_collectives
@@ -63,6 +64,7 @@ def to_dict(report: Report) -> dict[str, Any]:
             {"share": each.share, "ms": milliseconds(each.ns), "what": each.what, "line": each.line}
             for each in report.results.get(DeviceIdleWork).work
         ],
+        "device_spots": device_spots(report.results),
         "modules": modules_dict(report.results),
         "efficiency": efficiency_dict(report.results),
         "bandwidth": bandwidth_dict(report.results),

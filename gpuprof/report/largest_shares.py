@@ -9,6 +9,7 @@ from gpuprof.analyses.accounts.idle_work import DeviceIdleWork, IdleWork
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.validity.doubt import Evidence
+from gpuprof.report import device_shares
 from gpuprof.report.saving_words import saving_words, shown
 from gpuprof.report.spot_words import brief, in_short
 from gpuprof.rules.base.finding import Finding
@@ -28,6 +29,8 @@ _MOST = 0.5
 
 def goes_to(results: Results) -> str:
     """Where to look, where no finding says so; an all-clear would have to be earned."""
+    if device_shares.device_bound(results):
+        return device_shares.device_goes_to(results)
     spots, idle = _changeable(results)[:_SPOTS_NAMED], results.get(DeviceIdleWork).work[:1]
     found = [(spot.share, in_short(spot)) for spot in spots] + [(each.share, _idle(each)) for each in idle]
     told = [words for _, words in sorted(found, key=lambda each: -each[0])]
@@ -38,14 +41,28 @@ def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) ->
     """`No rule applies to the largest shares of the time: …`, where a line has a large one and none of these findings,
     which are minor, explains it, and whether anybody looked for needless work there; else empty.
 
-    A minor finding on that line that saves less than half of its share does not explain it."""
+    A minor finding on that line that saves less than half of its share does not explain it. Where the device is the
+    bottleneck, the lines are those that it works for."""
+    if device_shares.device_bound(results):
+        return _no_finding_explains_device(results, findings)
     large = [spot for spot in _changeable(results)[:1] if spot.share >= _WORTH_NAMING and spot.line is not None]
     if not any(not any(_explains_most(each, spot) for each in findings) for spot in large):
         return ""
-    look = results.context.look
-    unseen = f"{_UNCHECKED} {look.skipped}." if look is not None and look.skipped else ""
     said = "No finding explains most of" if _pointed(findings, large) else "No rule applies to"
-    return f"{said} the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{unseen}"
+    return f"{said} the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{_unlooked(results)}"
+
+
+def _no_finding_explains_device(results: Results, findings: tuple[Finding, ...]) -> str:
+    spot = device_shares.unexplained_spot(results, findings)
+    if spot is None or spot.share * device_shares.busy_share(results) < _WORTH_NAMING:
+        return ""
+    largest = device_shares.device_goes_to(results).removeprefix("The")
+    return f"No rule applies to the{largest}{_unlooked(results)}"
+
+
+def _unlooked(results: Results) -> str:
+    look = results.context.look
+    return f"{_UNCHECKED} {look.skipped}." if look is not None and look.skipped else ""
 
 
 def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
@@ -70,7 +87,11 @@ def elsewhere(results: Results, findings: tuple[Finding, ...]) -> tuple[float, s
     Without one, a finding with lines says nothing of another line, and one without lines nothing of a larger share than
     it saves.
     """
-    if results.get(DeviceActivity).primary is not None:
+    if device_shares.device_bound(results):
+        spot = device_shares.unexplained_spot(results, findings)
+        share = 0.0 if spot is None else spot.share * device_shares.busy_share(results)
+        left = [] if spot is None else [(share, f"of the device’s work {device_shares.in_short(results, spot)}")]
+    elif results.get(DeviceActivity).primary is not None:
         left = [
             (each.share, _idle(each))
             for each in results.get(DeviceIdleWork).work[:1]

@@ -12,6 +12,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.report.growth_words import change, growth_words, memory_parts_of, memory_place
 from gpuprof.report.spot_words import memory_words, place, what
 from gpuprof.units import duration, percent
+from gpuprof.views import device_words
 from gpuprof.views.blocks import Sentence, TableBlock, TableCell
 from gpuprof.views.kernel_words import short_name
 
@@ -35,8 +36,9 @@ def whole(results: Results) -> str:
 
 
 def account_blocks(results: Results) -> list[TableBlock]:
-    """Tables: hot spots, idle work, phases; only those that have rows."""
-    return [table for table in (_spots(results), _idle(results), _phases(results), _growth(results)) if table.rows]
+    """Tables: hot spots, the device's work, idle work, phases; only those that have rows."""
+    found = (_spots(results), device_words.table(results), _idle(results), _phases(results), _growth(results))
+    return [table for table in found if table.rows]
 
 
 def account_sentences(results: Results) -> list[Sentence]:

@@ -24,6 +24,8 @@ from gpuprof.model.trace import Trace
 
 _MOST_OF_IT = 0.5
 _OWN = ("cell", "notebook", "module")
+# the code of a cell itself: what calls it is the notebook
+_TOP = "<module>"
 # training and these run the same lines of a model, and what makes one of them cheaper does not make the other so
 _BESIDE_TRAINING = (Phase.EVALUATION, Phase.GENERATION)
 
@@ -89,7 +91,9 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
                 cell_line=_cell_line(results, node[rows], lasted[rows]),
                 function=stacks.functions[function] or None,
                 error=float(errors[row]),
-                called_from=_called_from(trace, results, stacks, own, (file, line), (node[rows], lasted[rows])),
+                called_from=None
+                if described.kind == "cell" and stacks.functions[function] == _TOP
+                else _called_from(trace, results, stacks, own, (file, line), (node[rows], lasted[rows])),
                 by_text=bool(in_text),
                 way=_way(trace, stacks, node[rows], lasted[rows]),
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import site
+import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -90,7 +91,7 @@ def _described(filename: str, cell_filename: str) -> SampledFile:
     """Library files are named from their package on: `torch/nn/modules/linear.py`."""
     if is_users(filename, cell_filename):
         return SampledFile(filename=filename, kind="notebook")
-    for folder in _library_folders():
+    for folder in _library_folders(tuple(sys.path)):
         if filename.startswith(folder):
             return SampledFile(filename=filename[len(folder) :].lstrip("/\\"), kind="library")
     if filename.startswith("<") or not filename:
@@ -103,10 +104,12 @@ def is_library(filename: str) -> bool:
     return _described(filename, "").kind == "library"
 
 
-@functools.cache
-def _library_folders() -> tuple[str, ...]:
-    """Longest first: site-packages lie inside the standard library's folder."""
+@functools.lru_cache(maxsize=8)
+def _library_folders(searched: tuple[str, ...]) -> tuple[str, ...]:
+    """Longest first: site-packages lie inside the standard library's folder. Of those that are `searched` for modules,
+    the ones that pip has filled (`pip install --target`)."""
     paths = sysconfig.get_paths()
     folders = {paths[each] for each in ("purelib", "platlib", "stdlib", "platstdlib", "scripts")}
     folders |= {str(Path(paths["stdlib"]).resolve()), *site.getsitepackages(), site.getusersitepackages()}
+    folders |= {each for each in searched if each and any(Path(each).glob("*.dist-info"))}
     return tuple(sorted(folders, key=len, reverse=True))
