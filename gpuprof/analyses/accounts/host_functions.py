@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.accounts.idle_work import largest_within
 from gpuprof.analyses.accounts.sampled_work import OWN_CODE, sampled_work
-from gpuprof.analyses.basics.host_marks import driving_threads
+from gpuprof.analyses.basics.host_marks import driving_threads, main_operators
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stack_lines import StackLines
@@ -30,9 +30,9 @@ _MOST = 5
 class HostFunctions(Result):
     """Over pieces of idle time of at least 1 ms in which the host is late or lost its lead, the DataLoader's left out.
 
-    `functions`: name, line of the profiled cell where it is known, and ns; the longest first, five at most. `total_ns`:
-    of all of them. `within`: the pieces in which they ran, a union. Empty without a device, or where neither Python
-    frames nor stacks were recorded.
+    Time inside operators is torch's. `functions`: name, line of the profiled cell where it is known, and ns; the
+    longest first, five at most. `total_ns`: of all of them. `within`: the pieces in which they ran, a union. Empty
+    without a device, or where neither Python frames nor stacks were recorded.
     """
 
     functions: tuple[tuple[str, int | None, int], ...]
@@ -50,7 +50,11 @@ class HostFunctions(Result):
         late = Intervals(late.starts[long], late.ends[long])
         if not len(late.starts):
             return cls((), 0, intervals.EMPTY)
-        found = _recorded(trace, late) if len(trace.frames) else sampled_work(trace, results.get(StackLines), late)
+        if len(trace.frames):
+            found = _recorded(trace, late)
+        else:  # a sample shows the line that called an operator, and not the operator
+            late = intervals.subtract(late, main_operators(trace))
+            found = sampled_work(trace, results.get(StackLines), late)
         known = [(name, line, ns) for name, line, ns in found if ns > 0 and not _TORCH.search(name)]
         return cls(tuple(known[:_MOST]), sum(ns for _, _, ns in known), late if known else intervals.EMPTY)
 

@@ -20,6 +20,8 @@ from gpuprof.model.trace import Trace
 MOST_STAGING_NS = 5_000_000
 # A launch that takes so many times the median launch also loads its kernel.
 _LOADS_FACTOR = 10
+# operators that copy, or wait for the device: their first call may be long for that
+_COPYING = ("aten::to", "aten::_to_copy", "aten::copy_", "aten::item", "aten::_local_scalar_dense", "aten::nonzero")
 _WAITS = (CallKind.SYNCHRONIZE, CallKind.COPY, CallKind.GRAPH)
 
 
@@ -31,7 +33,8 @@ class StartUp(Result):
 
     `first_calls`: the host inside the first call of each runtime function that neither waits for the device nor copies,
     and inside the first launch of each kernel, where the device did nothing: contexts, libraries and, since CUDA loads
-    lazily, kernels are loaded there. `first_launches` is the
+    lazily, kernels are loaded there. So does the first call of an operator that took far longer than its later ones
+    (cuDNN's first attention took 450 ms on an H100). `first_launches` is the
     number of the latter, those alone that took more than ten times the median launch. `first_calls_share` of the span;
     None where no runtime call was recorded. `longest_call`: the name of the longest of them.
 
@@ -61,6 +64,8 @@ class StartUp(Result):
         device = results.get(DeviceActivity).primary
         loading = intervals.union(intervals.of(first))
         if device is not None:
+            operators = intervals.of(trace.operators.take(_loading_operators(trace)))
+            loading = intervals.union(Intervals(*map(np.concatenate, zip(loading, operators, strict=True))))
             loading = intervals.subtract(loading, device.busy)
         longest = int(first["name"][np.argmax(first["duration_ns"])]) if len(first) else None
         return cls(
@@ -94,6 +99,20 @@ def _loading_launches(trace: Trace) -> Array:
     usual = float(np.median(calls["duration_ns"][launching]))
     first: Array = rows[launching[rows] & (calls["duration_ns"][rows] > _LOADS_FACTOR * usual)]
     return first
+
+
+def _loading_operators(trace: Trace) -> Array:
+    """Rows of operators of the main thread: the first of each name, where it took far longer than the later ones."""
+    operators = trace.operators
+    rows = np.flatnonzero((operators["thread"] == trace.main_thread) & ~np.isin(trace.names_of(operators), _COPYING))
+    rows = rows[np.lexsort((operators["start_ns"][rows], operators["name"][rows]))]
+    begins = np.unique(operators["name"][rows], return_index=True)[1]
+    found = []
+    for mine in np.split(rows, begins[1:]):
+        took = operators["duration_ns"][mine]
+        if len(took) > 1 and took[0] > MOST_STAGING_NS and took[0] > _LOADS_FACTOR * np.median(took[1:]):
+            found.append(mine[0])
+    return np.array(found, np.int64)
 
 
 def _before_copies(trace: Trace) -> Intervals:

@@ -62,3 +62,10 @@ def test_without_frames_sampled_stacks_tell() -> None:
 def test_without_a_device_there_are_none() -> None:
     found = Results(TraceBuilder().operator("aten::mm", 0, 10).frame(RESIZE, 0, 10).build()).get(HostFunctions)
     assert found.functions == ()
+
+
+def test_time_inside_an_operator_is_no_function_of_the_users() -> None:
+    """GIVEN an attention whose first call loads cuDNN: samples show the line that calls it, and nothing below."""
+    builder = TraceBuilder().operator("aten::_cudnn_attention_forward", 1_200, 7_800)
+    found = inputs(builder.stack(0, 9_000, line(30)).stack(9_000, 2_000, line(31)))
+    assert [(at, spent) for _, at, spent in found.functions] == [(31, 1_000_000), (30, 200_000)]

@@ -52,6 +52,26 @@ def test_the_first_launch_of_a_kernel_that_takes_far_longer_than_launches_loads_
     assert found.longest_call == "cudaLaunchKernel"
 
 
+@pytest.mark.parametrize(
+    ("name", "first_us", "loads_us"),
+    [
+        ("aten::_cudnn_attention_forward", 450_000, 449_900),
+        # not far longer than the others; too short to matter; one that copies
+        ("aten::bmm", 900, 0),
+        ("aten::mm", 4_000, 0),
+        ("aten::copy_", 450_000, 0),
+    ],
+)
+def test_the_first_call_of_an_operator_that_takes_far_longer_loads_its_library(
+    name: str, first_us: int, loads_us: int
+) -> None:
+    builder = TraceBuilder().operator(name, 0, first_us)
+    for at in range(3):
+        builder.operator(name, 500_000 + at * 1_000, 100)
+    found = start_up(builder.kernel("attention", first_us - 100, 100).build())
+    assert found.first_calls.total_ns == loads_us * 1_000
+
+
 def test_a_copy_that_begins_long_after_its_call_on_an_idle_device_waited_for_the_driver() -> None:
     builder = TraceBuilder().kernel("early", 0, 1_000, launch_at_us=0)
     builder.copy("h2d", 41_000, 490, launch_at_us=10).copy("h2d", 42_000, 490, launch_at_us=41_600)
