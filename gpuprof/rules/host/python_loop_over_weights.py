@@ -10,11 +10,14 @@ Why it costs
     Each weight pays Python, dispatch and (on a GPU) a launch for every operator, though most weights are small; a copy
     of all weights moves all their bytes, and asks for as much memory again.
 
+    An average or copy that is kept on the host also moves all weights there in each step, and the device waits.
+
 What to do
-    Give all weights to one call: `torch._foreach_lerp_(averages, weights, 0.001)`, `torch._foreach_norm(gradients)`;
-    for averages `torch.optim.swa_utils.AveragedModel` with `multi_avg_fn=get_ema_multi_avg_fn(0.999)` does that, for
-    clipping `torch.nn.utils.clip_grad_norm_`, for updates a `torch.optim` optimizer. Make copies and checks rare: once
-    an epoch, or every thousand steps, into tensors that are made once.
+    Keep averages on the device, and copy them to the host once, at the end. Give all weights to one call:
+    `torch._foreach_lerp_(averages, weights, 0.001)`, `torch._foreach_norm(gradients)`; for averages
+    `torch.optim.swa_utils.AveragedModel` with `multi_avg_fn=get_ema_multi_avg_fn(0.999)` does that, for clipping
+    `torch.nn.utils.clip_grad_norm_`, for updates a `torch.optim` optimizer. Make copies and checks rare: once an epoch,
+    or every thousand steps, into tensors that are made once.
 
 When to leave it
     When each weight really is treated in a way of its own, or when the copy must be of every step.
@@ -31,12 +34,15 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.python_loops import Loop, PythonLoops, Repetition
 from gpuprof.analyses.training.training_passes import TrainingPasses
+from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
+from gpuprof.model.kinds import CopyKind
 from gpuprof.rules.base.abstentions import without_training
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.host.loops import is_hidden
+from gpuprof.rules.memory.saved_memory import MIB
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 from gpuprof.whatif.changes.trace_changes import host_time_scaled
@@ -52,6 +58,10 @@ _STATE_DICT = ("aten::detach",)
 # out of place and in place, took 5 to 140 % in one `_foreach` call (CPU, one thread, torch 2.13); for weights of up to
 # 64² elements 5 to 19 %, norms apart, for large ones, whose bytes have to be moved either way, about as long.
 _LEFT_BY_ONE_CALL = (1.0, 0.15, 0.05)
+_KEEP_ON_DEVICE = (
+    "Keep what the loop updates on the device (tensors made with `.clone()`, not `.cpu()`), and copy it to the host "
+    "once, after training. "
+)
 # A copy that is made every hundred steps.
 _LEFT_BY_RARE_COPIES = (0.1, 0.01, 0.0)
 
@@ -65,6 +75,7 @@ class PythonLoopOverWeights(Rule):
     steps_share: float = threshold(0.5, "of the steady steps have one: what is made rare is mended")
     steps: float = threshold(3, "steady steps: fewer do not show a habit")
     other_share: float = threshold(0.1, "more or fewer turns than weights: some may be left out, or come twice")
+    fetched_mib: float = threshold(1, "copied to the host in a step: less does not say that its results are there")
     busy_share: float = threshold(0.80, "of the loop: a device that is busy that long in it is not held up by it")
 
     def check(self, results: Results) -> Finding | Abstention | None:
@@ -108,15 +119,18 @@ class PythonLoopOverWeights(Rule):
     ) -> Finding:
         training, (costliest, runs) = results.get(TrainingPasses), loops[0]
         names = ", ".join(dict.fromkeys(costliest.names))
+        often, fetched = training.steps_with(inside), self._fetched_bytes(results, inside)
         turns = float(np.median([run.turns for run in runs]))
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"A Python loop over the weights takes {units.percent(share)} of the steps’ time, beside training",
+            title=f"A Python loop over the weights{', which copies them to the host,' if fetched else ''} takes "
+            f"{units.percent(share)} of the steps’ time, beside training",
             explanation=(
-                f"The operators {names} run {turns:.0f} times in a row in {training.steps_with(inside)} "
+                f"The operators {names} run {turns:.0f} times in a row in {often} "
                 f"of {units.plural(training.steps, 'steady step')}, after or before forward, backward and optimizer, "
                 f"which train {training.parameters:.0f} weights: {units.duration(inside.total_ns)} in all."
+                f"{f' They copy {units.size(fetched // often)} to the host each time.' if fetched else ''}"
             ),
             evidence={
                 "loop_ms": units.milliseconds(inside.total_ns),
@@ -124,11 +138,18 @@ class PythonLoopOverWeights(Rule):
                 "turns_per_loop": turns,
                 "weights": training.parameters or 0,
                 "operators": names,
+                **({"to_host_bytes_per_step": fetched // often} if fetched else {}),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(inside), ranges_ns=worst(inside)),
-            change=_change(loops),
+            change=(_KEEP_ON_DEVICE if fetched else "") + _change(loops),
             saving=_saving(results, loops, inside),
         )
+
+    def _fetched_bytes(self, results: Results, inside: Intervals) -> int:
+        """What the loop copies to the host; 0 where that is little."""
+        copies = results.get(Copies).of_direction(CopyKind.D2H)
+        fetched = int(np.maximum(copies["bytes"][intervals.contains(inside, copies["start_ns"])], 0).sum())
+        return fetched if fetched >= self.fetched_mib * MIB * results.get(TrainingPasses).steps_with(inside) else 0
 
 
 def _ranges(runs: list[Repetition]) -> Intervals:

@@ -255,3 +255,26 @@ def test_a_loop_over_the_entries_of_a_state_dict_is_over_the_weights() -> None:
 def test_another_loop_of_as_many_turns_or_entries_of_other_number_do_not_make_it_one(before: tuple[str, ...]) -> None:
     trace = steps(("aten::clone",), 20, before=before)
     assert rule("python_loop_over_weights").check(Results(trace)) is None
+
+
+@pytest.mark.parametrize(("mib", "told"), [(8, True), (0.01, False)])
+def test_a_loop_that_brings_the_weights_to_the_host_says_so(mib: float, told: bool) -> None:
+    """GIVEN an average that lives on the host: each of twelve weights is copied there, five steps of them."""
+    builder = TraceBuilder().device()
+    for number, at in enumerate(range(0, 5000, 1000)):
+        builder.step(at, 1000).operator("aten::linear", at + 100, 100, sequence=number)
+        builder.operator("autograd::engine::evaluate_function: AddmmBackward0", at + 300, 100, sequence=number)
+        for weight in range(12):
+            builder.operator("torch::autograd::AccumulateGrad", at + 400 + weight * 5, 5)
+        builder.optimizer_step("SGD", at + 500, 50)
+        for weight in range(12):
+            begin = at + 600 + weight * 30
+            builder.operator("aten::mul_", begin, 5).operator("aten::to", begin + 5, 20)
+            builder.operator("aten::add_", begin + 25, 5)
+            builder.copy("d2h", begin + 10, 8, bytes=int(mib * 2**20), launch_at_us=begin + 6, launch_for_us=3)
+    found = rule("python_loop_over_weights").check(Results(builder.operator("aten::mean", 4999, 1).build()))
+    assert isinstance(found, Finding)
+    assert ("which copies them to the host" in found.title) is told
+    assert ("They copy 96.0 MiB to the host each time." in found.explanation) is told
+    assert found.change.startswith("Keep what the loop updates on the device") is told
+    assert found.evidence.get("to_host_bytes_per_step") == (12 * 8 * 2**20 if told else None)
