@@ -135,6 +135,9 @@ def _explains(cause: Finding, found: Finding) -> bool:
         return _same_time(found, cause)
     if cause.severity < found.severity and not _weighed_by_the_cell(cause):
         return False
+    if found.where.lines and set(found.where.lines) <= set(cause.where.lines):
+        # samples are far apart: of the same line, theirs may miss the times of the other
+        return True
     times = _times(found) if found.during is None else found.during
     return intervals.intersect(times, cause.during).total_ns > _MOST * times.total_ns
 
