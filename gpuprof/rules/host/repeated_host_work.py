@@ -23,6 +23,7 @@ from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.rules.cell.last_results import last_results
 from gpuprof.rules.cell.running_totals import running_totals
 from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
+from gpuprof.rules.host.cropped_arrays import cropped_operation
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
 from gpuprof.rules.host.shortcuts import shortcut_of
@@ -81,6 +82,10 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
     total = _total(line, source)
     if total is not None:
         return total
+    if line.depth or line.per_sample:
+        cropped = cropped_operation(line, source, results.context.operands)
+        if cropped is not None:
+            return cropped
     found = operation_of(line, nodes)
     family = found.family if found is not None else None
     if family in (*_BROAD, Family.TABLE):
