@@ -36,8 +36,16 @@ def told(
 def array(name: str, least: int, most: int, length: int) -> Operand:
     return Operand(
         file=CELL_FILE,
-        **{"first": 1, "last": 5, "name": name, "kind": "numpy.ndarray", "looks": 9, "same": False},
-        **{"least": length, "most": length, "fewest_elements": least, "most_elements": most},
+        first=1,
+        last=5,
+        name=name,
+        kind="numpy.ndarray",
+        looks=9,
+        same=False,
+        least=length,
+        most=length,
+        fewest_elements=least,
+        most_elements=most,
     )
 
 
