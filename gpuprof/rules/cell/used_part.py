@@ -96,10 +96,10 @@ def _given(tree: ast.AST, name: str) -> list[ast.expr]:
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     """Each with what it is given: `SIZE, CROP = 256, 96` gives two."""
-    both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
-    if not both or len(target.elts) != len(value.elts):
-        return [(target, value)]
-    return list(zip(target.elts, value.elts, strict=True))
+    several = ast.Tuple | ast.List
+    if isinstance(target, several) and isinstance(value, several) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 def _function_of(tree: ast.Module, statement: ast.stmt) -> ast.AST:

@@ -30,9 +30,9 @@ def cropped_operation(line: WorkLine, source: str, seen: Operands | None) -> Ope
                 whole,
                 turns=factor,
                 title=f"`{each.call}` works on all of `{whole.name}`, of which a part is taken afterwards",
-                advice=f"Take the part first, and compute on that alone: `{whole.name}[{each.part}]`, and the same part "
-                f"of what is as large. Line {each.first} takes it afterwards. What is computed for each element by "
-                "itself gives the same.",
+                advice=f"Take the part first, and compute on that alone: `{whole.name}[{each.part}]`, and the same "
+                f"part of what is as large. Line {each.first} takes it afterwards. What is computed for each element "
+                "by itself gives the same.",
             )
     return None
 

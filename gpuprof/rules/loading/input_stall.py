@@ -296,8 +296,8 @@ def _why_no_workers(plan: WorkerPlan) -> str:
         return " Worker processes would not help: handing over such a small batch takes them as long as making it."
     if plan.workers == 0 and plan.possible == 0 and plan.held and (plan.cores or 0) > 1:
         return (
-            f" Worker processes would not help: of {units.plural(plan.cores or 0, 'core')} that it may use none was free "
-            "while it ran."
+            f" Worker processes would not help: of {units.plural(plan.cores or 0, 'core')} that it may use none was "
+            "free while it ran."
         )
     if plan.workers == 0 and plan.possible == 0:
         return " Worker processes would compete for the only core of this process."
