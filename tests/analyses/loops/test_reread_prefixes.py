@@ -144,7 +144,7 @@ def test_a_series_that_is_read_from_its_beginning_each_time() -> None:
         # more rows, not longer ones: the first states are of as many
         taken(301, 302, 303, 304, states=(301, 302, 303, 304)),
         # no state is made, or not below that line
-        taken(301, 302, 303, 304, below=5),
+        taken(301, 302, 303, 304, below=6),
         taken(301, 302, 303, 304, source=PREFIX.replace("out, _ = net(series[:t + 1])", "out, _ = net(series[t:])")),
         taken(301, 302, 303, 304, source=PREFIX.replace("    return", "        out.sum().backward()\n    return")),
     ],
