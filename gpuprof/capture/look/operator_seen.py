@@ -174,8 +174,7 @@ class OperatorWatch:
             changed, random = written(facts, named), draws(facts, named)
         content = not (facts.view or facts.fill or random)
         trusted = facts.name.startswith(_TRUSTED)
-        multiplied = () if backward else ZeroCounter.operands(facts.name)
-        masks = () if backward else selecting(facts.name)
+        multiplied, masks = ((), ()) if backward else (ZeroCounter.operands(facts.name), selecting(facts.name))
         reads, of_parts, writes, followed = list[_Read](), list[_Read](), [], False
         for (name, _), value in zip(facts.arguments, given, strict=True):
             for tensor in self._tensors(value):
@@ -183,8 +182,7 @@ class OperatorWatch:
                 followed = followed or grad
                 if grad and plain and not backward:
                     self.nodes.follow(tensor)
-                parts = parts_of(tensor) if plain else ()
-                if parts:
+                if parts := parts_of(tensor) if plain else ():
                     reads.append((*self._log.seen_in_parts(tensor), grad))
                     of_parts += self._parts_read(parts, content=content, outside=not trusted or facts.numbers)
                     writes += [tensor] if name in changed else []

@@ -44,7 +44,7 @@ class CroppedWork(NamedTuple):
     width: int | None
 
 
-class _Reading(NamedTuple):
+class _Elementwise(NamedTuple):
     """What an expression computes element by element: from these names, with these calls. `works`: it does any."""
 
     names: tuple[str, ...]
@@ -132,10 +132,10 @@ def _cropped(
 
 def _made_before(
     scope: ast.AST, block: Sequence[ast.stmt], at: int, name: str, functions: Mapping[str, ast.FunctionDef]
-) -> list[tuple[ast.stmt, _Reading]]:
+) -> list[tuple[ast.stmt, _Elementwise]]:
     """The statements that make that name element by element, of which nothing but the statement `at` reads a result;
     in the order of the text."""
-    found: list[tuple[ast.stmt, _Reading]] = []
+    found: list[tuple[ast.stmt, _Elementwise]] = []
     wanted: dict[str, ast.stmt] = {name: block[at]}  # by name the statement that reads it
     for statement in reversed(block[:at]):
         target = _target(statement)
@@ -164,23 +164,23 @@ def _read_by(scope: ast.AST, name: str, made: ast.stmt, reader: ast.stmt) -> boo
 
 def _statement_reading(
     statement: ast.stmt, functions: Mapping[str, ast.FunctionDef], depth: int = 0
-) -> _Reading | None:
+) -> _Elementwise | None:
     if isinstance(statement, ast.AugAssign):
         value = _reading(statement.value, functions, depth)
         target = dotted(statement.target)
         if value is None or not target or isinstance(statement.op, ast.MatMult):
             return None
-        return _Reading((target, *value.names), value.calls, True)
+        return _Elementwise((target, *value.names), value.calls, True)
     value_of = statement.value if isinstance(statement, ast.Assign | ast.Return) else None
     return None if value_of is None else _reading(value_of, functions, depth)
 
 
-def _reading(node: ast.expr, functions: Mapping[str, ast.FunctionDef], depth: int = 0) -> _Reading | None:
+def _reading(node: ast.expr, functions: Mapping[str, ast.FunctionDef], depth: int = 0) -> _Elementwise | None:
     """None where it does anything else than computing with each element by itself."""
     if isinstance(node, ast.Constant):
-        return _Reading((), (), False)
+        return _Elementwise((), (), False)
     if name := dotted(node):
-        return _Reading(() if name.partition(".")[0] in _MODULES else (name,), (), False)
+        return _Elementwise(() if name.partition(".")[0] in _MODULES else (name,), (), False)
     if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
         return _joined([node.left, node.right], (), functions, depth)
     if isinstance(node, ast.UnaryOp):
@@ -206,13 +206,13 @@ def _joined(
     calls: tuple[ast.Call, ...],
     functions: Mapping[str, ast.FunctionDef],
     depth: int,
-) -> _Reading | None:
+) -> _Elementwise | None:
     read = [_reading(each, functions, depth) for each in parts]
     known = [each for each in read if each is not None]
     if len(known) < len(read):
         return None
     names = tuple(dict.fromkeys(name for each in known for name in each.names))
-    return _Reading(names, (*calls, *(call for each in known for call in each.calls)), True)
+    return _Elementwise(names, (*calls, *(call for each in known for call in each.calls)), True)
 
 
 def _is_elementwise(function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], depth: int) -> bool:
