@@ -134,9 +134,9 @@ class OperatorWatch:
             if graph:
                 self.nodes.made(torch.autograd._get_sequence_nr() - 1, number)
             self._log.operators.append(self._row(seen, made, started, ended, graph))
-            for log, whole, parts in ((self._log.reads, seen.reads, seen.parts), (self._log.results, rows, of_parts)):
-                log.extend((number, row[0], at, *row[1:]) for at, row in enumerate(whole))
-                log.extend((number, row[0], PARTS + at, *row[1:]) for at, row in enumerate(parts))
+            for first, taken, made_rows in ((0, seen.reads, rows), (PARTS, seen.parts, of_parts)):
+                self._log.reads.extend((number, row[0], first + at, *row[1:]) for at, row in enumerate(taken))
+                self._log.results.extend((number, row[0], first + at, *row[1:]) for at, row in enumerate(made_rows))
 
     def _written(self, seen: BegunOperator, tensor: Any, number: int, fresh: set[int]) -> Iterator[tuple[Any, ...]]:
         """The row of a tensor that it wrote to; none where its storage is not known, or has one."""
