@@ -9,10 +9,24 @@ from __future__ import annotations
 
 from gpuprof.model.table import Column, TableSchema
 
+# positions from here on are of the tensors that sparse ones consist of
+PARTS = 1000
+
 _OPERATOR = Column("operator", "int32", "row of looked_operators", "which operator")
-_VALUE = Column("value", "int32", "row of looked_values", "which value; -1: its storage is not known")
-_POSITION = Column("position", "int16", "count", "which of the operator's tensors on that side, from 0")
-_VIEW = Column("view", "int64", "hash", "of the tensor's offset, shape and strides: which part of the storage, and how")
+_VALUE = Column("value", "int32", "row of looked_values", "which value; -1: its storage is not known, or it is sparse")
+_POSITION = Column(
+    "position",
+    "int16",
+    "count",
+    "which of the operator's tensors on that side, from 0; from 1000 on what sparse ones consist of: indices, values",
+)
+_VIEW = Column(
+    "view",
+    "int64",
+    "hash",
+    "of the tensor's offset, shape and strides: which part of the storage, and how; of a sparse one of its layout and"
+    " shape, where its parts are told; else 0",
+)
 _SHAPE = Column("shape", "int32", "index of names", "the tensor's shape, such as [64, 784]")
 _GEOMETRY = Column(
     "geometry",

@@ -237,6 +237,13 @@ HOST_READINGS = TableSchema(
             "percent",
             "time since the last reading that its main thread was ready to run but had no core (Linux)",
         ),
+        Column(
+            "other_cpu_percent",
+            "float32",
+            "percent",
+            "CPU use of other programs since the last reading that tells it, on the cores that the process may run on"
+            " (Linux)",
+        ),
     ),
 )
 

@@ -16,6 +16,7 @@ class Again(StrEnum):
     """When a calculation is repeated."""
 
     EACH_ITERATION = "each iteration"  # it gave the same in an iteration before
+    LAST_ITERATION = "last iteration"  # it gave the same in the iteration before alone: its inputs change now and then
     WITHIN_ITERATION = "within an iteration"
     UNKNOWN = "again"  # no iterations are known
 
@@ -50,7 +51,7 @@ def chains(trace: Trace, graph: ValueGraph, first: Array, rows: Array, whole_ns:
     found = []
     for each in np.unique(part):
         inside = part == each
-        found.append(_chain(trace, graph, rows[inside], again[inside], whole_ns))
+        found.append(_chain(trace, graph, first, rows[inside], again[inside], whole_ns))
     return tuple(sorted(found, key=lambda chain: -chain.share))
 
 
@@ -97,15 +98,18 @@ def _joined(node: Array, left: Array, right: Array) -> Array:
             return joined
 
 
-def _chain(trace: Trace, graph: ValueGraph, rows: Array, again: Array, whole_ns: int) -> Chain:
+def _chain(trace: Trace, graph: ValueGraph, first: Array, rows: Array, again: Array, whole_ns: int) -> Chain:
     operators = graph.operators
     lasted = operators["duration_ns"][rows]
     total = int(lasted.sum())
     names, _ = _by_time(operators["name"][rows], lasted)
     places, spent = _by_time(operators["place"][rows], lasted)
     kept, read_at, kept_bytes = _kept(graph, rows)
+    repeated = _ORDER[int(again[0])]
+    if repeated is Again.EACH_ITERATION and _changes(graph, first, rows):
+        repeated = Again.LAST_ITERATION
     return Chain(
-        again=_ORDER[int(again[0])],
+        again=repeated,
         rows=rows,
         share=total / whole_ns if whole_ns else 0.0,
         names=tuple(dict.fromkeys(trace.names[name].partition(".")[0] for name in names)),
@@ -115,6 +119,23 @@ def _chain(trace: Trace, graph: ValueGraph, rows: Array, again: Array, whole_ns:
         read_at=read_at,
         kept_bytes=kept_bytes,
     )
+
+
+def _changes(graph: ValueGraph, first: Array, rows: Array) -> bool:
+    """Whether the longest operator of a chain has one content for some neighbouring iterations, then another."""
+    operators = graph.operators
+    place = operators["name"][rows].astype(np.int64) << 32 | operators["place"][rows] + 1
+    kind = np.unique(place, return_inverse=True)[1].reshape(-1)
+    longest = int(np.argmax(np.bincount(kind, weights=operators["duration_ns"][rows])))
+    rows = rows[kind == longest]
+    last = int(operators["iteration"][rows].max())
+    groups, over = np.unique(first[rows]), 0
+    for group in groups.tolist():
+        seen = np.unique(operators["iteration"][[group, *rows[first[rows] == group].tolist()]])
+        if (np.diff(seen) > 1).any():
+            return False
+        over += int(seen[-1]) < last
+    return len(groups) > 1 and 2 * over >= len(groups)
 
 
 def _by_time(what: Array, lasted: Array) -> tuple[list[int], list[int]]:

@@ -80,6 +80,9 @@ class _Numbering:
         parts: list[Hashable] = [self.name[operator], self.scalars[operator], *(self._layout(row) for row in made)]
         for row in rows[bounds[operator] : bounds[operator + 1]]:
             value, view, shape, position = self.reads[row]
+            if value < 0 and view:
+                parts.append((position, "parts", view))  # what it consists of is read, too
+                continue
             if value < 0:
                 return None
             if self.shaped[operator]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from gpuprof.analyses.demand.geometry import Geometry, contiguous
 from gpuprof.model.kinds import ValueKind
+from gpuprof.model.look_schema import PARTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 
@@ -122,7 +123,9 @@ def _by_operator(trace: Trace, table: Table, operators: int) -> list[list[Taken]
         table["grad"].tolist() if any(each.name == "grad" for each in table.schema.columns) else [False] * len(table)
     )
     rows = sorted(zip(*columns, followed, strict=True), key=lambda row: (row[0], row[2]))
-    for operator, value, _, elements, shape, geometry, grad in rows:
+    for operator, value, position, elements, shape, geometry, grad in rows:
+        if position >= PARTS:
+            continue
         known = shape >= 0 and geometry >= 0
         where = _geometry(trace.names[shape], trace.names[geometry]) if known else None
         stored = _stored(trace.names[geometry]) if value < 0 <= geometry else None

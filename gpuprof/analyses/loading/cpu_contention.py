@@ -15,6 +15,12 @@ from gpuprof.model.trace import Trace
 
 # of the time that they compute: half of it again spent waiting for a core is no chance
 _STARVED = 0.5
+# of a core: with less of it free a worker is slow
+_NEARLY = 0.4
+# of what it asked for: a thread that gets less waits because there is no core
+_WAITED = 0.9
+# columns that not every reading has
+_SELDOM = ("other_cpu_percent",)
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,8 @@ class CpuContention(Result):
     0 where its samples wait for a disk. `worker_wait_ratio`: their waiting for a core ÷ their computing.
     Within the steps (the span where no steps are known), from the host's samples: `main_wait_share` of the time the
     main thread was ready to run but had no core, `main_run_share` that it ran; `process_cores` is what this process,
-    `children_cores` what its child processes computed, in cores. `readings`: host samples in which the main thread's
-    waiting is known.
+    `children_cores` what its child processes computed, `other_cores` what other programs computed on the cores that
+    this process may run on, in cores. `readings`: host samples in which the main thread's waiting is known.
     """
 
     worker_threads: float | None = None
@@ -36,6 +42,7 @@ class CpuContention(Result):
     main_run_share: float | None = None
     process_cores: float | None = None
     children_cores: float | None = None
+    other_cores: float | None = None
     readings: int = 0
 
     @property
@@ -50,6 +57,14 @@ class CpuContention(Result):
             return None
         asked = self.main_run_share + self.main_wait_share
         return self.main_run_share / asked if asked > 0 else None
+
+    def held_cores(self, *, own_threads: bool) -> int:
+        """Cores that are in use besides the main thread's, as whole ones: by other programs, and where `own_threads` by
+        other threads of this process. One at least where the main thread itself waits for a core for long."""
+        own = max((self.process_cores or 0.0) - 1.0, 0.0) if own_threads else 0.0
+        held = int(own + (self.other_cores or 0.0) + _NEARLY)
+        waits = self.core_share is not None and self.core_share < _WAITED
+        return max(held, 1) if waits else held
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -71,18 +86,21 @@ class CpuContention(Result):
             main_run_share=_mean(trace, "main_thread_percent", within)[0],
             process_cores=_mean(trace, "cpu_percent", within)[0],
             children_cores=_mean(trace, "children_cpu_percent", within)[0],
+            other_cores=_mean(trace, "other_cpu_percent", within)[0],
             readings=readings,
         )
 
 
 def _mean(trace: Trace, column: str, within: Intervals) -> tuple[float | None, int]:
-    """Mean of a percentage that is about the time since the reading before, as a share, and over how many readings.
+    """Mean of a percentage that is about the time since the reading before (which told it), as a share, and over how
+    many readings.
 
     Each counts by how much of its time lies in `within`.
     """
     samples = trace.host_readings
-    times, values = samples["time_ns"][1:], samples[column][1:].astype(np.float64)
-    weights = intervals.covered(within, samples["time_ns"][:-1], times).astype(np.float64)
+    told = samples.take(~np.isnan(samples[column])) if column in _SELDOM else samples
+    times, values = told["time_ns"][1:], told[column][1:].astype(np.float64)
+    weights = intervals.covered(within, told["time_ns"][:-1], times).astype(np.float64)
     known = ~np.isnan(values) & (weights > 0)
     if not known.any():
         return None, 0

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
@@ -33,7 +34,9 @@ class WorkerPlan(Result):
     `suggested` workers, each as fast as this thread, would take off a batch. None is *unknown*.
     `threads`: how many threads of one worker compute at once, as far as that was seen, else 1. `starved`: the workers
     there are wait for cores themselves. `slowdown`: how many times as long a worker takes for a batch as this process
-    does, whose operators compute with several threads where a worker's have one; 1 where that was not seen.
+    does, whose operators compute with several threads where a worker's have one; 1 where that was not seen. `held`:
+    cores that other programs use while the steps run, or without a device this process itself, besides one: as far as
+    that was measured.
     """
 
     loader: Loader | None
@@ -45,6 +48,7 @@ class WorkerPlan(Result):
     threads: int = 1
     starved: bool = False
     slowdown: float = 1.0
+    held: int = 0
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -53,7 +57,8 @@ class WorkerPlan(Result):
         awaited, by_cores = results.get(StallingLoader), results.get(CpuContention)
         loader, waits = awaited.loader, awaited.waits_ns
         workers = loader.workers if loader else 0 if pipeline.in_process else None
-        cores = environment.cores_allowed if environment else None
+        limits = (environment.cores_allowed, environment.cores_limit) if environment else ()
+        cores = int(min((each for each in limits if each), default=0)) or None
         batches = int(pipeline.batch.sum())
         if pipeline.median_ns is None or pipeline.wait_ns is None or not batches:
             return cls(loader, None, None, workers, None, cores)
@@ -65,12 +70,16 @@ class WorkerPlan(Result):
         slowdown = _slowdown(awaited.loading) if workers == 0 else 1.0
         needed = math.ceil(load * slowdown / rest) if load is not None and rest > 0 else None
         threads = max(round(by_cores.worker_threads or 0), 1) if workers else 1
-        return cls(loader, load, rest, workers, needed, cores, threads, bool(workers) and by_cores.starved, slowdown)
+        starved = bool(workers) and by_cores.starved
+        # workers that are there compute in the readings, too
+        held = 0 if workers else by_cores.held_cores(own_threads=results.get(DeviceActivity).recorded is None)
+        return cls(loader, load, rest, workers, needed, cores, threads, starved, slowdown, held)
 
     @property
     def possible(self) -> int | None:
-        """One core is the training thread's own, and each worker takes as many as it has threads that compute."""
-        return None if self.cores is None else max(self.cores - 1, 0) // self.threads
+        """One core is the training thread's own, some are held, and each worker takes as many as it has threads that
+        compute."""
+        return None if self.cores is None else max(self.cores - 1 - self.held, 0) // self.threads
 
     @property
     def handover_dominates(self) -> bool:

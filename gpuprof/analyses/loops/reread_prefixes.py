@@ -16,6 +16,7 @@ import numpy as np
 from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.operator_traits import own_name
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Growing
 from gpuprof.analyses.loops.line_iterations import stack_path
@@ -30,6 +31,7 @@ _BOTH_WAYS = "bidirectional=True"
 _TRAINS = ("backward(", ".step(")
 _GROWS = 4.0
 _TURNS = 3
+_FIRST_STATES, _STATE_AXES = ("zeros", "new_zeros"), 3
 
 
 @dataclass(frozen=True)
@@ -121,22 +123,40 @@ def _operands(trace: Trace, of: Accumulation) -> list[Operand]:
 
 
 def _grows_in_look(trace: Trace, results: Results, of: Accumulation) -> bool:
-    """Whether an operator at a line that collects or reads it made, turn by turn, results longer by the same number."""
+    """Whether an operator at a line that collects or reads it made, turn by turn, results longer by the same number. Of
+    a prefix that is taken, these are views; they may be longer along the batch, unless first states are as large."""
     lines, graph = results.get(LookedLines), results.get(ValueGraph)
+    prefix = of.growing is Growing.PREFIX
     places = {
         number
         for number, each in enumerate(lines.lines)
         if ("" if each.in_cell else each.file) == of.file and each.line in (of.line, *of.works)
     }
     shapes = defaultdict[tuple[int, int], list[tuple[int, ...]]](list)
-    rows = np.flatnonzero(graph.new & (graph.results["position"] == 0)) if len(graph.results) else ()
+    chosen = graph.new | prefix
+    rows = np.flatnonzero(chosen & (graph.results["position"] == 0)) if len(graph.results) else ()
     for row in rows:
         operator = int(graph.results["operator"][row])
         place, shape = int(graph.operators["place"][operator]), int(graph.results["shape"][row])
         if place in places and shape >= 0:
             key = int(graph.operators["name"][operator]), place
             shapes[key].append(tuple(json.loads(trace.names[shape])))
-    return any(_grows(each) for each in shapes.values())
+    grows = any(_grows(each) for each in shapes.values())
+    return grows and (not prefix or _states_stay(trace, graph, places))
+
+
+def _states_stay(trace: Trace, graph: ValueGraph, places: set[int]) -> bool:
+    """Whether first states (layers, batch, size) that are made below these lines have one shape."""
+    look, shapes = trace.context.look, list[str]()
+    named = [number for number, name in enumerate(trace.names) if own_name(name) in _FIRST_STATES]
+    fills = np.isin(graph.operators["name"], named)
+    for row in np.flatnonzero(fills[graph.results["operator"]] & (graph.results["shape"] >= 0)):
+        operator, shape = int(graph.results["operator"][row]), trace.names[int(graph.results["shape"][row])]
+        path = int(graph.operators["path"][operator])
+        below = look.paths[path] if look is not None and 0 <= path < len(look.paths) else ()
+        if places & {*below} and shape.count(",") == _STATE_AXES - 1:
+            shapes.append(shape)
+    return len(shapes) >= _TURNS and len(set(shapes)) == 1
 
 
 def _grows(shapes: list[tuple[int, ...]]) -> bool:

@@ -24,11 +24,13 @@ from gpuprof.analyses.memory.later_reductions import LaterReductions, later_redu
 from gpuprof.analyses.memory.made_memory import made_bytes
 from gpuprof.analyses.memory.single_reads import SingleRead, single_read
 from gpuprof.model.memory import HeldTensors
+from gpuprof.model.operands import Operands
 from gpuprof.model.trace import Trace
 
 _FEWEST_LEVELS = 5
 _WITHOUT_BACKWARD = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
 _OWN_KINDS = ("global", "frame")
+_LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
 _HOOKING = ("register_forward_hook", "register_forward_pre_hook")
 
 
@@ -49,7 +51,8 @@ class KeptTensors:
     `arrays`, `cycled_bytes`: as in HeldTensors. `alike`: other names whose numbers are needless in the same way.
     `densified`: the call that makes a dense matrix of a sparse one, where a statement that makes it has one. `updated`:
     numbers are added to it in place. `combined`: what it holds is added up as it is; `chosen`: how the text takes
-    single items of it, where it takes nothing else; `in_parts`: it is indexed, split, or given to a data set;
+    single items of it, where it takes nothing else, and `items`: how many it had at most; `in_parts`: it is indexed,
+    split, or given to a data set;
     `multiplied`: it is the first factor of a matrix product; `backward`: a backward pass begins at it. `function`: of a
     row of kind `frame` the function whose variable it is, with `meant` where it ran in a phase in which its graphs may
     be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
@@ -92,6 +95,7 @@ class KeptTensors:
     making_bytes: int | None = None
     combined: bool = False
     chosen: ChosenItems | None = None
+    items: int | None = None
     in_parts: bool = False
     multiplied: bool = False
     backward: bool = False
@@ -155,12 +159,17 @@ class KeptMemory(Result):
         by_text = {name: hook for text in sources.values() for hook, name in _hooks_in(text)}
         later = {each: _later(each, sources) for each in held}
         once = {each: None if later[each] else _read_once(each, sources) for each in held}
-        rows = [each for each in held if _matters(each) or each.name in by_text or later[each] or once[each]]
+        chosen = {each for each in held if each.kind == "frame" and _chosen(list(sources.values()), _variable(each)[0])}
+        told = {each for each in held if each.name in by_text or later[each] or once[each]}
+        rows = [each for each in held if _matters(each) or each in told | chosen]
         devices, phases = sorted({each.device for each in rows}), _CellPhases(trace, results)
         found = []
         for device in devices:
             mine = [each for each in rows if each.device == device]
-            kept = [_with_later(_kept(each, held, sources, by_text, phases), later[each], held) for each in mine]
+            kept = [
+                _with_later(_kept(each, held, sources, by_text, phases, trace.context.operands), later[each], held)
+                for each in mine
+            ]
             kept = [_with_once(each, once[row], held, device) for each, row in zip(kept, mine, strict=True)]
             if device == "cpu":
                 kept = with_alike(kept)
@@ -258,6 +267,7 @@ def _kept(
     sources: dict[str, str],
     by_text: dict[str, str],
     phases: _CellPhases,
+    operands: Operands | None,
 ) -> KeptTensors:
     source, (name, function) = sources.get("", ""), _variable(row)
     same = [each for each in held if (each.name, each.kind) == (row.name, row.kind)]
@@ -266,6 +276,7 @@ def _kept(
     if hook:
         lines |= set(_lines_of_hook(source, hook))
     texts = list(sources.values())
+    chosen = _chosen(texts, name)
     return KeptTensors(
         name=name,
         kind=row.kind,
@@ -298,7 +309,8 @@ def _kept(
         densified=holder_text.densified_by(source, name, function),
         updated=any(holder_text.is_updated(each, name, row.attribute) for each in texts),
         combined=any(holder_text.is_combined(each, name) for each in texts),
-        chosen=_chosen([each for each in texts if name in each], name) if function is None else None,
+        chosen=chosen,
+        items=_items(operands, name, chosen.lines) if chosen else None,
         multiplied=any(holder_text.is_multiplied(each, name) for each in texts),
         in_parts=any(holder_text.is_used_in_parts(each, name, row.attribute) for each in texts),
         backward=any(holder_text.goes_backward(each, name) for each in texts),
@@ -316,7 +328,15 @@ def _made(row: HeldTensors, source: str, name: str, function: str | None) -> tup
 
 def _chosen(texts: list[str], name: str) -> ChosenItems | None:
     """Of several texts each may read another item."""
+    texts = [each for each in texts if name in each]
     return chosen_items(texts[0], name) if len(texts) == 1 else None
+
+
+def _items(operands: Operands | None, name: str, lines: Sequence[int]) -> int | None:
+    """How many a list of that name had at most, in the code around these lines."""
+    found = (each for each in (operands.seen if operands else ()) if each.name == name and each.kind in _LISTS)
+    lengths = (each.most for each in found if any(each.first <= line <= each.last for line in lines))
+    return max((each for each in lengths if each is not None), default=None)
 
 
 class _CellPhases:

@@ -45,6 +45,7 @@ class OperatorLog:
         self.operators: list[tuple[Any, ...]] = []
         self.reads: list[tuple[int, ...]] = []
         self.results: list[tuple[int, ...]] = []
+        self._sparse_views: dict[tuple[Any, ...], int] = {}
         self._views: dict[tuple[Any, ...], tuple[int, int, int]] = {}
         self._arguments: dict[tuple[Any, ...], tuple[int, int]] = {}
 
@@ -64,6 +65,13 @@ class OperatorLog:
             geometry = self.names.number(f"{key[0]} {strides}")
             view = self._views[key] = (_hashed(key), self.names.number(str(list(shape))), geometry)
         return (value, tensor.numel(), *view)
+
+    def seen_in_parts(self, tensor: Any) -> tuple[int, int, int, int, int]:
+        """The same of a sparse tensor whose parts are told in rows of their own; its view says how they lie."""
+        value, elements, _, shape, geometry = self.seen(tensor, -1)
+        key = (str(tensor.layout), tuple(tensor.shape), tensor.dense_dim(), _is_coalesced(tensor))
+        view = self._sparse_views.setdefault(key, _hashed(key) or 1)
+        return (value, elements, view, shape, geometry)
 
     def arguments(self, scalars: tuple[Any, ...]) -> tuple[int, int]:
         """`(hash, text)` of arguments: names and values in turn, in the schema's order."""
@@ -103,6 +111,10 @@ def frozen(value: Any) -> Any:
         return TENSOR
     # a storage is a sequence, and its text is all of its bytes
     return (kind, str(id(value)) if hasattr(value, "__len__") else str(value))
+
+
+def _is_coalesced(tensor: Any) -> bool:
+    return bool(tensor.is_sparse and tensor.is_coalesced())
 
 
 def _jsonable(value: Any) -> Any:

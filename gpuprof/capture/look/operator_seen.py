@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from math import nan
 from types import FrameType
 from typing import Any, NamedTuple
@@ -15,8 +16,9 @@ from gpuprof.capture.look.operator_facts import OperatorFacts, draws, facts_of, 
 from gpuprof.capture.look.operator_log import OperatorLog, frozen
 from gpuprof.capture.look.places import COMPILED, Places
 from gpuprof.capture.look.subnormals import SubnormalCounter
-from gpuprof.capture.look.values import KnownStorage, Values
+from gpuprof.capture.look.values import KnownStorage, Values, parts_of
 from gpuprof.capture.look.zeros import ZeroCounter
+from gpuprof.model.look_schema import PARTS
 
 # what formulas raise where an operator is called in a way that they do not know
 _NO_FORMULA = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
@@ -32,15 +34,16 @@ _Read = tuple[int, int, int, int, int, bool]
 
 class BegunOperator(NamedTuple):
     """What is known of an operator before it runs. `reads` are `(value, elements, view, shape, geometry, grad)` in
-    order; `derived`: what it makes follows from what it reads; `recording`: autograd makes a node where it returns
-    numbers that can have gradients, and `called_at` is then where its module was called. `path`: the number of the
-    lines by which it was reached. `forward`: the operator whose
-    node runs. `left_out`: by its mask or target."""
+    order, `parts` those of what sparse ones consist of; `derived`: what it makes follows from what it reads;
+    `recording`: autograd makes a node where it returns numbers that can have gradients, and `called_at` is then where
+    its module was called. `path`: the number of the lines by which it was reached. `forward`: the operator whose node
+    runs. `left_out`: by its mask or target."""
 
     facts: OperatorFacts
     given: list[Any]
     kwargs: dict[str, Any]
     reads: list[_Read]
+    parts: list[_Read]
     arguments: tuple[int, int]
     iteration: int
     place: int
@@ -113,30 +116,46 @@ class OperatorWatch:
             self._values.sweep()
             number = self._log.count()
             rows: list[tuple[Any, ...]] = []
-            fresh = set()
+            of_parts: list[tuple[Any, ...]] = []
+            fresh = set[int]()
             for tensor in seen.writes:
-                known = self._values.find(tensor)
-                if known is not None and known.number not in fresh:
-                    fresh.add(known.number)
-                    value = self._values.write(known, tensor, number, derived=seen.derived)
-                    rows.append((*self._log.seen(tensor, value), False))
+                parts = parts_of(tensor)
+                for each in parts or (tensor,):
+                    (of_parts if parts else rows).extend(self._written(seen, each, number, fresh))
             recorded = False
             for tensor in self._tensors(made):
                 recorded = recorded or tensor.is_floating_point() or tensor.is_complex()
-                known = self._values.known(tensor)
-                if known is not None and known.number in fresh:
-                    continue
-                alias = known is not None
-                known = known or self._values.find(tensor, number)
-                if known is not None and not alias:
-                    known.unfilled, known.derived = seen.facts.unfilled, seen.derived
-                rows.append((*self._log.seen(tensor, -1 if known is None else known.value), alias))
+                parts = parts_of(tensor)
+                if parts:
+                    rows.append((*self._log.seen_in_parts(tensor), False))
+                for each in parts or (tensor,):
+                    (of_parts if parts else rows).extend(self._returned(seen, each, number, fresh))
             graph = recorded and seen.recording
             if graph:
                 self.nodes.made(torch.autograd._get_sequence_nr() - 1, number)
             self._log.operators.append(self._row(seen, made, started, ended, graph))
-            self._log.reads.extend((number, read[0], at, *read[1:]) for at, read in enumerate(seen.reads))
-            self._log.results.extend((number, row[0], at, *row[1:]) for at, row in enumerate(rows))
+            for first, taken, made_rows in ((0, seen.reads, rows), (PARTS, seen.parts, of_parts)):
+                self._log.reads.extend((number, row[0], first + at, *row[1:]) for at, row in enumerate(taken))
+                self._log.results.extend((number, row[0], first + at, *row[1:]) for at, row in enumerate(made_rows))
+
+    def _written(self, seen: BegunOperator, tensor: Any, number: int, fresh: set[int]) -> Iterator[tuple[Any, ...]]:
+        """The row of a tensor that it wrote to; none where its storage is not known, or has one."""
+        known = self._values.find(tensor)
+        if known is not None and known.number not in fresh:
+            fresh.add(known.number)
+            value = self._values.write(known, tensor, number, derived=seen.derived)
+            yield (*self._log.seen(tensor, value), False)
+
+    def _returned(self, seen: BegunOperator, tensor: Any, number: int, fresh: set[int]) -> Iterator[tuple[Any, ...]]:
+        """The row of a tensor that it returned, unless it wrote to that."""
+        known = self._values.known(tensor)
+        if known is not None and known.number in fresh:
+            return
+        alias = known is not None
+        known = known or self._values.find(tensor, number)
+        if known is not None and not alias:
+            known.unfilled, known.derived = seen.facts.unfilled, seen.derived
+        yield (*self._log.seen(tensor, -1 if known is None else known.value), alias)
 
     def _noted(
         self,
@@ -155,15 +174,19 @@ class OperatorWatch:
             changed, random = written(facts, named), draws(facts, named)
         content = not (facts.view or facts.fill or random)
         trusted = facts.name.startswith(_TRUSTED)
-        multiplied = () if backward else ZeroCounter.operands(facts.name)
-        masks = () if backward else selecting(facts.name)
-        reads, writes, followed = list[_Read](), [], False
+        multiplied, masks = ((), ()) if backward else (ZeroCounter.operands(facts.name), selecting(facts.name))
+        reads, of_parts, writes, followed = list[_Read](), list[_Read](), [], False
         for (name, _), value in zip(facts.arguments, given, strict=True):
             for tensor in self._tensors(value):
                 grad = tensor.requires_grad
                 followed = followed or grad
                 if grad and plain and not backward:
                     self.nodes.follow(tensor)
+                if parts := parts_of(tensor) if plain else ():
+                    reads.append((*self._log.seen_in_parts(tensor), grad))
+                    of_parts += self._parts_read(parts, content=content, outside=not trusted or facts.numbers)
+                    writes += [tensor] if name in changed else []
+                    continue
                 known = self._values.find(tensor) if plain else None
                 if name in changed and known is not None:
                     writes.append(tensor)
@@ -189,10 +212,25 @@ class OperatorWatch:
         called_at = self._places.of_call(frame) if recording else -1
         forward = self.nodes.running(self._torch._C._current_autograd_node()) if backward else -1
         return BegunOperator(
-            *(facts, given, kwargs, reads, arguments, self.iteration, place, path, called_at, forward, recording),
-            *(backward, random, writes, trusted and not random and -1 not in [read[0] for read in reads]),
+            *(facts, given, kwargs, reads, of_parts, arguments, self.iteration, place, path, called_at, forward),
+            *(recording, backward, random, writes),
+            trusted and not random and all(read[0] >= 0 or read[2] for read in reads),
             self._log.left_out.count(facts.name, given) if recording and plain else nan,
         )
+
+    def _parts_read(self, parts: Sequence[Any], *, content: bool, outside: bool) -> Iterator[_Read]:
+        """What a sparse tensor that it reads consists of."""
+        for each in parts:
+            known = self._values.find(each)
+            if known is None:
+                continue
+            self._on_device = self._on_device or each.is_cuda
+            if outside:
+                self._values.read_outside(each, may_write=True)
+            known.seen = None  # the tensor that stands for the part is another one each time
+            row = self._values.read(known, each, content=content)
+            known.seen = None
+            yield (*self._log.seen(each, row), False)
 
     def _row(self, seen: BegunOperator, made: Any, started: int, ended: int, graph: bool) -> tuple[Any, ...]:
         forward_place = self._log.operators[seen.forward][_PLACE] if seen.forward >= 0 else -1

@@ -17,6 +17,13 @@ STORAGE, MADE_BY, GONE_AT, BYTES, ELEMENTS, DTYPE, SHAPE, DEVICE, FINGERPRINT, K
 ZEROS, PATTERN, SUBNORMALS = 11, 12, 13  # until the end the first holds what was counted
 _WITH_STORAGE = "cpu", "cuda"
 _SPARSE = "sparse_coo", "sparse_csr"
+_BY_ROWS, _BY_COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
+# by layout what gives the tensors that such a tensor consists of
+_PARTS = {
+    "sparse_coo": ("_indices", "_values"),
+    **dict.fromkeys(("sparse_csr", "sparse_bsr"), _BY_ROWS),
+    **dict.fromkeys(("sparse_csc", "sparse_bsc"), _BY_COLUMNS),
+}
 # an optimizer changes them, and nothing else has their content: no fingerprint
 _KEPT = ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE
 # whose zeros are of the moment
@@ -246,6 +253,20 @@ class Values:
             known.derived = False
             known.value = self._row(known, tensor, self._storage_of(tensor), -1)
             self.rows[known.value][FINGERPRINT] = now
+
+
+def parts_of(tensor: Any) -> tuple[Any, ...]:
+    """The tensors that a sparse tensor consists of, each with a storage: indices and values; empty for any other."""
+    import torch
+
+    # the layout of a subclass may be computed by code of its own
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is torch.strided:
+        return ()
+    names = _PARTS.get(str(tensor.layout).removeprefix("torch."))
+    if names is None or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return ()
+    parts = tuple(getattr(tensor, name)() for name in names)
+    return parts if all(map(has_storage, parts)) else ()
 
 
 def stored_as(tensor: Any) -> str | None:

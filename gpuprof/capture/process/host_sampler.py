@@ -14,15 +14,34 @@ from typing import Any
 from gpuprof.capture.base.own_processes import OWN
 from gpuprof.capture.process.core_times import times_told
 from gpuprof.capture.process.kept_file import KeptFile
+from gpuprof.capture.process.others_load import CoresInUse
 from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
 
 _PERIOD_S = 0.1
 # where nothing hangs on a reading, of a long cell
 _CALM_SHARE, _CALM_PERIOD_S = 0.01, 0.25
-_CHILDREN_EVERY_S = 0.5
+_CHILDREN_EVERY_S = _OTHERS_EVERY_S = 0.5
 _STOP_WAIT_S = 2.0
 _PAGE_BYTES = mmap.PAGESIZE
+
+
+class _Others:
+    """What is in use of the cores, less what this process and its children use: seldom, as the kernel counts in ticks
+    of 10 ms."""
+
+    def __init__(self) -> None:
+        self._read_at = time.monotonic()
+        self._own: list[float] = []
+
+    def percent(self, in_use: CoresInUse, own_percent: float) -> float:
+        """NaN between two readings of it. `own_percent`: of each reading."""
+        self._own.append(own_percent)
+        if time.monotonic() - self._read_at < _OTHERS_EVERY_S:
+            return math.nan
+        self._read_at, own = time.monotonic(), self._own
+        self._own = []
+        return max(in_use.since_last() * 100 - sum(own) / len(own), 0.0)
 
 
 class HostSampler:
@@ -45,6 +64,7 @@ class HostSampler:
         self._size = KeptFile(f"/proc/{os.getpid()}/statm")
         self._wall_ns, self._processor_ns = time.perf_counter_ns(), time.process_time_ns()
         self._main_ns = self._main_thread()
+        self._in_use, self._others = CoresInUse(), _Others()
         self.failure: str | None = None
         self.calm = False
         self.cost_ns = 0
@@ -63,7 +83,7 @@ class HostSampler:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_STOP_WAIT_S)
-        for each in (self._scheduled, self._listed, self._size):
+        for each in (self._scheduled, self._listed, self._size, self._in_use):
             each.close()
         return Table(HOST_READINGS, self._rows)
 
@@ -104,6 +124,7 @@ class HostSampler:
             "children_resident_bytes": children_bytes,
             "main_thread_percent": ran * 100,
             "main_core_wait_percent": waited * 100,
+            "other_cpu_percent": self._others.percent(self._in_use, busy * 100 + children_percent),
         }
         for name, values in self._rows.items():
             values.append(row[name])

@@ -84,11 +84,22 @@ def is_few(tree: ast.AST, node: ast.expr) -> bool:
 def _given(tree: ast.AST, name: str) -> list[ast.expr]:
     if not name:
         return []
-    return [
-        node.value
+    found = [
+        pair
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and any(dotted(each) == name for each in node.targets)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        for pair in _pairs(target, node.value)
     ]
+    return [value for target, value in found if dotted(target) == name]
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Each with what it is given: `SIZE, CROP = 256, 96` gives two."""
+    several = ast.Tuple | ast.List
+    if isinstance(target, several) and isinstance(value, several) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 def _function_of(tree: ast.Module, statement: ast.stmt) -> ast.AST:

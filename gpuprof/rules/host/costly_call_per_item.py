@@ -11,7 +11,8 @@ What it finds
     cell, by the text, and by the lengths of what loops go over. What runs once is left alone, except what is slow at
     any time: `torch.tensor` of a list of arrays, and calls that do far more than is used of them, such as a whole sort
     for the first few, `np.random.choice` that shuffles everything for a small draw, a direct convolution with a long
-    kernel, an inverse that is multiplied, one system after the other with the same matrix.
+    kernel, an inverse that is multiplied, one system after the other with the same matrix. So are lines that compute
+    with each element of a whole array, of which a part of half its size or less is taken afterwards.
 
 Why it costs
     Such a call takes 10 µs to 100 ms, whatever small part of it is used, and if nobody reads its result.
@@ -21,7 +22,8 @@ What to do
     draw every so many iterations, and once after the loop. Ask for all results in one call. Compute what is read once
     after the loop there, or in the last iteration; compute what the loop does not change before it. Join a list of
     arrays with `np.stack` first. Give a function all items in one call. Use the algorithm that computes only what is
-    used: `np.argpartition`, a generator's `choice`, a convolution by FFT, `solve`.
+    used: `np.argpartition`, a generator's `choice`, a convolution by FFT, `solve`. Take the part of an array before
+    computing on it.
 
 When to leave it
     When each of these results is read, and the library has no call for many items at once.

@@ -5,7 +5,8 @@ What it finds
     something and works on all of it again: a prefix that a model reads anew for each token, a metric over everything
     so far, an array that is copied to be made longer, a graph that is kept. Outside the recorded part it is known by
     sampled stacks, where the lines that do so take more and more of their loop, and where a recurrent module
-    (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow. Inputs sorted by length,
+    (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow, or a longer and longer part
+    of a series, as the close look saw. Inputs sorted by length,
     warm-up, changed clocks and lists that nothing reads are left alone, and so are attention over kept keys and values,
     work whose backward pass grows with it, since its weights change in between, and recurrent models that read in both
     directions, or are trained in that loop.
@@ -51,7 +52,7 @@ _CHANGES = {
 }
 _STATE = (
     "Keep the state that the model returns and give it only the newest part of `{name}`: "
-    "`out, state = rnn(newest, state)`, with `state = None` at first."
+    "`out, state = rnn(newest, state)`, with `state = None` for the first part."
 )
 _PREFIX_BASIS = "upper bound: only the newest part is read, by sampled stacks"
 _BASIS = "upper bound: every iteration as short as the first ones"

@@ -25,7 +25,7 @@ from gpuprof.rules.cell.running_totals import running_totals
 from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
-from gpuprof.rules.host.shortcuts import shortcut_of
+from gpuprof.rules.host.shortcuts import cropped_operation, shortcut_of
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 _NESTED = 2
@@ -81,6 +81,10 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
     total = _total(line, source)
     if total is not None:
         return total
+    if line.depth or line.per_sample:
+        cropped = cropped_operation(line, source, results.context.operands)
+        if cropped is not None:
+            return cropped
     found = operation_of(line, nodes)
     family = found.family if found is not None else None
     if family in (*_BROAD, Family.TABLE):

@@ -6,14 +6,16 @@ Each entry looks at a function and at what the text of its line uses of the resu
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gpuprof.analyses.accounts.host_work import WorkLine
+from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.loops.written_loops import parsed
-from gpuprof.model.operands import Operand
+from gpuprof.model.operands import Operand, Operands
 from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.cropped_work import CroppedWork, cropped_work
 from gpuprof.rules.cell.decomposition_text import TIMES_AS_LONG, partly_used
 from gpuprof.rules.cell.one_matrix import solved_with_one_matrix
 from gpuprof.rules.cell.used_part import is_few, uses_few, whole_number
@@ -31,6 +33,9 @@ _LEAST_FACTOR = 3
 # which reads memory instead of computing
 _SYSTEM = 64
 _MOST_FACTOR, _SPARSE_FACTOR = 12, 5
+# of less the part is most of the array
+_LEAST_CROPPED = 2
+_TENSORS = ("numpy.ndarray", "torch.Tensor")
 _ARRAY, _LIST = "numpy.ndarray", ("builtins.list", "builtins.tuple", "collections.deque")
 _LEGACY = "numpy.random.mtrand.RandomState"
 _GLOBAL = ("np.random", "numpy.random")
@@ -324,6 +329,47 @@ def _systems(place: _Line) -> Iterator[Shortcut]:
             yield Shortcut(
                 one.call, "`{call}` factorizes the same matrix each time", one.advice, over, max(factor, _LEAST_FACTOR)
             )
+
+
+def cropped_operation(line: WorkLine, source: str, seen: Operands | None) -> Operation | None:
+    """What the line is a part of, where the array is known to be twice as large as the part, or more."""
+    for each in cropped_work(source):
+        if line.line not in each.lines:
+            continue
+        around = {one.name: one for one in operands_at(seen, line.file, each.first) if one.kind in _TENSORS}
+        whole = _cropped_whole(each, around)
+        factor = None if whole is None else _cropped_factor(each, whole, around)
+        if whole is not None and factor is not None and factor >= _LEAST_CROPPED:
+            return Operation(
+                Family.EXCESS,
+                each.call,
+                whole,
+                turns=factor,
+                title=f"`{each.call}` works on all of `{whole.name}`, of which a part is taken afterwards",
+                advice=f"Take the part first, and compute on that alone: `{whole.name}[{each.part}]`, and the same "
+                f"part of what is as large. Line {each.first} takes it afterwards. What is computed for each element "
+                "by itself gives the same.",
+            )
+    return None
+
+
+def _cropped_whole(work: CroppedWork, around: Mapping[str, Operand]) -> Operand | None:
+    """The largest of the arrays that it starts with."""
+    given = [around[name] for name in work.sources if name in around]
+    return max(given, key=lambda each: each.most_elements or 0, default=None)
+
+
+def _cropped_factor(work: CroppedWork, whole: Operand, around: Mapping[str, Operand]) -> int | None:
+    """How many times as large it is, by the sizes of both, else along the first axis alone; None where not known."""
+    kept = around.get(work.kept)
+    anew = work.kept in work.sources  # the name also stands for the part: its sizes are of both
+    if kept is not None and not anew and whole.fewest_elements:
+        # before the part was taken it may have stood for all of it
+        part = kept.fewest_elements if work.kept == work.name else kept.most_elements
+        if part and whole.fewest_elements >= _LEAST_CROPPED * part:
+            return whole.fewest_elements // part
+    length = whole.most if anew else whole.least
+    return length // work.width if length and work.width else None
 
 
 _TABLE: tuple[Callable[[_Line], Iterator[Shortcut]], ...] = (

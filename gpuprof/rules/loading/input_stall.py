@@ -22,7 +22,9 @@ What to do
 
     Where one line of the dataset takes half of the wait or more, the finding names it, with what it calls: make that
     cheaper first. What it reads or decodes can be read once and kept, or stored so that it needs no decoding
-    (`np.load(path, mmap_mode="r")`). What it computes can be computed once, or for whole batches.
+    (`np.load(path, mmap_mode="r")`). What it computes can be computed once, or for whole batches. On a run without a
+    device that work is the cost, wherever it runs: reduce it. Workers are offered as far as cores were free while the
+    cell ran, by what it and other programs used of them.
 
     `next(iter(loader))` in each step prepares a whole epoch for one batch: start the iterator once instead.
 
@@ -214,7 +216,10 @@ def _loop(results: Results) -> str:
 
 
 def _change(plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None) -> str:
-    cheaper = _cheaper(plan, on_device=on_device) if line is None else line_cheaper(line, on_device=on_device)
+    anew = plan.loader is not None and plan.loader.samples_same < plan.loader.samples_compared
+    cheaper = (
+        _cheaper(plan, on_device=on_device) if line is None else line_cheaper(line, on_device=on_device, anew=anew)
+    )
     if plan.handover_dominates and on_device:
         cheaper += ", or keep the data on the device if they fit and take batches by index"
     if plan.suggested is None or plan.needed is None:
@@ -289,6 +294,11 @@ def _repeats(plan: WorkerPlan) -> str:
 def _why_no_workers(plan: WorkerPlan) -> str:
     if plan.handover_dominates and plan.workers == 0:
         return " Worker processes would not help: handing over such a small batch takes them as long as making it."
+    if plan.workers == 0 and plan.possible == 0 and plan.held and (plan.cores or 0) > 1:
+        return (
+            f" Worker processes would not help: of {units.plural(plan.cores or 0, 'core')} that it may use none was "
+            "free while it ran."
+        )
     if plan.workers == 0 and plan.possible == 0:
         return " Worker processes would compete for the only core of this process."
     if plan.workers == 0 and plan.slowdown > 1:

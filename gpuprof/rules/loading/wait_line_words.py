@@ -47,18 +47,24 @@ def line_evidence(line: WaitLine | None) -> dict[str, float | int | str]:
     return {"line_share": round(line.share, 4), **({"call": line.call} if line.call else {})}
 
 
-def line_cheaper(line: WaitLine, *, on_device: bool) -> str:
-    """How to make it cheaper, by what it calls; without the full stop."""
+def line_cheaper(line: WaitLine, *, on_device: bool, anew: bool) -> str:
+    """How to make it cheaper, by what it calls; without the full stop. `anew`: samples differ each time."""
     where = line_words(line)
     if line.reads:
         return (
             f"Make {where} cheaper first. It reads or decodes stored data each time: do that once and keep the result, "
             'or store the data decoded and open the file with `np.load(path, mmap_mode="r")`'
         )
-    device = " or on the device" if on_device else ""
+    if on_device:
+        once = "" if anew else "compute what stays the same once, before the loop, and the rest "
+        return (
+            f"Make {where} cheaper first: {once or 'compute it '}for whole batches or on the device instead of single "
+            "samples (`__getitems__`)"
+        )
+    once = "" if anew else ", and once what stays the same"
     return (
-        f"Make {where} cheaper first: compute what stays the same once, before the loop, and the rest for whole "
-        f"batches{device} instead of single samples (`__getitems__`)"
+        f"Reduce the work of {where}: it is the dataset’s own, and takes the time. Compute only what is kept of it"
+        f"{once}; for whole batches (`__getitems__`) where its calls are short"
     )
 
 

@@ -6,9 +6,10 @@ What it finds
     of which keeps the whole tensor that it was cut from; or many copies of a model's parameters; or one tensor that
     holds the same numbers again and again, such as overlapping windows, or almost only zeros, such as one-hot targets;
     or numbers in a type that is wider than they need, such as pictures of whole numbers up to 255 in `float32`, of
-    which a sample is looked at; or whole activations or outputs of which all that the text reads later is a mean, a
-    maximum or one position; or batches that an `itertools.cycle` over a DataLoader keeps; or the items of a list that
-    one later loop alone reads, one after the other, also in a function that the list is given to.
+    which a sample is looked at; or models and optimizers in a list of which only the best or the last item is taken; or
+    whole activations or outputs of which all that the text reads later is a mean, a maximum or one position; or batches
+    that an `itertools.cycle` over a DataLoader keeps; or the items of a list that one later loop alone reads, one after
+    the other, also in a function that the list is given to.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
@@ -154,6 +155,8 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
         found.append(_behind_views(kept))
     if kept.copies >= copies:
         found.append(_copies(kept))
+    elif kept.function and kept.chosen and kept.items and kept.items >= copies:
+        found.append(_chosen_alone(kept, kept.chosen, kept.items))
     if kept.repeated_bytes:
         found.append(repeated(kept))
     if kept.zeros_bytes:
@@ -207,6 +210,24 @@ def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> Needle
         f"Keep only what is used: at {_at(kept.lines or kept.made)}, replace the copy when a better one comes "
         "(`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of adding it "
         f"to `{kept.name}`.",
+        chosen.lines,
+    )
+
+
+def _chosen_alone(kept: KeptTensors, chosen: ChosenItems, items: int) -> NeedlessMemory:
+    """Of a function's own list, which nothing reads after it: the items that nothing takes."""
+    calls = " and ".join(f"`{each}`" for each in chosen.calls[:_MOST_CALLS])
+    verb = "are" if " and " in calls else "is"
+    return NeedlessMemory(
+        kept,
+        round(kept.bytes * (1 - min(len(chosen.calls) / items, 1.0))),
+        True,
+        f"`{kept.name}` keeps {units.size(kept.bytes)}, but only {calls} {verb} used",
+        f"`{kept.name}` of `{kept.function}` had {items} items, with {number_held(kept)} in all: models, optimizers or "
+        f"results. Nothing is read of their tensors but {calls}, at {_at(chosen.lines)}.",
+        f"Keep only what is used: where a better item comes (`if score < best_score: best_score, best = score, item`), "
+        f"replace the one before, and put only the numbers of each into `{kept.name}`. An optimizer that is not used "
+        "again need not be kept.",
         chosen.lines,
     )
 

@@ -11,7 +11,8 @@ Why it costs
 
 What to do
     Compute it once and keep the result: before the loop where it is the same in each iteration, in a variable or a
-    buffer of the module (`register_buffer`); once per iteration where it is needed several times within one.
+    buffer of the module (`register_buffer`); once per iteration where it is needed several times within one. Where it
+    is the same as in the iteration before, and changes now and then, keep the value of the last iteration.
 
 When to leave it
     When keeping the result takes more memory than there is, or the inputs change in other iterations. A cell without
@@ -41,11 +42,14 @@ _LINES = 5
 _CHANGES = {
     Again.EACH_ITERATION: "Compute it once, before the loop, and keep the result: in a variable, or in a buffer of the "
     "module (`register_buffer`).",
+    Again.LAST_ITERATION: "Keep the value of the last iteration in a variable, and use it until its inputs change: "
+    "where something new takes their place (a state that is accepted), keep the value that was computed for that.",
     Again.WITHIN_ITERATION: "Compute it once per iteration and use the result again.",
     Again.UNKNOWN: "Compute it once for the same inputs, keep the result, and use it again.",
 }
 _WHEN = {
     Again.EACH_ITERATION: "in each iteration",
+    Again.LAST_ITERATION: "as in the iteration before",
     Again.WITHIN_ITERATION: "several times within an iteration",
     Again.UNKNOWN: "again and again",
 }

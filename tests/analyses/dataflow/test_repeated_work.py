@@ -181,3 +181,31 @@ def test_the_chain_that_takes_most_comes_first(lasting: tuple[int, int]) -> None
             )
     chains = found(look).chains
     assert [each.share for each in chains] == pytest.approx([2 / 3, 1 / 3])
+
+
+def states(*state_of_iteration: str) -> RepeatedWork:
+    """In each iteration something is computed of the state then, and of a proposal: the next states were proposed."""
+    look = LookBuilder()
+    for name in dict.fromkeys(state_of_iteration):
+        look.tensor(name)
+    for each, state in enumerate(state_of_iteration):
+        look.operator("aten::mv", 20, reads=state, makes=f"kept{each}", line=5, iteration=each)
+        look.tensor(f"p{each}").operator("aten::mv", 20, reads=f"p{each}", makes=f"new{each}", line=6, iteration=each)
+    return found(look)
+
+
+@pytest.mark.parametrize(
+    ("state_of_iteration", "again"),
+    [
+        (("a", "a", "a", "a", "a"), Again.EACH_ITERATION),
+        (("a", "a", "b", "b", "b", "c", "c", "d", "d"), Again.LAST_ITERATION),
+        (("a", "a", "b", "b"), Again.LAST_ITERATION),
+        (("a", "b", "a", "b", "a", "b"), Again.EACH_ITERATION),  # in turns: both are to be kept
+        (("a", "a", "b", "b", "a", "a"), Again.EACH_ITERATION),
+    ],
+)
+def test_what_changes_now_and_then_is_the_same_as_in_the_iteration_before(
+    state_of_iteration: tuple[str, ...], again: Again
+) -> None:
+    (chain,) = states(*state_of_iteration).chains
+    assert chain.again is again

@@ -29,3 +29,12 @@ def test_readings_count_by_their_time_in_the_steps() -> None:
 
 def test_nothing_is_known_of_a_trace_from_elsewhere() -> None:
     assert Results(TraceBuilder().operator("aten::mm", 0, 10).build()).get(CpuContention) == CpuContention()
+
+
+def test_what_other_programs_use_is_told_by_some_readings_alone() -> None:
+    """GIVEN readings at 0, 100, 200, 300 and 400 ms of which those at 0, 200 and 400 tell it."""
+    builder = TraceBuilder().operator("aten::mm", 0, 400_000)
+    for at, known in ((0, {}), (100_000, None), (200_000, {"other_cpu_percent": 30.0}), (300_000, None)):
+        builder.host_sample(at, **({"other_cpu_percent": 0.0} if known == {} else known or {}))
+    builder.host_sample(400_000, other_cpu_percent=50.0)
+    assert Results(builder.build()).get(CpuContention).other_cores == pytest.approx(0.4)

@@ -104,6 +104,55 @@ def test_a_tensor_that_is_longer_by_one_each_time() -> None:
         assert found(looked(*lengths)) is None
 
 
+PREFIX = """def backtest(series, first):
+    preds = []
+    for t in range(first, len(series)):
+        out, _ = net(series[:t + 1])
+        preds.append(out[0, -1])
+    return preds
+
+net = nn.LSTM(8, 8)
+backtest(series, 300)
+"""
+
+
+def taken(*lengths: int, states: tuple[int, ...] = (), source: str = PREFIX, below: int = 4) -> Trace:
+    """What line 4 takes of a series in the close look, and how many rows the first states have that it leads to."""
+    look = LookBuilder(writing(source)).tensor("series", shape=(900, 8))
+    for number, each in enumerate(lengths):
+        look.operator("aten::slice.Tensor", 1, reads="series", makes=f"part{number}", shape=(each, 8), line=4)
+        rows = states[number] if states else 1
+        look.operator("aten::zeros", 1, makes="h", shape=(1, rows, 8), line=20, by_lines=(below, 9))
+        look.operator("aten::mkldnn_rnn_layer", 50, reads=f"part{number} h", makes="y", line=20, by_lines=(below, 9))
+    return look.build()
+
+
+def test_a_series_that_is_read_from_its_beginning_each_time() -> None:
+    answer = found(taken(301, 302, 303, 304))
+    assert answer is not None and answer.severity == Severity.HIGH
+    assert answer.title == "A recurrent model reads all of `series` in each iteration: 60 % of the cell"
+    assert answer.explanation.startswith("Line 4 takes `series` from its beginning each time, a longer part of it")
+    assert "`out, state = rnn(newest, state)`" in answer.change and answer.where.lines == (4,)
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        taken(301, 302),
+        taken(301, 301, 301, 301),
+        taken(300, 100, 50, 25),
+        # more rows, not longer ones: the first states are of as many
+        taken(301, 302, 303, 304, states=(301, 302, 303, 304)),
+        # no state is made, or not below that line
+        taken(301, 302, 303, 304, below=6),
+        taken(301, 302, 303, 304, source=PREFIX.replace("out, _ = net(series[:t + 1])", "out, _ = net(series[t:])")),
+        taken(301, 302, 303, 304, source=PREFIX.replace("    return", "        out.sum().backward()\n    return")),
+    ],
+)
+def test_parts_of_a_series_that_are_not_such_a_prefix(trace: Trace) -> None:
+    assert found(trace) is None
+
+
 @pytest.mark.parametrize(
     "trace",
     [

@@ -133,3 +133,35 @@ def test_a_transform_of_random_changes_cannot_be_done_once(same: int, severity: 
     context = msgspec.structs.replace(trace.context, loaders=(changed,))
     found = SlowTransform().check(Results(replace(trace, context=context)))
     assert isinstance(found, Finding) and found.severity is severity
+
+
+def _in_process(cores: int, **readings: float) -> str:
+    """What it says of steps of 20 ms of which 8 are waiting, in this process, with such readings meanwhile."""
+    loader = Loader(workers=0, line=3, dataset="Photos", samples=1000)
+    builder = TraceBuilder().context(loaders=(loader,), environment=Environment(cores_allowed=cores))
+    for at in range(0, 200_000, 20_000):
+        builder.step(at, 20_000).data_wait(at, 8000).operator("aten::mm", at + 8000, 12_000)
+    for at in range(0, 220_000, 20_000):
+        builder.host_sample(at, **({"cpu_percent": 100, "main_thread_percent": 99, **readings}))
+    found = _stall(builder.build())
+    assert found is not None
+    return found.change
+
+
+@pytest.mark.parametrize(
+    ("cores", "readings", "offered"),
+    [
+        (2, {}, True),
+        (2, {"other_cpu_percent": 20}, True),
+        (2, {"other_cpu_percent": 80}, False),
+        (4, {"other_cpu_percent": 180}, True),
+        (4, {"other_cpu_percent": 290}, False),
+        (2, {"cpu_percent": 185}, False),  # torch’s own threads
+        (2, {"main_core_wait_percent": 30, "main_thread_percent": 65}, False),
+        (2, {"main_core_wait_percent": 3, "main_thread_percent": 95}, True),
+    ],
+)
+def test_workers_are_offered_for_cores_that_were_free(cores: int, readings: dict[str, float], offered: bool) -> None:
+    change = _in_process(cores, **readings)
+    assert ("num_workers=1" in change) is offered
+    assert ("none was free while it ran" in change) is not offered

@@ -74,10 +74,23 @@ def test_without_a_line_nothing_is_said() -> None:
 
 
 def test_what_to_do() -> None:
-    assert line_cheaper(LINE, on_device=True).startswith("Make line 34 cheaper first. It reads or decodes stored data")
+    reading = line_cheaper(LINE, on_device=True, anew=False)
+    assert reading.startswith("Make line 34 cheaper first. It reads or decodes stored data")
     computing = dataclasses.replace(LINE, reads=False)
-    assert " for whole batches or on the device instead" in line_cheaper(computing, on_device=True)
-    assert "device" not in line_cheaper(computing, on_device=False)
+    assert " for whole batches or on the device instead" in line_cheaper(computing, on_device=True, anew=False)
+
+
+@pytest.mark.parametrize("on_device", [True, False])
+def test_what_differs_each_time_is_not_to_be_computed_once(on_device: bool) -> None:
+    computing = dataclasses.replace(LINE, reads=False)
+    assert "what stays the same" in line_cheaper(computing, on_device=on_device, anew=False)
+    assert "once" not in line_cheaper(computing, on_device=on_device, anew=True)
+
+
+def test_without_a_device_the_work_is_the_cost() -> None:
+    change = line_cheaper(dataclasses.replace(LINE, reads=False), on_device=False, anew=False)
+    assert change.startswith("Reduce the work of line 34: it is the dataset’s own")
+    assert "on the device" not in change
 
 
 @pytest.mark.parametrize(("on_device", "ends"), [(True, "can hide what is left of the wait."), (False, "the cores.")])
@@ -104,7 +117,7 @@ def test_a_short_wait_on_the_cpu_is_minor_where_no_line_is_known_to_take_it() ->
 def test_a_finding_on_a_line_that_computes() -> None:
     found = stall(waiting((0.6, (ITEM, RESIZE)), (0.3, (ITEM,)), (0.1, ())))
     assert "mostly in its call of `PIL.Image.resize`" in found.explanation
-    assert found.change.startswith("Make line 6 cheaper first: compute what stays the same once")
+    assert found.change.startswith("Reduce the work of line 6: it is the dataset’s own")
 
 
 def test_an_iterator_for_each_batch_is_told_first() -> None:

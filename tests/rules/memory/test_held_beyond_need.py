@@ -9,6 +9,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Optimizer
 from gpuprof.model.memory import HeldTensors
+from gpuprof.model.operands import Operand, Operands
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import rule
 from tests.rules.memory.memory_runs import GIB, allocator, run
@@ -23,13 +24,16 @@ handle.remove()
 """
 
 
-def check(source: str, name: str = "outputs", *, steps: int = 0, **facts: Any) -> Finding | Abstention | None:
+def check(
+    source: str, name: str = "outputs", *, steps: int = 0, operands: Operands | None = None, **facts: Any
+) -> Finding | Abstention | None:
     """Of 4 GiB in 32 tensors, of a peak of 6 GiB."""
     figures: dict[str, Any] = {"kind": "global", "device": "cuda:0", "bytes": 4 * GIB, "tensors": 32, "graph_bytes": 0}
     held = HeldTensors(name=name, **(figures | {"shape": (64, 128, 4096)} | facts))
     optimizers = (Optimizer(name="SGD", parameters=4, elements=9, steps=steps),) if steps else ()
     memory = allocator(6, 6, allocated_after_bytes=5 * GIB)
-    builder = run(held=(held,), allocators=(memory,), cell=Cell(source=source), optimizers=optimizers)
+    context = {"cell": Cell(source=source), "optimizers": optimizers, "operands": operands}
+    builder = run(held=(held,), allocators=(memory,), **context)
     return rule("held_beyond_need").check(Results(builder.build()))
 
 
@@ -203,3 +207,39 @@ def test_of_many_copies_one_is_taken() -> None:
     assert "at line 4, replace the copy when a better one comes" in taken.change
     # all of them may be needed: a population
     assert found(COPIES + "for each in kept:\n    vote(each)\n", "kept", **copies).severity is Severity.LOW
+
+
+SEARCH = """def search():
+    trials = []
+    for _ in range(20):
+        trials.append({"score": score(), "model": model, "opt": opt})
+    best = min(trials, key=lambda t: t["score"])
+    return best["model"], sorted(t["score"] for t in trials)
+search()
+"""
+
+
+def searched(source: str = SEARCH, items: int = 20) -> Finding | Abstention | None:
+    """A list of a function with models and optimizers of several sizes, 4 GiB of a peak of 6."""
+    seen = Operand(file="", first=1, last=6, name="trials", kind="builtins.list", least=1, most=items, looks=9)
+    return check(source, "trials in search()", operands=Operands(looks=9, seen=(seen,)), kind="frame", tensors=420)
+
+
+def test_models_and_optimizers_in_a_list_of_which_the_best_is_taken() -> None:
+    taken = searched()
+    assert isinstance(taken, Finding) and taken.severity is Severity.HIGH
+    assert plain(taken.title) == "`trials` keeps 4.00 GiB, but only `min(trials, …)` is used"
+    assert taken.evidence["needless_bytes"] == round(4 * GIB * 19 / 20)
+    assert taken.where.lines == (4, 5) and "replace the one before" in taken.change
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        searched(items=3),
+        searched(SEARCH.replace('sorted(t["score"] for t in trials)', "trials")),
+        searched(SEARCH.replace('sorted(t["score"] for t in trials)', '[t["model"] for t in trials]')),
+    ],
+)
+def test_a_list_that_is_read_or_short(answer: Finding | Abstention | None) -> None:
+    assert answer is None
