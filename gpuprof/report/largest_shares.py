@@ -19,7 +19,6 @@ _IMPORTS = ("import of ", "importlib.")
 # of the time: where all but imports is less, the cell is its imports
 _LEAST_BESIDES_IMPORTS = 0.10
 _LARGEST = "The largest shares of the time"
-_UNCHECKED = " The cell was not checked for needless work:"
 # of the time: less beside the findings is for the table, not for the verdict
 _WORTH_NAMING = 0.20
 # of a line's share: a minor finding that saves less leaves most of it unexplained
@@ -36,16 +35,14 @@ def goes_to(results: Results) -> str:
 
 def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) -> str:
     """`No rule applies to the largest shares of the time: …`, where a line has a large one and none of these findings,
-    which are minor, explains it, and whether anybody looked for needless work there; else empty.
+    which are minor, explains it; else empty.
 
     A minor finding on that line that saves less than half of its share does not explain it."""
     large = [spot for spot in _changeable(results)[:1] if spot.share >= _WORTH_NAMING and spot.line is not None]
     if not any(not any(_explains_most(each, spot) for each in findings) for spot in large):
         return ""
-    look = results.context.look
-    unseen = f"{_UNCHECKED} {look.skipped}." if look is not None and look.skipped else ""
     said = "No finding explains most of" if _pointed(findings, large) else "No rule applies to"
-    return f"{said} the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{unseen}"
+    return f"{said} the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}"
 
 
 def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
