@@ -25,7 +25,7 @@ from gpuprof.model.trace import Trace
 _MOST_OF_IT = 0.5
 _OWN = ("cell", "notebook", "module")
 # training and these run the same lines of a model, and what makes one of them cheaper does not make the other so
-_BESIDE_TRAINING = (Phase.EVALUATION, Phase.GENERATION)
+_BESIDE_TRAINING = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
 
 
 @dataclass(frozen=True)

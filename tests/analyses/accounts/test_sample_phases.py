@@ -145,3 +145,54 @@ def test_a_cell_that_does_not_train_infers() -> None:
     builder = TraceBuilder().stack(1_000, 1_000, line(3), CALL).stack(2_000, 1_000, line(4), CALL)
     builder.stack(3_000, 1_000, line(4))
     assert phases(cell(builder, source=SOURCE)) == [Phase.INFERENCE, Phase.FORWARD, Phase.OTHER]
+
+
+SERVING = """def answer(request):
+    with torch.no_grad():
+        return model(request)
+
+for request in stream:
+    reply = answer(request)
+    if len(seen) == 32:
+        loss = criterion(model(seen), clicks)
+        loss.backward()
+        opt.step()
+"""
+EVALUATING = """def check(batches):
+    hits = 0
+    with torch.no_grad():
+        for x, y in batches:
+            out = model(x)
+            hits += (out.argmax(1) == y).sum()
+    return hits
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "frames", "phase"),
+    [
+        (SERVING, (line(6), line(3, "answer"), CALL), Phase.INFERENCE),
+        (SERVING, (line(6), line(3, "answer")), Phase.INFERENCE),
+        (EVALUATING, (line(9), line(5, "check"), CALL), Phase.EVALUATION),
+        (EVALUATING, (line(9), line(6, "check")), Phase.EVALUATION),
+        ("", (line(9), line(3, "evaluate")), Phase.EVALUATION),
+        ("features = []\nwith torch.no_grad():\n    features.append(net(x))\n", (line(3), CALL), Phase.INFERENCE),
+        (
+            "preds = []\nwith torch.no_grad():\n    preds.append(net(x))\nacc = f(preds)",
+            (line(3), CALL),
+            Phase.EVALUATION,
+        ),
+    ],
+)
+def test_what_measures_nothing_is_no_evaluation(
+    source: str, frames: tuple[tuple[str, str, int], ...], phase: Phase
+) -> None:
+    builder = TraceBuilder().stack(50_000, 5_000, line(8), CALL).stack(110_000, 20_000, *frames)
+    assert phases(cell(builder, ends_ms=(*ENDS, 190.0), source=source))[1] is phase
+
+
+def test_a_line_that_prints_what_a_model_gives_runs_the_model() -> None:
+    source = "print(step)\nprint(model(x))\nprint(evaluate())\n"
+    builder = TraceBuilder().stack(50_000, 1_000, line(1)).stack(55_000, 1_000, line(2), CALL)
+    builder.stack(60_000, 1_000, line(3), ("/lib/sklearn/metrics/_ranking.py", "roc_auc_score", 3))
+    assert phases(cell(builder, ends_ms=ENDS, source=source)) == [Phase.LOGGING, Phase.FORWARD, Phase.EVALUATION]
