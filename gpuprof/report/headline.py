@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.accounts.cell_phases import CellPhases
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
@@ -46,6 +47,8 @@ _WORTH_SAYING = 0.05
 _LARGE_REST = 0.25
 # of idle time without a cause: then the wait is what happened in it
 _NEARLY_ALL = 0.8
+# of idle time, in calls that were recorded: then it is known what the host did
+_MOST = 0.5
 _OF_A_STEP = (Phase.DATA, Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER, Phase.TRAINING)
 _UNSAID = (*_OF_A_STEP, Phase.OTHER)
 
@@ -147,11 +150,17 @@ class _Told:
 def _phrase(category: str, trace: Trace, results: Results) -> str:
     if category == "idle_unexplained" and (call := _waited_in(trace, results)):
         return f"idle while the host waits in {call}"
-    unseen = not (len(trace.operators) or len(trace.frames) or len(trace.stack_samples))
-    if category == "idle_host" and unseen:
+    if category == "idle_host" and not _host_seen(trace, results):
         # the launches alone do not show what the host did before them
         return "idle until the next launch"
     return _PHRASES[category]
+
+
+def _host_seen(trace: Trace, results: Results) -> bool:
+    if len(trace.operators) or len(trace.frames) or len(trace.stack_samples):
+        return True
+    idle = results.get(DeviceIdleWork)
+    return idle.named_ns >= _MOST * idle.idle_ns
 
 
 def _waited_in(trace: Trace, results: Results) -> str:

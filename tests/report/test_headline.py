@@ -54,6 +54,8 @@ def test_idle_time_in_a_wait_is_named_by_its_call() -> None:
 def test_without_anything_of_the_host_it_is_not_said_to_be_waited_for() -> None:
     builder = TraceBuilder().kernel("gemm", 10, 40, launch_at_us=5).kernel("gemm", 90, 10, launch_at_us=85)
     assert "% idle until the next launch" in Report.of(builder.build()).verdict.headline
+    called = TraceBuilder().call("cudaFree", 0, 60).kernel("gemm", 65, 40, launch_at_us=62)
+    assert "% waiting for the host" in Report.of(called.build()).verdict.headline
     seen = builder.operator("aten::mm", 0, 100)
     assert "% waiting for the host" in Report.of(seen.build()).verdict.headline
 

@@ -77,7 +77,7 @@ SOURCE = "for x in data:\n    with torch.no_grad():\n        y = teacher(x)\n   
 
 
 def test_code_without_gradients_is_an_evaluation_but_for_that_of_a_step() -> None:
-    source = f"{SOURCE}\nwith torch.no_grad():\n    model(x)"
+    source = f"{SOURCE}\nwith torch.no_grad():\n    criterion(model(x), y)"
     builder = TraceBuilder().stack(50_000, 1_000, line(3), CALL).stack(200_000, 1_000, line(6), CALL)
     assert phases(cell(builder, ends_ms=ENDS, source=source)) == [Phase.FORWARD, Phase.EVALUATION]
 
@@ -88,7 +88,7 @@ def test_a_line_of_regular_steps_is_of_the_step_in_a_long_one_too() -> None:
     assert phases(cell(builder, ends_ms=ends, source=SOURCE)) == [Phase.FORWARD, Phase.FORWARD]
 
 
-@pytest.mark.parametrize(("then", "phase"), [("g.backward()", Phase.FORWARD), ("print(g)", Phase.EVALUATION)])
+@pytest.mark.parametrize(("then", "phase"), [("g.backward()", Phase.FORWARD), ("print(loss(g))", Phase.EVALUATION)])
 def test_a_block_that_computes_gradients_trains_in_long_iterations_too(then: str, phase: Phase) -> None:
     # GIVEN a generator that is trained in few iterations, which are long
     source = f"for x in data:\n    d = net(x)\n    d.backward()\n    if rarely:\n        g = net(x)\n        {then}"
