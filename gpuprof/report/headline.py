@@ -58,7 +58,7 @@ def headline(trace: Trace, results: Results) -> str:
     said = _of_time(trace, results)
     if trace.source.kind == "snapshot" or not results.get(TimeBudget).entries:
         return said
-    return " ".join(filter(None, (said, memory_sentence(trace, results), _not_recorded(trace, results))))
+    return " ".join(filter(None, (said, memory_sentence(trace, results), _not_examined(trace, results))))
 
 
 def _of_time(trace: Trace, results: Results) -> str:
@@ -186,17 +186,17 @@ def _phases(cell: CellPhases) -> str:
     return in_words(tuple(f"{units.percent(share)} {name}" for share, name in known))
 
 
-def _not_recorded(trace: Trace, results: Results) -> str:
-    """`48% of the cell was not recorded (evaluation 42%): only its lines are known.`; that nobody looked for needless
+def _not_examined(trace: Trace, results: Results) -> str:
+    """`42% of the cell was neither recorded nor looked at (evaluation 40%): only its lines are known.`; that nobody looked for needless
     work, and why. Empty where all of it was."""
     found, look = results.get(Examined), trace.context.look
     said = []
-    if 1 - found.recorded >= _LARGE_REST:
+    if found.left_share >= _LARGE_REST:
         named = [(phase, share) for phase, share in found.left if share >= _WORTH_SAYING and phase is not Phase.OTHER]
         phases = ", ".join(f"{phase.value} {units.percent(share)}" for phase, share in named)
         known = "only its lines are known" if found.placed is not None else "nothing is known of it"
         said.append(
-            f"{units.percent(1 - found.recorded)} of the cell was not recorded{phases and f' ({phases})'}: {known}."
+            f"{units.percent(found.left_share)} of the cell was neither recorded nor looked at{phases and f' ({phases})'}: {known}."
         )
     if look is not None and look.skipped:
         said.append(f"The cell was not checked for needless work: {look.skipped}.")

@@ -30,11 +30,13 @@ def recorded_until(end_ms: int) -> Trace:
 
 def test_a_large_part_that_was_not_recorded_is_said_with_its_phase() -> None:
     headline = Report.of(recorded_until(200)).verdict.headline
-    assert headline.endswith("80 % of the cell was not recorded (evaluation 80 %): only its lines are known.")
+    assert headline.endswith(
+        "80 % of the cell was neither recorded nor looked at (evaluation 80 %): only its lines are known."
+    )
 
 
 def test_a_small_part_is_not_said() -> None:
-    assert "not recorded" not in Report.of(recorded_until(800)).verdict.headline
+    assert "nor looked at" not in Report.of(recorded_until(800)).verdict.headline
 
 
 def waiting(call: str, for_us: float) -> str:

@@ -21,29 +21,32 @@ _TRAINS = ("backward", "step")
 
 @lru_cache(maxsize=64)
 def lines_that_measure(source: str) -> frozenset[int] | None:
-    """The lines of statements that measure, those whose results such a statement reads, and those of a `for`, `while`,
-    `with` or function that has one in it and trains nothing. A line counts for the innermost of these around it.
+    """The lines of statements that measure, those whose results such a statement measures, and those of a `for`,
+    `while`, `with` or function that has one in it and trains nothing. A line counts for the innermost of these around it.
 
     None where the source does not parse, or there is none: then nothing is known.
     """
     tree = _parsed(source)
     if tree is None:
         return None
-    found, blocks = set[int](), list[tuple[ast.stmt, bool]]()
+    found, inner = set[int](), dict[int, bool]()
     statements = [node for node in ast.walk(tree) if isinstance(node, _STATEMENTS)]
     measuring = [node for node in statements if _measures(node)]
-    read = {name.id for node in measuring for name in ast.walk(node) if isinstance(name, ast.Name)}
+    read = {name for node in measuring for name in _measured(node)}
     for node in statements:
         if node in measuring or read & _written(node):
-            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            found.update(_lines(node))
     # an inner block stands after the one around it, and decides for its lines
-    for block in (node for node in ast.walk(tree) if isinstance(node, _BLOCKS)):
-        blocks.append((block, not _calls(block) & {*_TRAINS} and any(_measures(each) for each in _below(block))))
-    inner = dict[int, bool]()
-    for block, measures in blocks:
-        inner.update(dict.fromkeys(range(block.lineno, (block.end_lineno or block.lineno) + 1), measures))
+    for block in ast.walk(tree):
+        if isinstance(block, _BLOCKS):
+            measures = _calls(block).isdisjoint(_TRAINS) and any(_measures(each) for each in _below(block))
+            inner.update(dict.fromkeys(_lines(block), measures))
     found.update(line for line, measures in inner.items() if measures)
     return frozenset(found)
+
+
+def _lines(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _parsed(source: str) -> ast.Module | None:
@@ -63,10 +66,24 @@ def _below(block: ast.stmt) -> list[ast.stmt]:
 
 def _measures(statement: ast.stmt) -> bool:
     """Whether it names a measure, or what it compares for equality is computed on both sides."""
+    modes = {id(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call) and not node.args}
     return any(
-        (isinstance(node, ast.Compare) and _of_two_results(node)) or _WORDS.search(_name(node).lower())
+        (isinstance(node, ast.Compare) and _of_two_results(node))
+        # `model.eval()` sets a mode
+        or (id(node) not in modes and _WORDS.search(_name(node).lower()))
         for node in ast.walk(statement)
     )
+
+
+def _measured(statement: ast.stmt) -> set[str]:
+    """The names that a comparison, or a call whose own name is one of a measure, reads."""
+    found = [
+        node
+        for node in ast.walk(statement)
+        if (isinstance(node, ast.Compare) and _of_two_results(node))
+        or (isinstance(node, ast.Call) and node.args and _WORDS.search(_name(node.func).lower()))
+    ]
+    return {name.id for node in found for name in ast.walk(node) if isinstance(name, ast.Name)}
 
 
 def _of_two_results(node: ast.Compare) -> bool:

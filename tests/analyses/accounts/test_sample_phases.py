@@ -178,7 +178,7 @@ EVALUATING = """def check(batches):
         ("", (line(9), line(3, "evaluate")), Phase.EVALUATION),
         ("features = []\nwith torch.no_grad():\n    features.append(net(x))\n", (line(3), CALL), Phase.INFERENCE),
         (
-            "preds = []\nwith torch.no_grad():\n    preds.append(net(x))\nacc = f(preds)",
+            "preds = []\nwith torch.no_grad():\n    preds.append(net(x))\naccuracy(preds)",
             (line(3), CALL),
             Phase.EVALUATION,
         ),
