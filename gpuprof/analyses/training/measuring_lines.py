@@ -22,7 +22,7 @@ _TRAINS = ("backward", "step")
 @lru_cache(maxsize=64)
 def lines_that_measure(source: str) -> frozenset[int] | None:
     """The lines of statements that measure, those whose results such a statement measures, and those of a `for`,
-    `while`, `with` or function that has one in it and trains nothing. A line counts for the innermost of these around it.
+    `while`, `with` or function that has one in it and trains nothing. A line counts for the innermost of them.
 
     None where the source does not parse, or there is none: then nothing is known.
     """
