@@ -23,6 +23,7 @@ from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.memory_sentence import memory_sentence
+from gpuprof.rules.needless.looked import SEEN_SHARE
 
 _PHRASES = {
     "exposed_copy": "copying with nothing else running",
@@ -41,7 +42,10 @@ _PHRASES = {
     "host_other": "in Python and other host work",
     "outside_steps": "outside the steps",
 }
-_NOT_STEADY = {KindOfRun.CAPTURE: "CUDA graphs are captured here, so this is no steady state. "}
+_NOT_STEADY = {
+    KindOfRun.CAPTURE: "CUDA graphs are captured here, so this is no steady state. ",
+    KindOfRun.START_UP: "Libraries and kernels are loaded here for most of the time, so this is no steady state. ",
+}
 _WORTH_SAYING = 0.05
 # of the cell: where less was left out, what is said of the rest holds for the cell
 _LARGE_REST = 0.25
@@ -199,6 +203,8 @@ def _not_examined(trace: Trace, results: Results) -> str:
         said.append(f"{share} of the cell was neither recorded nor looked at{phases and f' ({phases})'}: {known}.")
     if look is not None and look.skipped:
         said.append(f"The cell was not checked for needless work: {look.skipped}.")
+    elif look is not None and look.places and (look.operators_share or 0.0) < SEEN_SHARE:
+        said.append("Most checks for needless work take a whole iteration, and the close look ended before that.")
     return " ".join(said)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import msgspec
 import pytest
 
-from gpuprof.model.look import Look
+from gpuprof.model.look import Look, LookedPlace
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
 from gpuprof.report.largest_shares import elsewhere, goes_to, minor_only
@@ -144,16 +145,19 @@ def test_a_finding_without_lines_is_not_the_cause_of_a_larger_share() -> None:
 
 
 def test_whether_needless_work_was_looked_for() -> None:
-    def said(**facts: str) -> str:
+    def said(**facts: Any) -> str:
         builder = TraceBuilder().operator("aten::mm", 0, 1).stack(0, 80_000, line(7))
         trace = cell(builder)
-        context = msgspec.structs.replace(trace.context, look=Look(**facts))  # type: ignore[arg-type]
+        context = msgspec.structs.replace(trace.context, look=Look(**facts))
         return Report.of(dataclasses.replace(trace, context=context)).verdict.headline
 
     assert said(skipped="the cell was too short").endswith(
         "The cell was not checked for needless work: the cell was too short."
     )
     assert "needless" not in said()
+    seen = LookedPlace("", 7, "<module>")
+    assert said(places=(seen,), operators_share=0.7).endswith("and the close look ended before that.")
+    assert "needless" not in said(places=(seen,), operators_share=0.8)
 
 
 def test_captured_graphs_are_no_steady_state() -> None:

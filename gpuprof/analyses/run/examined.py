@@ -72,7 +72,8 @@ def _left(trace: Trace, results: Results) -> tuple[tuple[Phase, float], ...]:
 def _in_looked_lines(trace: Trace, node: Array) -> Array:
     """Mask over nodes of the stacks: their innermost line of the user's is one whose operators the close look saw."""
     look, stacks = trace.context.look, trace.context.stacks
-    if look is None or stacks is None or not look.places:
+    # a look that ended within its first iteration has checked little
+    if look is None or stacks is None or not look.operators_share:
         return np.zeros(len(node), bool)
     cell = trace.context.cell.filename if trace.context.cell else None
     looked = {("" if each.file in ("", cell) else each.file, each.line) for each in look.places}
