@@ -162,8 +162,7 @@ def _lost(results: Results, scope: Scope, found: Finding) -> Finding:
     short, most = float(found.evidence["gaps_share"]), scope.share(intervals.intersect(idle, scope.within).total_ns)
     if saving is None or saving.calibrated or (share := min(scope.share(saving.central_ns), most)) <= short:
         return found
-    longer = f"{found.explanation} Longer gaps that graphs shorten as well are {units.percent(share - short)}."
-    return replace(found, title=_title(share, scope), explanation=longer)
+    return replace(found, title=_title(share, scope))
 
 
 def _diff(results: Results) -> str | None:
