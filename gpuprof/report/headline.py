@@ -23,6 +23,7 @@ from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.memory_sentence import memory_sentence
+from gpuprof.report.spot_words import brief
 from gpuprof.rules.needless.looked import SEEN_SHARE
 
 _PHRASES = {
@@ -154,6 +155,8 @@ class _Told:
 def _phrase(category: str, trace: Trace, results: Results) -> str:
     if category == "idle_unexplained" and (call := _waited_in(trace, results)):
         return f"idle while the host waits in {call}"
+    if category == "idle_unexplained" and (work := _worked_in(results)):
+        return f"idle while the CPU was in {work}"
     if category == "idle_host" and not _host_seen(trace, results):
         # the launches alone do not show what the host did before them
         return "idle until the next launch"
@@ -176,6 +179,15 @@ def _waited_in(trace: Trace, results: Results) -> str:
     by_name = np.bincount(waits["name"], weights=held, minlength=len(trace.names))
     most = int(by_name.argmax())
     return trace.names[most] if by_name[most] >= _NEARLY_ALL * part.total_ns else ""
+
+
+def _worked_in(results: Results) -> str:
+    """What the CPU did in nearly all of the idle time, where nearly all of that has no cause; else empty."""
+    unexplained, idle = results.get(TimeBudget).ns("idle_unexplained"), results.get(DeviceIdleWork)
+    first = idle.work[0] if idle.work else None
+    if first is None or first.waits or unexplained < _NEARLY_ALL * idle.idle_ns or first.ns < _NEARLY_ALL * unexplained:
+        return ""
+    return brief(first.what)
 
 
 def _phases(cell: CellPhases) -> str:

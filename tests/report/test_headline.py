@@ -53,6 +53,15 @@ def test_idle_time_in_a_wait_is_named_by_its_call() -> None:
     assert "idle for a reason the trace does not show" in waiting("cudaStreamSynchronize", 300)
 
 
+def test_idle_time_before_work_whose_launch_is_unknown_is_told_by_what_the_cpu_did() -> None:
+    def said(python_us: float) -> str:
+        builder = TraceBuilder().operator("aten::mm", 0, 10).operator("aten::add", 10 + python_us, 1000 - python_us)
+        return Report.of(builder.kernel("gemm", 950, 60).build()).verdict.headline
+
+    assert "% idle while the CPU was in Python between operators" in said(900)
+    assert "% idle for a reason the trace does not show" in said(500)
+
+
 def test_without_anything_of_the_host_it_is_not_said_to_be_waited_for() -> None:
     builder = TraceBuilder().kernel("gemm", 10, 40, launch_at_us=5).kernel("gemm", 90, 10, launch_at_us=85)
     assert "% idle until the next launch" in Report.of(builder.build()).verdict.headline
