@@ -28,6 +28,7 @@ from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
 from gpuprof.report.bandwidth_facts import bandwidth_dict
 from gpuprof.report.efficiency_facts import efficiency_dict, rate_dict
+from gpuprof.report.largest_shares import explained_share
 from gpuprof.report.module_list import modules_dict
 from gpuprof.report.rank_facts import rank_collectives
 from gpuprof.report.report import Report
@@ -131,6 +132,7 @@ def _examined(report: Report) -> dict[str, Any]:
         "looked_share": found.looked,
         "placed_share": found.placed,
         "left": [{"phase": phase.value, "share": share} for phase, share in found.left],
+        "explained_share": explained_share(report.results, report.findings),
         "rules": len(all_rules()),
         "rules_abstained": len(report.abstained),
     }

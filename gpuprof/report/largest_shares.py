@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork, IdleWork
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.stack_lines import StackLines
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.validity.doubt import Evidence
+from gpuprof.model import intervals
+from gpuprof.model.intervals import EMPTY, Intervals
 from gpuprof.report.saving_words import saving_words, shown
 from gpuprof.report.spot_words import brief, in_short
 from gpuprof.rules.base.finding import Finding
@@ -80,6 +86,37 @@ def elsewhere(results: Results, findings: tuple[Finding, ...]) -> tuple[float, s
             if not any(_speaks_of(each, spot) for each in findings)
         ][:1]
     return next(((share, words) for share, words in left if share >= _WORTH_NAMING), (0.0, ""))
+
+
+def explained_share(results: Results, findings: tuple[Finding, ...]) -> float:
+    """The share of the time that these findings speak of, 0..1: of the cell where its stack was sampled, by the lines
+    that they point to, else of the recording, by the times that they are about. One that has neither counts with what
+    it saves."""
+    stretches = results.get(Stretches)
+    if stretches.total_ns:
+        lines = {line for each in findings for line in each.where.lines}
+        # the last, -1: no code of the user
+        passed = np.append(results.get(StackLines).through(lines), False)[stretches.node]
+        share = float(stretches.duration_ns[passed].sum() / stretches.total_ns)
+        unplaced = [each for each in findings if not each.where.lines]
+    else:
+        times = [_times_of(each) for each in findings]
+        known = [each for each in times if len(each.starts)]
+        joined = Intervals(*(np.concatenate(each) for each in zip(*known, strict=True))) if known else EMPTY
+        within = intervals.clip(intervals.union(joined), results.span_start_ns, results.span_end_ns)
+        share = within.total_ns / results.span_ns if results.span_ns else 0.0
+        unplaced = [each for each, its in zip(findings, times, strict=True) if not len(its.starts)]
+    saved = (each.saving.share for each in unplaced if each.saving is not None)
+    return min(max([share, *saved]), 1.0)
+
+
+def _times_of(finding: Finding) -> Intervals:
+    if finding.during is not None:
+        return finding.during
+    if finding.saving is not None and finding.saving.within is not None:
+        return finding.saving.within
+    shown = np.array(finding.where.ranges_ns, np.int64).reshape(-1, 2)
+    return Intervals(shown[:, 0], shown[:, 1])
 
 
 def _changeable(results: Results) -> tuple[HotSpot, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.trace import Trace
@@ -13,13 +14,14 @@ from gpuprof.report.efficiency_facts import used_well
 from gpuprof.report.gate import Gate
 from gpuprof.report.headline import headline, raised_at_once, without_torch
 from gpuprof.report.joint import Joint
-from gpuprof.report.largest_shares import elsewhere, goes_to, minor_only, no_finding_explains
+from gpuprof.report.largest_shares import elsewhere, explained_share, goes_to, minor_only, no_finding_explains
 from gpuprof.report.saving_words import measure_words, shown
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import all_rules
 
 _WORTH_EXPLAINING = 0.20
 _MUCH_LARGER = 2.0
+_NO_NEWS = 0.05
 _WORK = {"compute", "operators"}
 
 
@@ -79,11 +81,24 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     share, words = elsewhere(results, worth)
     first = f"No finding explains a large share of the time: {words}. " if _leads(results, worth, share) else ""
     besides = f" Besides that: {words}." if words and not first else ""
+    besides = f"{_covered(results, worth)}{besides}"
     if len(worth) == 1:
         return f"{prefix}{first}Worth changing: {title}{gain}.{besides}"
     joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
     return f"{prefix}{first}{len(worth)} things are worth changing. First: {title}{gain}.{together}{besides}"
+
+
+def _covered(results: Results, worth: tuple[Finding, ...]) -> str:
+    """Which share of the time these findings explain; empty where they are about something else, as memory, or where
+    the one finding's saving says about as much."""
+    told = [each for each in (shown(results, each) for each in worth) if each is not None]
+    share = explained_share(results, worth)
+    if not told or share <= 0 or (len(worth) == 1 and abs(share - told[0].share) < _NO_NEWS):
+        return ""
+    whole = "the cell" if results.get(CellPhases).sampled else "the recorded time"
+    they = "This finding covers" if len(worth) == 1 else "These findings cover"
+    return f" {they} {units.percent(share)} of {whole}."
 
 
 def _unasked(trace: Trace, gate: Gate) -> str:
