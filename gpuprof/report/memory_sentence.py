@@ -54,7 +54,7 @@ def _beyond_the_model(grown: PlaceGrowth) -> int:
 def _of_process(trace: Trace, results: Results) -> str:
     """Of the resident memory, as far as the recording itself did not take it."""
     found, environment = results.get(CellMemory), trace.context.environment
-    if found.start_bytes is None or found.peak_bytes is None or found.peak is None:
+    if found.start_bytes is None or found.peak_bytes is None:
         return ""
     peak = found.peak_bytes if found.rest_bytes is None else found.rest_bytes
     rose = peak - found.start_bytes - found.gaps_bytes
@@ -63,6 +63,8 @@ def _of_process(trace: Trace, results: Results) -> str:
     if not near and rose < max(_LEAST_GROWTH, _GROWN * found.start_bytes):
         return ""
     of = f" of {units.size(limit)}" if near and limit else ""
+    if rose < _LEAST_GROWTH:
+        return f"The memory of the process peaks at {units.size(peak)}{of}."
     grown = next((each for each in results.get(MemoryByPhase).places if each.place == "process"), None)
     line = next((each for each in found.grown if each.bytes >= _MOST * (found.peak_bytes - found.start_bytes)), None)
     where = "" if grown is None else _phase_of(grown)

@@ -47,6 +47,9 @@ def test_a_process_near_the_limit_is_said_however_little_it_grew() -> None:
         "(evaluation)."
     )
     assert said(growing(1000, 25), environment=Environment(host_memory_bytes=1_600 * MIB)) == ""
+    assert said([1000.0] * 21, environment=Environment(host_memory_bytes=1_200 * MIB)) == (
+        "The memory of the process peaks at 1,000 MiB of 1.17 GiB."
+    )
 
 
 def test_what_the_recording_took_is_not_said() -> None:
