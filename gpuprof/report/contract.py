@@ -22,18 +22,21 @@ from gpuprof.analyses.basics.device_activity import CopyTotals, DeviceActivity, 
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.loops.iterations import Iterations
+from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
 from gpuprof.report.bandwidth_facts import bandwidth_dict
 from gpuprof.report.device_spot_facts import device_spots
-from gpuprof.report.efficiency_facts import efficiency_dict
+from gpuprof.report.efficiency_facts import efficiency_dict, rate_dict
+from gpuprof.report.largest_shares import explained_share
 from gpuprof.report.module_list import modules_dict
 from gpuprof.report.rank_facts import rank_collectives
 from gpuprof.report.report import Report
 from gpuprof.report.saving_words import measure_words, shown
 from gpuprof.report.source_place import SourcePlace
 from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.registry import all_rules
 from gpuprof.units import NS_PER_S, milliseconds
 
 SCHEMA = 2
@@ -66,6 +69,8 @@ def to_dict(report: Report) -> dict[str, Any]:
         ],
         "device_spots": device_spots(report.results),
         "modules": modules_dict(report.results),
+        "examined": _examined(report),
+        "rate": rate_dict(report.results),
         "efficiency": efficiency_dict(report.results),
         "bandwidth": bandwidth_dict(report.results),
         "process_memory": _process_memory(report),
@@ -120,6 +125,19 @@ def _phases(report: Report) -> list[dict[str, Any]]:
         {"phase": each.phase.value, "ms": milliseconds(each.ns), "share": each.share, "error": each.error}
         for each in report.results.get(CellPhases).phases
     ]
+
+
+def _examined(report: Report) -> dict[str, Any]:
+    found = report.results.get(Examined)
+    return {
+        "recorded_share": found.recorded,
+        "looked_share": found.looked,
+        "placed_share": found.placed,
+        "left": [{"phase": phase.value, "share": share} for phase, share in found.left],
+        "explained_share": explained_share(report.results, report.findings),
+        "rules": len(all_rules()),
+        "rules_abstained": len(report.abstained),
+    }
 
 
 def _process_memory(report: Report) -> dict[str, Any] | None:

@@ -1,12 +1,14 @@
-"""How well the arithmetic uses the device: as the JSON has it, and in one sentence."""
+"""How well the arithmetic uses the device, and how fast the work goes: as the JSON has it, and in words."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.efficiency.efficiency import Efficiency, ShapeEfficiency
-from gpuprof.units import milliseconds, percent
+from gpuprof.analyses.run.work_rate import WorkRate
+from gpuprof.units import NS_PER_S, count, milliseconds, percent
 
 MOST_SHAPES = 50
 _ONE_FORMAT_SHARE = 0.99
@@ -34,6 +36,45 @@ def efficiency_dict(results: Results) -> dict[str, Any] | None:
         "missing": found.missing,
         "shapes": [_shape(each) for each in found.shapes[:MOST_SHAPES]],
     }
+
+
+def rate_dict(results: Results) -> dict[str, Any] | None:
+    """How fast the work went, without the recording where such iterations ran; None where neither samples nor their
+    time are known."""
+    sample_ns, rate = _sample_ns(results), results.get(WorkRate)
+    if sample_ns is None:
+        return None
+    return {
+        "samples_per_s": NS_PER_S / sample_ns,
+        "tokens_per_s": NS_PER_S / sample_ns * rate.sample_tokens if rate.sample_tokens else None,
+        "batch_size": rate.batch_size,
+        "samples": rate.samples,
+        "recorded": rate.sample_ns is None,
+    }
+
+
+def rate_words(results: Results) -> str:
+    """`1,640 samples/s`, of sequences `52,000 tokens/s`; empty where it is unknown."""
+    sample_ns, tokens = _sample_ns(results), results.get(WorkRate).sample_tokens
+    if sample_ns is None:
+        return ""
+    per_s = NS_PER_S / sample_ns
+    return f"{_rate(per_s * tokens)} tokens/s" if tokens else f"{_rate(per_s)} samples/s"
+
+
+def _sample_ns(results: Results) -> float | None:
+    """Of one sample: by iterations without the recording, else by the recorded steps."""
+    rate, times = results.get(WorkRate), results.get(StepTime)
+    iteration_ns = rate.median_ns or times.median_ns
+    return rate.sample_ns or (iteration_ns / rate.batch_size if iteration_ns and rate.batch_size else None)
+
+
+def _rate(per_s: float) -> str:
+    """Three digits, as every figure."""
+    if per_s < 100:
+        return f"{per_s:.3g}"
+    digits = len(str(int(per_s))) - 3
+    return count(int(round(per_s, -digits)))
 
 
 def used_well(results: Results) -> str:

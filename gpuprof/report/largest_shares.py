@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork, IdleWork
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.stack_lines import StackLines
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.validity.doubt import Evidence
+from gpuprof.model import intervals
+from gpuprof.model.intervals import EMPTY, Intervals
 from gpuprof.report import device_shares
 from gpuprof.report.saving_words import saving_words, shown
 from gpuprof.report.spot_words import brief, in_short
@@ -20,7 +26,6 @@ _IMPORTS = ("import of ", "importlib.")
 # of the time: where all but imports is less, the cell is its imports
 _LEAST_BESIDES_IMPORTS = 0.10
 _LARGEST = "The largest shares of the time"
-_UNCHECKED = " The cell was not checked for needless work:"
 # of the time: less beside the findings is for the table, not for the verdict
 _WORTH_NAMING = 0.20
 # of a line's share: a minor finding that saves less leaves most of it unexplained
@@ -39,7 +44,7 @@ def goes_to(results: Results) -> str:
 
 def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) -> str:
     """`No rule applies to the largest shares of the time: …`, where a line has a large one and none of these findings,
-    which are minor, explains it, and whether anybody looked for needless work there; else empty.
+    which are minor, explains it; else empty.
 
     A minor finding on that line that saves less than half of its share does not explain it. Where the device is the
     bottleneck, the lines are those that it works for."""
@@ -49,20 +54,14 @@ def no_finding_explains(results: Results, findings: tuple[Finding, ...] = ()) ->
     if not any(not any(_explains_most(each, spot) for each in findings) for spot in large):
         return ""
     said = "No finding explains most of" if _pointed(findings, large) else "No rule applies to"
-    return f"{said} the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}{_unlooked(results)}"
+    return f"{said} the largest shares of the time{goes_to(results).removeprefix(_LARGEST)}"
 
 
 def _no_finding_explains_device(results: Results, findings: tuple[Finding, ...]) -> str:
     spot = device_shares.unexplained_spot(results, findings)
     if spot is None or spot.share * device_shares.busy_share(results) < _WORTH_NAMING:
         return ""
-    largest = device_shares.device_goes_to(results).removeprefix("The")
-    return f"No rule applies to the{largest}{_unlooked(results)}"
-
-
-def _unlooked(results: Results) -> str:
-    look = results.context.look
-    return f"{_UNCHECKED} {look.skipped}." if look is not None and look.skipped else ""
+    return f"No rule applies to the{device_shares.device_goes_to(results).removeprefix('The')}"
 
 
 def minor_only(results: Results, findings: tuple[Finding, ...]) -> str:
@@ -104,6 +103,37 @@ def elsewhere(results: Results, findings: tuple[Finding, ...]) -> tuple[float, s
             if not any(_speaks_of(each, spot) for each in findings)
         ][:1]
     return next(((share, words) for share, words in left if share >= _WORTH_NAMING), (0.0, ""))
+
+
+def explained_share(results: Results, findings: tuple[Finding, ...]) -> float:
+    """The share of the time that these findings speak of, 0..1: of the cell where its stack was sampled, by the lines
+    that they point to, else of the recording, by the times that they are about. One that has neither counts with what
+    it saves."""
+    stretches = results.get(Stretches)
+    if stretches.total_ns:
+        lines = {line for each in findings for line in each.where.lines}
+        # the last, -1: no code of the user
+        passed = np.append(results.get(StackLines).through(lines), False)[stretches.node]
+        share = float(stretches.duration_ns[passed].sum() / stretches.total_ns)
+        unplaced = [each for each in findings if not each.where.lines]
+    else:
+        times = [_times_of(each) for each in findings]
+        known = [each for each in times if len(each.starts)]
+        joined = Intervals(*(np.concatenate(each) for each in zip(*known, strict=True))) if known else EMPTY
+        within = intervals.clip(intervals.union(joined), results.span_start_ns, results.span_end_ns)
+        share = within.total_ns / results.span_ns if results.span_ns else 0.0
+        unplaced = [each for each, its in zip(findings, times, strict=True) if not len(its.starts)]
+    saved = (each.saving.share for each in unplaced if each.saving is not None)
+    return min(max([share, *saved]), 1.0)
+
+
+def _times_of(finding: Finding) -> Intervals:
+    if finding.during is not None:
+        return finding.during
+    if finding.saving is not None and finding.saving.within is not None:
+        return finding.saving.within
+    shown = np.array(finding.where.ranges_ns, np.int64).reshape(-1, 2)
+    return Intervals(shown[:, 0], shown[:, 1])
 
 
 def _changeable(results: Results) -> tuple[HotSpot, ...]:

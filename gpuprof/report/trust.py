@@ -9,6 +9,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.cpu_contention import CpuContention
+from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.launches import Launches
 from gpuprof.analyses.validity.core_starvation import CoreStarvation
 from gpuprof.analyses.validity.validity import Validity
@@ -59,6 +60,7 @@ class Trust:
             notes=(
                 *_rank_notes(trace, ranks),
                 *_notes(trace, launches, results.get(Validity)),
+                *_examined_notes(trace, results),
                 *_plain_notes(results),
                 *_core_notes(results),
                 *(() if results.get(Validity).nothing_holds else _replay_notes(replay)),
@@ -175,6 +177,18 @@ def _overhead_notes(window: Window | None) -> list[str]:
         f"The recording made its steps {units.factor(recorded / plain)} as long ({times} without it): what consists of "
         "many short operators, or allocates large tensors on the host, looks larger than it is."
     ]
+
+
+def _examined_notes(trace: Trace, results: Results) -> tuple[str, ...]:
+    """Which part of the cell was examined, and by what, all as shares of the cell."""
+    found = results.get(Examined)
+    if trace.context.window is None or found.placed is None or results.get(Validity).nothing_holds:
+        return ()
+    looked = "nothing was" if found.looked is None else f"operators that stand for {units.percent(found.looked)} were"
+    return (
+        f"Of the cell, {units.percent(found.recorded)} was recorded or is like what was, {looked} checked for needless "
+        f"work, and {units.percent(found.placed)} has a line or a phase.",
+    )
 
 
 def _plain_notes(results: Results) -> list[str]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Self
 
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.run.work_rate import WorkRate
+from gpuprof.report.efficiency_facts import rate_words
 from gpuprof.rules.base.finding import Severity
-from gpuprof.units import NS_PER_S, count, duration, percent, plural
+from gpuprof.units import duration, percent, plural
 from gpuprof.views.card import Card, cards
 from gpuprof.views.sections.registry import sections_of
-from gpuprof.views.wording import BudgetRow, budget_rows
+from gpuprof.views.wording import BudgetRow, budget_rows, kind_words
 
 if TYPE_CHECKING:
     from gpuprof.report import Report
@@ -137,23 +138,20 @@ def no_work_words(report: Report) -> str:
 
 
 def _facts(report: Report) -> tuple[str, ...]:
-    """Steps, time per step, samples or tokens per second, device."""
+    """Kind of run, steps, time per step, samples or tokens per second, device."""
     trace, rate = report.trace, report.results.get(WorkRate)
     window = trace.context.window
     steps = (window.steps_seen if window else 0) or len(trace.steps)
     step_ns = rate.median_ns or report.step_ns
-    told = []
+    told = list(kind_words(report))
     if trace.source.rank is not None:
         told.append(f"rank {trace.source.rank}")
     if steps:
         told.append(plural(steps, "step"))
     if steps and step_ns:
         told.append(f"{duration(step_ns)} per step")
-    sample_ns = rate.sample_ns or (step_ns / rate.batch_size if step_ns and rate.batch_size else None)
-    if steps and sample_ns and rate.sample_tokens:
-        told.append(f"{_rate(NS_PER_S / sample_ns * rate.sample_tokens)} tokens/s")
-    elif steps and sample_ns:
-        told.append(f"{_rate(NS_PER_S / sample_ns)} samples/s")
+    if steps and (words := rate_words(report.results)):
+        told.append(words)
     if not steps and report.budget.total_ns:
         told.append(f"{duration(report.budget.total_ns)} recorded")
     names = sorted({device.name for device in trace.devices if device.name})
@@ -162,14 +160,6 @@ def _facts(report: Report) -> tuple[str, ...]:
     elif trace.device_recorded is None and "No GPU" not in report.verdict.headline and trace.span_ns:
         told.append("no GPU in this run")
     return tuple(told)
-
-
-def _rate(per_s: float) -> str:
-    """Three digits, as every figure."""
-    if per_s < 100:
-        return f"{per_s:.3g}"
-    digits = len(str(int(per_s))) - 3
-    return count(int(round(per_s, -digits)))
 
 
 def _label(row: BudgetRow) -> str:

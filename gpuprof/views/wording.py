@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from gpuprof.analyses.accounts.outside_steps import OutsideSteps
 from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.loops.iterations import Iterations
+from gpuprof.report.efficiency_facts import rate_words
 from gpuprof.rules.base.finding import Abstention
 from gpuprof.units import duration, percent, plural
 from gpuprof.views.theme import BUDGET, Kind
@@ -47,8 +49,10 @@ def budget_rows(report: Report) -> list[BudgetRow]:
 def _detail(report: Report, category: str) -> str:
     if category.endswith("outside_steps"):
         known = report.results.get(OutsideSteps).phases
+        # of the same whole as every row
+        part = report.budget.share(category)
         named = [each for each in known if each[1] >= _WORTH_NAMING and each[0] is not Phase.OTHER]
-        return ", ".join(f"{phase.value} {percent(share)} of it" for phase, share in named[:3])
+        return ", ".join(f"{phase.value} {percent(share * part)}" for phase, share in named[:3])
     if category != "operators":
         return ""
     phases = [(name, report.budget.detail.get(f"{name}_ns", 0)) for name in ("forward", "backward", "optimizer")]
@@ -65,11 +69,11 @@ def budget_title(report: Report) -> str:
 
 
 def facts(report: Report) -> list[str]:
-    """What was profiled, in a few words each: name, device, torch, steps or iterations."""
+    """What was profiled, in a few words each: name, kind of run, device, torch, steps or iterations, their rate."""
     trace, environment = report.trace, report.trace.context.environment
     torch = trace.source.torch or (environment.torch if environment else None)
     names = {device.name for device in trace.devices if device.name}
-    known = [report.title, *sorted(names)]
+    known = [report.title, *kind_words(report), *sorted(names)]
     if trace.source.rank is not None:
         known.append(f"rank {trace.source.rank}")
     if torch:
@@ -80,7 +84,15 @@ def facts(report: Report) -> list[str]:
     elif (found := report.results.get(Iterations).main) is not None:
         median = f"{', median' if found.count > 1 else ' of'} {duration(found.median_ns)}"
         known.append(f"{plural(found.count, 'iteration')}{median}")
+    if steps and (rate := rate_words(report.results)):
+        known.append(rate)
     return known
+
+
+def kind_words(report: Report) -> tuple[str, ...]:
+    """`training`, `inference`, `serving`; nothing where the kind of run is not known."""
+    kind = report.results.get(RunKind).kind
+    return () if kind is KindOfRun.OTHER or report.gate.validity.nothing_holds else (kind.value,)
 
 
 def grouped_abstentions(abstained: tuple[Abstention, ...]) -> list[tuple[str, str, str]]:

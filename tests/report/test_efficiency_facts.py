@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Loader, Window
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
 from gpuprof.report.contract import json_schema, to_dict
-from gpuprof.report.efficiency_facts import MOST_SHAPES, efficiency_dict, efficiency_words, used_well
+from gpuprof.report.efficiency_facts import (
+    MOST_SHAPES,
+    efficiency_dict,
+    efficiency_words,
+    rate_dict,
+    rate_words,
+    used_well,
+)
 from gpuprof.views.text import render_text
 from tests.analyses.efficiency.test_efficiency import A100, BF16, FLOPS, FP32, product
 from tests.support.trace_builder import TraceBuilder
@@ -108,3 +117,36 @@ def test_a_device_that_is_used_well_is_said_to_be() -> None:
 def test_elsewhere_nothing_of_the_kind_is_said(trace: Trace) -> None:
     assert used_well(Results(trace)) == ""
     assert "used well" not in Report.of(trace).verdict.advice
+
+
+def test_a_rate_is_told_by_recorded_steps_or_by_those_without_the_recording() -> None:
+    # GIVEN batches of 32 with 640 tokens, and ten waits 100 ms from one another; recorded steps take 200 ms
+    loader = Loader(
+        workers=0,
+        batch_size=32,
+        batches_read=10,
+        wait_start_ns=tuple(i * 100_000_000 for i in range(10)),
+        wait_ns=(1,) * 10,
+    )
+    builder = TraceBuilder().context(loaders=(loader,), window=Window(end_ns=0, cell_end_ns=10**9))
+    for number in range(3):
+        builder.step(number * 200_000, 200_000).operator("aten::mm", number * 200_000, 10)
+    unrecorded = builder.build()
+    assert rate_words(Results(unrecorded)) == "320 samples/s"
+    told = rate_dict(Results(unrecorded))
+    assert told is not None and told["samples_per_s"] == pytest.approx(320) and told["recorded"] is False
+
+    few = msgspec.structs.replace(loader, wait_start_ns=(0, 1), wait_ns=(1, 1), tokens_a_batch=640.0)
+    recorded = builder.context(loaders=(few,)).build()
+    assert rate_words(Results(recorded)) == "3,200 tokens/s"
+    told = rate_dict(Results(recorded))
+    assert told is not None and told["samples_per_s"] == pytest.approx(160) and told["recorded"] is True
+    assert to_dict(Report.of(recorded))["rate"] == told
+
+    assert rate_dict(Results(TraceBuilder().step(0, 10).build())) is None
+
+
+def test_the_json_says_how_much_was_examined() -> None:
+    told = to_dict(Report.of(product(TraceBuilder().device(0, A100), 0, 998).build()))["examined"]
+    assert (told["recorded_share"], told["looked_share"], told["placed_share"], told["left"]) == (1.0, None, None, [])
+    assert 0 < told["rules_abstained"] < told["rules"]

@@ -21,7 +21,9 @@ class Said(NamedTuple):
 
 
 EXPERT = {
-    "a100-ddp-host-bound": Said(("launch_bound",), ("input_stall", "sync_in_step"), ("launches too slowly",)),
+    "a100-ddp-host-bound": Said(
+        ("launch_bound",), ("input_stall", "sync_in_step"), ("72 % of the steps’ time is lost",)
+    ),
     "a100-particle-batch16": Said(("launch_bound",), ("input_stall",), ("launches too slowly",)),
     "a100-sam-later": Said(("sync_in_step",), ("input_stall", "launch_bound")),
     "a100-sam-latest": Said(("unfused_pointwise",), ("input_stall", "launch_bound"), ("elementwise",)),
@@ -36,12 +38,14 @@ EXPERT = {
         ("launch_bound", "input_stall"),
         ("while the CPU runs transformers/image_transforms.py(390): normalize",),
     ),
-    "mi210-gpu-only": Said((), ("launch_bound", "input_stall", "pageable_h2d_copy"), ("computes for 89 %",)),
+    "mi210-gpu-only": Said(
+        (), ("launch_bound", "input_stall", "pageable_h2d_copy"), ("computes for 89 %", "idle until the next launch")
+    ),
     "mi300x-flux-iteration": Said((), ("sync_in_step",), ("computes for 77 %", "No rule applies")),
     "mi300x-sd35-compiled-no-graphs": Said(
         ("launch_bound",), ("sync_in_step", "input_stall"), ("launches too slowly",)
     ),
-    "mi300x-sglang-decode": Said((), (), ("in hipMemcpyWithStream, with no work of the device recorded",)),
+    "mi300x-sglang-decode": Said((), (), ("98 % idle while the host waits in hipMemcpyWithStream",)),
     "mi300x-vllm-graph-capture": Said((), ("memory_near_limit", "launch_bound"), ("CUDA graphs are captured here",)),
     "mi300x-vllm-piecewise": Said((), ("launch_bound", "input_stall")),
     "mtia-inference": Said((), ("host_cpu_bound", "python_loop_over_batch"), ("accelerator (mtia)",)),

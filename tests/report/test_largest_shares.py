@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
-from gpuprof.model.look import Look
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.look import Look, LookedPlace
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
-from gpuprof.report.largest_shares import elsewhere, goes_to, minor_only, no_finding_explains
+from gpuprof.report.largest_shares import elsewhere, explained_share, goes_to, minor_only
 from gpuprof.report.verdict import Verdict
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from tests.analyses.accounts.cells import cell, line
@@ -144,16 +147,19 @@ def test_a_finding_without_lines_is_not_the_cause_of_a_larger_share() -> None:
 
 
 def test_whether_needless_work_was_looked_for() -> None:
-    def said(**facts: str) -> str:
+    def said(**facts: Any) -> str:
         builder = TraceBuilder().operator("aten::mm", 0, 1).stack(0, 80_000, line(7))
         trace = cell(builder)
-        context = msgspec.structs.replace(trace.context, look=Look(**facts))  # type: ignore[arg-type]
-        return no_finding_explains(Report.of(dataclasses.replace(trace, context=context)).results)
+        context = msgspec.structs.replace(trace.context, look=Look(**facts))
+        return Report.of(dataclasses.replace(trace, context=context)).verdict.headline
 
     assert said(skipped="the cell was too short").endswith(
         "The cell was not checked for needless work: the cell was too short."
     )
-    assert "not looked for" not in said()
+    assert "needless" not in said()
+    seen = LookedPlace("", 7, "<module>")
+    assert said(places=(seen,), operators_share=0.7).endswith("and the close look ended before that.")
+    assert "needless" not in said(places=(seen,), operators_share=0.8)
 
 
 def test_captured_graphs_are_no_steady_state() -> None:
@@ -179,6 +185,8 @@ def test_a_saving_far_below_the_largest_share_does_not_come_first() -> None:
     assert "Worth changing: A title" in said(0.10, 5) and "Besides that" not in said(0.10, 5)
     assert said(0.35, 5).startswith("Worth changing: A title") and "Besides that: 60 % line 7" in said(0.35, 5)
     assert said(0.25, 7).startswith("Worth changing: A title") and "Besides that: 40 %" in said(0.25, 7)
+    # what it covers is said where what it saves is another share
+    assert "This finding covers 60 % of the cell." in said(0.25, 7) and "covers" not in said(0.58, 7)
 
 
 def test_on_a_device_a_small_saving_hides_no_idle_time() -> None:
@@ -200,3 +208,23 @@ def test_an_import_is_named_only_where_there_is_little_else(work_us: int, named:
     results = Report.of(cell(builder)).results
     assert named in goes_to(results).split(";")[0]
     assert ("line 1 " in goes_to(results)) == (named == "line 1")
+
+
+def test_what_findings_cover_is_the_time_of_their_lines_or_their_times() -> None:
+    def about(*lines: int, save: float = 0.1, during: tuple[int, int] | None = None) -> Finding:
+        saving = Saving(0.0, 1.0, 2.0, save, "C", "estimate")
+        within = None if during is None else Intervals(*(np.array([each]) for each in during))
+        where = Where(lines=lines)
+        return Finding("host_cpu_bound", Severity.HIGH, "A", "B.", {}, "C.", where=where, saving=saving, during=within)
+
+    builder = TraceBuilder().operator("aten::mm", 0, 1).stack(0, 30_000, line(5), line(3, "f"))
+    builder.stack(30_000, 20_000, line(7)).stack(50_000, 50_000, line(9))
+    sampled = Report.of(cell(builder)).results
+    assert explained_share(sampled, (about(5), about(3), about(7))) == pytest.approx(0.5)
+    assert explained_share(sampled, (about(7), about(save=0.4))) == pytest.approx(0.4)
+    assert explained_share(sampled, ()) == 0.0
+
+    recorded = Report.of(TraceBuilder().operator("aten::mm", 0, 100).build()).results
+    both = (about(during=(0, 60_000)), about(during=(50_000, 200_000)))
+    assert explained_share(recorded, both[:1]) == pytest.approx(0.6)
+    assert explained_share(recorded, both) == 1.0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from gpuprof.model.context import CellOutcome, Cost, RunContext, Window
 from gpuprof.model.schema import STEPS
 from gpuprof.model.table import Table
 from gpuprof.report import Report
+from tests.analyses.accounts.cells import cell, line
 from tests.rules.cases.loading.workers_oversubscribed import crowd
 from tests.support.trace_builder import TraceBuilder
 from tests.whatif.programs import run
@@ -145,3 +147,16 @@ def test_how_many_of_the_recorded_steps_are_counted(ends: int, words: str) -> No
         builder.step(100 * number + 20, 100)
     trace = replace(builder.build(), context=RunContext(window=window), steps_from="Optimizer")
     assert words in " ".join(Report.of(trace).trust.notes)
+
+
+def test_how_much_of_the_cell_was_examined_is_a_note() -> None:
+    builder = TraceBuilder().operator("aten::mm", 0, 25).stack(0, 100, line(2))
+    trace = cell(builder)
+    window = Window(cell_end_ns=100_000, end_ns=25_000, ended_by="steps")
+    known = replace(trace, context=msgspec.structs.replace(trace.context, window=window))
+    note = (
+        "Of the cell, 25 % was recorded or is like what was, nothing was checked for needless work, and 100 % has a "
+        "line or a phase."
+    )
+    assert note in Report.of(known).trust.notes
+    assert note not in Report.of(trace).trust.notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuprof.model.context import CellOutcome
 from gpuprof.report import Report
+from gpuprof.rules.registry import all_rules
 from tests.analyses.accounts.cells import cell, line
 from tests.support.trace_builder import TraceBuilder
 
@@ -65,14 +66,18 @@ def test_a_clean_run_gets_no_filler():
         builder.kernel("ampere_bf16_s16816gemm", i * 1000 + 20, 980, launch_at_us=i * 1000 + 5)
     report = Report.of(builder.build())
     assert report.findings == ()
-    assert report.verdict.advice == "No rule applies. The largest shares of the time: 98 % aten::mm (forward)."
+    asked, rules = len(report.abstained), len(all_rules())
+    assert report.verdict.advice == (
+        "No rule applies. The largest shares of the time: 98 % aten::mm (forward). "
+        f"{asked} of {rules} rules need what this trace does not hold."
+    )
 
 
 def test_a_large_loss_without_a_rule_is_not_called_clean():
     # GIVEN a device that waits 90 of 100 ms for one long operator of the host
     trace = TraceBuilder().operator("aten::mm", 0, 100_000).kernel("sgemm", 90_000, 10_000, launch_at_us=89_990).build()
     advice = Report.of(trace).verdict.advice
-    assert advice == (
+    assert advice.startswith(
         "No rule applies. The largest shares of the time: 90 % GPU idle while the CPU was in aten::mm; "
         "10 % aten::mm (forward)."
     )
@@ -126,4 +131,8 @@ def test_time_outside_the_steps_is_said_by_its_phase():
         builder.step(40_000 + i * 10_000, 10_000)
     builder.stack(0, 40_000, line(1)).stack(40_000, 40_000, line(5)).stack(80_000, 20_000, line(9, "evaluate"))
     headline = Report.of(cell(builder, ends_ms=(40, 50, 60, 70, 80))).verdict.headline
-    assert headline.endswith("; of the whole cell 40 % is set-up and 20 % is evaluation.")
+    # THEN every share is one of the cell, those of the steps, too
+    assert headline == (
+        "No GPU in this run. The whole cell (100 ms) is 40 % set-up, 20 % evaluation and 40 % training "
+        "(40 % in operators)."
+    )

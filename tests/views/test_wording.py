@@ -26,6 +26,11 @@ def test_one_step_has_no_median(steps, words):
     assert wording.facts(device_report(steps=steps))[-1] == words
 
 
+def test_the_kind_of_run_and_its_rate_are_facts():
+    assert wording.kind_words(host_report()) == ("training",) and wording.kind_words(empty_report()) == ()
+    assert wording.facts(host_report())[1] == "training"
+
+
 def test_abstentions_for_the_same_reason_are_one():
     abstained = tuple(Abstention(rule, needs, "how") for rule, needs in (("a", "x"), ("b", "y"), ("c", "x")))
     assert wording.grouped_abstentions(abstained) == [("a, c", "x", "how"), ("b", "y", "how")]

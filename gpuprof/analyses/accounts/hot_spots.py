@@ -27,7 +27,7 @@ _OWN = ("cell", "notebook", "module")
 # the code of a cell itself: what calls it is the notebook
 _TOP = "<module>"
 # training and these run the same lines of a model, and what makes one of them cheaper does not make the other so
-_BESIDE_TRAINING = (Phase.EVALUATION, Phase.GENERATION)
+_BESIDE_TRAINING = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
 
 
 @dataclass(frozen=True)

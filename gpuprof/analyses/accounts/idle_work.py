@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.recorded_spots import PYTHON
+from gpuprof.analyses.accounts.recorded_spots import LOADER, PYTHON
 from gpuprof.analyses.accounts.sampled_work import sampled_work
 from gpuprof.analyses.basics.host_marks import driving_threads
 from gpuprof.analyses.basics.phases import Phases
@@ -24,7 +24,6 @@ from gpuprof.model.trace import Trace
 MOST = 5
 _CANDIDATES = 12
 _LEAST_SHARE = 0.02
-DATA = "DataLoader.__next__"
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _in_python(trace: Trace, results: Results, within: Intervals) -> list[IdleWo
 def _claims(trace: Trace, results: Results, idle: Intervals) -> list[tuple[str, Intervals]]:
     """The DataLoader, then calls, operators and Python functions with the most idle time in them, innermost first."""
     threads = driving_threads(trace)
-    claims = [(DATA, results.get(Phases).input)]
+    claims = [(LOADER, results.get(Phases).input)]
     for table, parents in ((trace.calls, None), (trace.operators, "parent"), (trace.frames, "parent")):
         mine = np.isin(table["thread"], threads)
         names = {name for name, _ in claims}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuprof.analyses.accounts.phase import Phase
 
+_TELLING = ("refresh", "display", "update", "write", "set_postfix", "set_postfix_str", "set_description", "moveto")
 # the file's path from the package on; with the functions that count, else all of its functions
 _FILES: tuple[tuple[str, tuple[str, ...], Phase], ...] = (
     ("<frozen importlib", (), Phase.SET_UP),
@@ -25,7 +26,20 @@ _FILES: tuple[tuple[str, tuple[str, ...], Phase], ...] = (
     ("tensorboardX/", (), Phase.LOGGING),
     ("wandb/", (), Phase.LOGGING),
     ("mlflow/", (), Phase.LOGGING),
-    ("logging/__init__.py", (), Phase.LOGGING),
+    ("logging/", (), Phase.LOGGING),
+    ("lightning/pytorch/loggers/", (), Phase.LOGGING),
+    ("pytorch_lightning/loggers/", (), Phase.LOGGING),
+    ("torchmetrics/utilities/prints.py", (), Phase.LOGGING),
+    ("comet_ml/", (), Phase.LOGGING),
+    ("neptune/", (), Phase.LOGGING),
+    ("clearml/", (), Phase.LOGGING),
+    ("aim/", (), Phase.LOGGING),
+    ("swanlab/", (), Phase.LOGGING),
+    ("loguru/", (), Phase.LOGGING),
+    ("structlog/", (), Phase.LOGGING),
+    ("rich/", (), Phase.LOGGING),
+    # its iterator's frame stays on the stack while the loop's next item is made
+    ("tqdm/", _TELLING, Phase.LOGGING),
     ("ipykernel/iostream.py", (), Phase.LOGGING),
     ("matplotlib/", (), Phase.PLOTTING),
     ("matplotlib_inline/", (), Phase.PLOTTING),

@@ -13,10 +13,12 @@ from gpuprof.analyses.accounts.source_phases import (
     evaluates,
     generates,
     lines_of_evaluation,
+    lines_of_logging,
     lines_of_training,
     lines_without_gradients,
 )
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.training.measuring_lines import lines_that_measure
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -30,7 +32,8 @@ class NodeFacts(Result):
     `said`: the phase, its place in PHASES; -1 where the stack does not say. `without`: gradients are not recorded
     there; `named`: a function of the user's names an evaluation; `evaluating`: the source says that it is one, in
     whichever iteration; `generating`: a function of the user's names a generation; `training`: the block that called
-    the model computes gradients. `caller`: the row of the user's line that called the model, else of the innermost
+    the model computes gradients; `measuring`: the source compares results with targets there, or is not known.
+    `caller`: the row of the user's line that called the model, else of the innermost
     line of the user's; -1 where there is none.
     """
 
@@ -40,6 +43,7 @@ class NodeFacts(Result):
     evaluating: Array
     generating: Array
     training: Array
+    measuring: Array
     caller: Array
 
     @classmethod
@@ -69,6 +73,7 @@ class NodeFacts(Result):
             evaluating=np.array([each.evaluating or (each.named and each.without) for each in known], bool),
             generating=np.array([each.generating for each in known], bool),
             training=np.array([each.training for each in known], bool),
+            measuring=np.array([each.measuring or each.named or each.evaluating for each in known], bool),
             caller=np.array([each.caller for each in known], np.int64),
         )
 
@@ -82,14 +87,17 @@ class _Known(NamedTuple):
     evaluating: bool
     generating: bool
     training: bool
+    measuring: bool
 
 
-_NOTHING = _Known(None, False, False, -1, False, False, False, False)
+_NOTHING = _Known(None, False, False, -1, False, False, False, False, False)
 
 
 def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _Known:
+    measuring = lines_that_measure(source)
+    said = None if above.said in YIELDING else above.said
     return _Known(
-        said=None if above.said in YIELDING else above.said,
+        said=Phase.LOGGING if said is None and line in lines_of_logging(source) else said,
         without=above.without or line in lines_without_gradients(source),
         named=above.named or evaluates(function),
         caller=above.caller if above.in_model else row,
@@ -97,12 +105,16 @@ def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _
         evaluating=above.evaluating or line in lines_of_evaluation(source),
         generating=above.generating or generates(function),
         training=above.training if above.in_model else line in lines_of_training(source),
+        # what a model computes inside is measured by who called it
+        measuring=above.measuring or (not above.in_model and (measuring is None or line in measuring)),
     )
 
 
 def _in_library(above: _Known, filename: str, function: str) -> _Known:
     said, in_model = above.said, above.in_model or is_module_call(filename, function)
     if said is None or said is Phase.FORWARD or said in YIELDING:
-        said = phase_of(filename, function) or said or (Phase.FORWARD if in_model else None)
+        # a line that prints what a model gives runs the model
+        kept = None if in_model and said is Phase.LOGGING else said
+        said = phase_of(filename, function) or kept or (Phase.FORWARD if in_model else None)
     decorated = filename.endswith("_contextlib.py") and function.endswith("decorate_context")
     return above._replace(said=said, without=above.without or decorated, in_model=in_model)

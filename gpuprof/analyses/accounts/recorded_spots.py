@@ -20,15 +20,23 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 PYTHON = "Python between operators"
+LOADER = "DataLoader.__next__"
+# of the main thread's time without a device
+_NO_OPERATORS = (
+    ("host_other", None, PYTHON),
+    ("input_wait", Phase.DATA, LOADER),
+    ("compiling", Phase.COMPILING, "torch.compile"),
+)
 
 
 def recorded_spots(trace: Trace, results: Results) -> tuple[HotSpot, ...]:
     """The operators: by the device work that they launched where there is any (kernels of no operator by their own
-    names), else by their own time on the host, and the Python between them."""
+    names), else by their own time on the host, and the waits and the Python between them."""
     found = _operators(trace, results)
-    python_ns = results.get(TimeBudget).ns("host_other")
-    if python_ns >= LEAST_SHARE * trace.span_ns:
-        found.append(HotSpot(python_ns, python_ns / trace.span_ns, None, PYTHON))
+    budget = results.get(TimeBudget)
+    for category, phase, what in _NO_OPERATORS:
+        if (ns := budget.ns(category)) >= LEAST_SHARE * trace.span_ns:
+            found.append(HotSpot(ns, ns / trace.span_ns, phase, what))
     return tuple(sorted(found, key=lambda each: -each.ns)[:MOST])
 
 

@@ -9,12 +9,15 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.cell_phases import CellPhases
+from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.passes import Passes
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.host_marks import named
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.run.operators import Operators
+from gpuprof.analyses.run.start_up import StartUp
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
@@ -24,6 +27,10 @@ _SERVING = ("execute_context", "execute_new", "execute_", "gpu_model_runner")
 _BEGINS, _ENDS, _MADE = "StreamBeginCapture", "StreamEndCapture", "GraphInstantiate"
 # of the span: a run that captures its graphs once and then replays them is what it replays
 _CAPTURE_SHARE = 0.5
+# of the span, in first calls that load libraries and kernels
+_START_UP_SHARE = 0.5
+# of the time of a cell that only infers, in functions whose name says that they evaluate
+_EVALUATION_SHARE = 0.5
 
 
 class KindOfRun(StrEnum):
@@ -33,6 +40,8 @@ class KindOfRun(StrEnum):
     GENERATION = "generation"
     SERVING = "serving"
     CAPTURE = "graph capture"
+    START_UP = "start-up"
+    EVALUATION = "evaluation"
     INFERENCE = "inference"
     OTHER = "other"
 
@@ -56,11 +65,23 @@ class RunKind(Result):
             return cls(KindOfRun.CAPTURE, "most of the time CUDA graphs are captured")
         if any(name.startswith(_SERVING) for name in _names(trace, "user_ranges")):
             return cls(KindOfRun.SERVING, "a server's ranges run")
+        if not len(trace.steps) and (results.get(StartUp).first_calls_share or 0.0) >= _START_UP_SHARE:
+            return cls(KindOfRun.START_UP, "most of the time libraries and kernels are loaded")
         if phases.share(Phase.GENERATION) >= _GENERATION_SHARE:
             return cls(KindOfRun.GENERATION, "tokens are generated")
+        if _evaluating(results) >= _EVALUATION_SHARE:
+            return cls(KindOfRun.EVALUATION, "functions evaluate, and nothing trains")
         if results.get(Operators).uses:
             return cls(KindOfRun.INFERENCE, "operators run, and no gradient is computed")
         return cls(KindOfRun.OTHER, "no operator runs")
+
+
+def _evaluating(results: Results) -> float:
+    """The share of the sampled cell in functions whose name says that they evaluate, 0..1."""
+    stretches = results.get(Stretches)
+    if not stretches.total_ns:
+        return 0.0
+    return float(stretches.duration_ns[results.get(NodeFacts).named[stretches.node]].sum() / stretches.total_ns)
 
 
 def _capturing(trace: Trace) -> Intervals:

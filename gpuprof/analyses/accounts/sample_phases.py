@@ -34,6 +34,8 @@ class SamplePhases(Result):
     blocks that compute gradients; before that only without gradients or by a function whose name says so. In whichever
     iteration it is evaluated by a function that is named so and runs without gradients, and in a loop between
     `model.eval()` and `model.train()`.
+    Where the source shows that nothing is measured there, neither a loss nor a metric nor equality with targets, it
+    infers: it serves, labels or extracts features.
     Without an optimizer of torch's, code without gradients infers; in a cell with backward passes only where it calls a
     model: the rest may be a step that is written by hand.
     A function whose name says that it generates does so wherever the model would be evaluated, or infers.
@@ -72,7 +74,10 @@ class SamplePhases(Result):
         apart = ~regular & (marked | unlike)
         apart |= (silent | in_model) & intervals.contains(passes.reading, middle)
         apart |= (silent | in_model) & facts.evaluating[stretches.node]
-        return cls(_generated(np.where(apart, PHASES.index(Phase.EVALUATION), phase), apart & generating))
+        beside = np.where(
+            facts.measuring[stretches.node], PHASES.index(Phase.EVALUATION), PHASES.index(Phase.INFERENCE)
+        )
+        return cls(_generated(np.where(apart, beside, phase), apart & generating))
 
 
 def _generated(phase: Array, generating: Array) -> Array:

@@ -9,6 +9,12 @@ from functools import lru_cache
 _WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
 _GENERATING = re.compile(r"^generate(_|$)")
 _TRAINS = ("backward", "step")
+_LOGS = re.compile(
+    r"(print|pprint|tqdm\.write)$|(.*\.)?(log(ger|ging)?|console|writer|tb|tensorboard|run|experiment|wandb|mlflow|"
+    r"neptune|p?bar|progress)\.(debug|info|warning|error|critical|print|log|log_\w+|add_\w+|set_postfix\w*|"
+    r"set_description\w*|write\w*)$"
+)
+_READS = frozenset({"item", "tolist", "cpu", "numpy", "float"})
 _MORE_THAN_THAT = re.compile(r"train|fit|main|run")
 _EVALUATING = re.compile(r"(^|_)(eval|evaluate|evaluation|val|valid|validate|validation|test)(_|$)")
 
@@ -87,6 +93,23 @@ def lines_of_training(source: str) -> frozenset[int]:
                     found.update(lines)
                 else:
                     found.difference_update(lines)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=64)
+def lines_of_logging(source: str) -> frozenset[int]:
+    """The lines of statements that only log: `print(…)`, `logger.info(…)`, `writer.add_scalar(…)`, `wandb.log(…)`.
+
+    One that reads a value from the device (`.item()`) waits for what ran before, and is none. Empty where the source
+    does not parse.
+    """
+    found: set[int] = set()
+    for node in _nodes(source):
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            continue
+        inner = [each for each in ast.walk(node.value) if isinstance(each, ast.Call) and each is not node.value]
+        if _LOGS.match(ast.unparse(node.value.func)) and _READS.isdisjoint(_name(each) for each in inner):
+            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return frozenset(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
@@ -20,13 +21,16 @@ class StackLines(Result):
 
     `source_file`: its place among the notebook's files in `context.stacks.files` (0: the cell), not the row of the
     followed files; -1 where none is. `line`: its line, -1 where none is known; `cell_line`: the line of the profiled
-    cell that led there, -1 where none did. `row`: that frame's own row.
+    cell that led there, -1 where none did. `row`: that frame's own row. `parent`: the row of the frame that
+    called, -1 for none; `called`: the line of the profiled cell that the frame itself is in, -1 elsewhere.
     """
 
     source_file: Array
     line: Array
     cell_line: Array
     row: Array
+    parent: Array
+    called: Array
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -46,4 +50,12 @@ class StackLines(Result):
                 source_file[at], line[at], row[at] = file_of[at], nodes["line"][at], at
                 if file_of[at] == 0:
                     cell_line[at] = nodes["line"][at]
-        return cls(source_file, line, cell_line, row)
+        called = np.where(file_of == 0, nodes["line"], -1)
+        return cls(source_file, line, cell_line, row, nodes["parent"], called)
+
+    def through(self, lines: Collection[int]) -> Array:
+        """Boolean mask over the rows: stacks that pass one of these lines of the profiled cell."""
+        found: Array = np.isin(self.called, list(lines))
+        for at, parent in enumerate(self.parent.tolist()):
+            found[at] |= parent >= 0 and found[parent]
+        return found

@@ -8,11 +8,14 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.iterations import loop_of
 from gpuprof.analyses.loops.line_iterations import stack_path
 from gpuprof.analyses.loops.written_loops import WrittenLoop
 from gpuprof.model import intervals
 from gpuprof.model.context import Window
+from gpuprof.model.intervals import Intervals
+from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 # an iteration that much longer than the median one holds something else as well: an evaluation, a checkpoint
@@ -54,6 +57,28 @@ def _sampled_ns(trace: Trace, loop: WrittenLoop, window: Window) -> int:
     samples = trace.stack_samples
     starts, lasted = samples["start_ns"], samples["duration_ns"]
     recorded = intervals.covered(intervals.single(window.start_ns, window.end_ns), starts, starts + lasted)
-    nodes = np.unique(samples["node"]).tolist()
-    inside = [node for node in nodes if any(loop.holds(*place) for place in stack_path(trace, node))]
-    return int((lasted - recorded)[np.isin(samples["node"], inside)].sum())
+    return int((lasted - recorded)[_in_loop(trace, loop, samples["node"])].sum())
+
+
+def _in_loop(trace: Trace, loop: WrittenLoop, node: Array) -> Array:
+    nodes = np.unique(node).tolist()
+    inside = [each for each in nodes if any(loop.holds(*place) for place in stack_path(trace, each))]
+    return np.isin(node, inside)
+
+
+def like_recorded(trace: Trace, results: Results, stretches: Stretches) -> Array:
+    """Of each stretch, ns that were recorded or are like what was, as `CellCoverage.alike` has it."""
+    window, rows = trace.context.window, trace.iterations
+    if window is None:
+        return stretches.duration_ns
+    parts = [(np.array([window.start_ns]), np.array([window.end_ns]))]
+    if len(rows):
+        lengths = rows["duration_ns"]
+        alike = rows.take(lengths <= _UNLIKE * np.median(lengths))
+        parts.append(intervals.of(alike))
+    known = intervals.union(Intervals(*(np.concatenate(each) for each in zip(*parts, strict=True))))
+    covered = intervals.covered(known, stretches.start_ns, stretches.start_ns + stretches.duration_ns)
+    if not len(rows) and (loop := loop_of(results)) is not None:
+        covered = np.where(_in_loop(trace, loop, stretches.node), stretches.duration_ns, covered)
+    found: Array = covered
+    return found

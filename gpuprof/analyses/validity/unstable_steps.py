@@ -16,6 +16,8 @@ from gpuprof.model.trace import Trace
 _FEWEST_STEPS = 9  # three in each third
 _MOST_DRIFT = 1.4  # of the medians of thirds
 _MOST_SPREAD = 0.4  # half the distance of the quartiles over the median
+_UNLIKE = 3.0
+_BY_RECORDING = "Trust figures of unprofiled time; of recorded steps trust shares only."
 _REMEDY = "Run the cell again on a quiet machine, or record more steps."
 
 
@@ -32,24 +34,43 @@ class UnstableSteps(ValidityCheck):
         times = steps.durations_ns[steady[_same_work(trace, steady)]].astype(np.float64)
         if len(times) < _FEWEST_STEPS or np.median(times) <= 0:
             return cls()
+        by_recording = _steady_without_recording(trace)
         drift = _drift(times)
         if drift is not None:
-            return cls(
-                _said(f"Step time drifts: {units.duration(drift[0])} at first, {units.duration(drift[1])} later.")
-            )
+            how = f"{units.duration(drift[0])} at first, {units.duration(drift[1])} later"
+            return cls(_said("Step time drifts", how, by_recording))
         low, median, high = np.quantile(times, (0.25, 0.5, 0.75))
         if (high - low) / 2 <= _MOST_SPREAD * median:
             return cls()
-        reach = f"{units.duration(low)} to {units.duration(high)}"
-        return cls(_said(f"Step time varies widely: the middle half of the steps took {reach}."))
+        reach = f"the middle half of the steps took {units.duration(low)} to {units.duration(high)}"
+        return cls(_said("Step time varies widely", reach, by_recording))
 
 
-def _said(sentence: str) -> Doubt:
+def _said(what: str, how: str, by_recording: bool) -> Doubt:
+    """A quiet machine is no remedy where steps are even without the recording."""
+    if by_recording:
+        return Doubt(
+            code="unstable_steps",
+            sentence=f"{what} while it is recorded: {how}. The recording does that: unrecorded steps are even.",
+            remedy=_BY_RECORDING,
+        )
     return Doubt(
         code="unstable_steps",
-        sentence=f"{sentence} Figures per step are averages of unlike steps.",
+        sentence=f"{what}: {how}. Figures per step are averages of unlike steps.",
         remedy=_REMEDY,
     )
+
+
+def _steady_without_recording(trace: Trace) -> bool:
+    """Whether the iterations that ran without the recording neither drift nor vary."""
+    rows = trace.iterations
+    times = rows["duration_ns"][rows["plain"]].astype(np.float64)
+    if len(times) < _FEWEST_STEPS:
+        return False
+    # one with an evaluation or a checkpoint in it is no step
+    times = times[times <= _UNLIKE * np.median(times)]
+    low, median, high = np.quantile(times, (0.25, 0.5, 0.75))
+    return len(times) >= _FEWEST_STEPS and (high - low) / 2 <= _MOST_SPREAD * median and _drift(times) is None
 
 
 def _drift(times: Array) -> tuple[float, float] | None:

@@ -12,6 +12,8 @@ from gpuprof.whatif.predict import MINOR_SHARE, Change, Range, Replay, predict
 
 # Of what the finding itself would expect: below it the reader is told what becomes of the rest.
 _SMALL = 0.5
+# Above it the reader is told why.
+_MORE = 1.2
 # Of the time judged, at best: what saves less is not the first thing to mend.
 _HIGH_SHARE = 0.1
 _ELSEWHERE = "the run then waits for something else"
@@ -54,6 +56,9 @@ def retimed(
     if found.central_ns * scaled < _SMALL * expected:
         gain = f"only {units.duration(found.central_ns)}" if found.central_ns > 0 else "nothing"
         finding = _saying(finding, f"As recorded, the change alone saves {gain}: {rest}.")
+    elif expected and found.central_ns * scaled > _MORE * expected:
+        more = f"{finding.explanation} Re-timed, the change saves more than that: other waits shrink with it."
+        finding = replace(finding, explanation=more)
     if scope.share(found.central_ns * scaled) < MINOR_SHARE:
         return replace(finding, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)
     most = Severity.HIGH if scope.share(found.high_ns * scaled) >= _HIGH_SHARE else Severity.MEDIUM

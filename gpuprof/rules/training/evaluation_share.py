@@ -3,6 +3,7 @@
 What it finds
     At least two evaluations between steps of training (passes over a DataLoader without an optimizer step, code
     without gradients, functions whose name says so) that take 30% of the whole cell or more, by its sampled stacks.
+    Code that computes no loss or metric, and compares nothing with targets, is none: it serves or extracts features.
     It is a minor finding where they are few or take less than half of it.
 
 Why it costs

@@ -193,3 +193,11 @@ def test_a_function_that_takes_most_is_not_named_by_the_text() -> None:
     builder = TraceBuilder().stack(30_000, 60_000, line(1), STEP).stack(90_000, 30_000, line(1))
     (spot,) = Results(cell(builder, ends_ms=ENDS, source="torch.FloatTensor(s)")).get(HotSpots).spots
     assert spot.what == "torch.optim.adam.Adam.step" and not spot.by_text
+
+
+def test_a_wait_for_data_is_a_spot_of_a_recording_without_stacks() -> None:
+    builder = TraceBuilder().operator("aten::empty", 0, 1).data_wait(1, 60).operator("aten::mm", 61, 19).step(0, 80)
+    spots = Results(builder.build()).get(HotSpots).spots
+    assert [(each.what, each.phase, round(each.share, 2)) for each in spots][:1] == [
+        ("DataLoader.__next__", Phase.DATA, 0.75)
+    ]

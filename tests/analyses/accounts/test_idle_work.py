@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.accounts.idle_work import DATA, DeviceIdleWork
-from gpuprof.analyses.accounts.recorded_spots import PYTHON
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.analyses.accounts.recorded_spots import LOADER, PYTHON
 from gpuprof.analyses.basics.result import Results
 from tests.analyses.accounts.cells import line
 from tests.support.trace_builder import TraceBuilder
@@ -22,7 +22,7 @@ def test_idle_time_goes_to_the_innermost_of_what_ran() -> None:
 
     assert found.idle_ns == 80_000 and found.named_ns == 32_000
     assert {each.what: each.share for each in found.work} == pytest.approx(
-        {PYTHON: 0.48, "aten::inner": 0.15, DATA: 0.1, "aten::outer": 0.05, "cudaLaunchKernel": 0.02}
+        {PYTHON: 0.48, "aten::inner": 0.15, LOADER: 0.1, "aten::outer": 0.05, "cudaLaunchKernel": 0.02}
     )
 
 

@@ -43,4 +43,4 @@ def test_without_stacks_or_steps_nothing_is_known() -> None:
 
 def test_the_budget_says_it() -> None:
     rows = wording.budget_rows(Report.of(cell(recorded(5))))
-    assert [row.detail for row in rows if row.kind is BUDGET["outside_steps"]] == ["set-up 75 % of it"]
+    assert [row.detail for row in rows if row.kind is BUDGET["outside_steps"]] == ["set-up 50 %"]

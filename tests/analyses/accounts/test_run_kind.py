@@ -27,6 +27,9 @@ def mm() -> TraceBuilder:
         # captured once, then replayed for longer
         (mm().call("cudaStreamBeginCapture", 2, 1).call("cudaStreamEndCapture", 3, 1).call("cudaGraphLaunch", 9, 1),
          KindOfRun.INFERENCE),
+        (mm().call("cudaFree", 0, 6), KindOfRun.START_UP),
+        (mm().call("cudaFree", 0, 4), KindOfRun.INFERENCE),
+        (mm().call("cudaFree", 0, 6).step(0, 10), KindOfRun.INFERENCE),
         (mm().span("execute_context_0(0)_generation_1(1)", 20, 10), KindOfRun.SERVING),
         (TraceBuilder().span("work", 0, 10), KindOfRun.OTHER),
     ],
@@ -44,4 +47,10 @@ def test_a_cell_that_generates_tokens_for_a_third_of_its_time_is_generation(libr
     tokens = ("/lib/transformers/generation/utils.py", "GenerationMixin.generate", 9)
     for each_us, kind in ((30, KindOfRun.GENERATION), (29, KindOfRun.INFERENCE)):
         builder = mm().stack(0, each_us, line(1), tokens).stack(each_us, 100 - each_us, line(2))
+        assert Results(cell(builder)).get(RunKind).kind is kind
+
+
+def test_a_cell_of_functions_that_are_named_so_evaluates() -> None:
+    for each_us, kind in ((50, KindOfRun.EVALUATION), (49, KindOfRun.INFERENCE)):
+        builder = mm().stack(0, each_us, line(9), line(1, "evaluate")).stack(each_us, 100 - each_us, line(2))
         assert Results(cell(builder)).get(RunKind).kind is kind

@@ -77,7 +77,7 @@ SOURCE = "for x in data:\n    with torch.no_grad():\n        y = teacher(x)\n   
 
 
 def test_code_without_gradients_is_an_evaluation_but_for_that_of_a_step() -> None:
-    source = f"{SOURCE}\nwith torch.no_grad():\n    model(x)"
+    source = f"{SOURCE}\nwith torch.no_grad():\n    criterion(model(x), y)"
     builder = TraceBuilder().stack(50_000, 1_000, line(3), CALL).stack(200_000, 1_000, line(6), CALL)
     assert phases(cell(builder, ends_ms=ENDS, source=source)) == [Phase.FORWARD, Phase.EVALUATION]
 
@@ -88,7 +88,7 @@ def test_a_line_of_regular_steps_is_of_the_step_in_a_long_one_too() -> None:
     assert phases(cell(builder, ends_ms=ends, source=SOURCE)) == [Phase.FORWARD, Phase.FORWARD]
 
 
-@pytest.mark.parametrize(("then", "phase"), [("g.backward()", Phase.FORWARD), ("print(g)", Phase.EVALUATION)])
+@pytest.mark.parametrize(("then", "phase"), [("g.backward()", Phase.FORWARD), ("print(loss(g))", Phase.EVALUATION)])
 def test_a_block_that_computes_gradients_trains_in_long_iterations_too(then: str, phase: Phase) -> None:
     # GIVEN a generator that is trained in few iterations, which are long
     source = f"for x in data:\n    d = net(x)\n    d.backward()\n    if rarely:\n        g = net(x)\n        {then}"
@@ -145,3 +145,54 @@ def test_a_cell_that_does_not_train_infers() -> None:
     builder = TraceBuilder().stack(1_000, 1_000, line(3), CALL).stack(2_000, 1_000, line(4), CALL)
     builder.stack(3_000, 1_000, line(4))
     assert phases(cell(builder, source=SOURCE)) == [Phase.INFERENCE, Phase.FORWARD, Phase.OTHER]
+
+
+SERVING = """def answer(request):
+    with torch.no_grad():
+        return model(request)
+
+for request in stream:
+    reply = answer(request)
+    if len(seen) == 32:
+        loss = criterion(model(seen), clicks)
+        loss.backward()
+        opt.step()
+"""
+EVALUATING = """def check(batches):
+    hits = 0
+    with torch.no_grad():
+        for x, y in batches:
+            out = model(x)
+            hits += (out.argmax(1) == y).sum()
+    return hits
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "frames", "phase"),
+    [
+        (SERVING, (line(6), line(3, "answer"), CALL), Phase.INFERENCE),
+        (SERVING, (line(6), line(3, "answer")), Phase.INFERENCE),
+        (EVALUATING, (line(9), line(5, "check"), CALL), Phase.EVALUATION),
+        (EVALUATING, (line(9), line(6, "check")), Phase.EVALUATION),
+        ("", (line(9), line(3, "evaluate")), Phase.EVALUATION),
+        ("features = []\nwith torch.no_grad():\n    features.append(net(x))\n", (line(3), CALL), Phase.INFERENCE),
+        (
+            "preds = []\nwith torch.no_grad():\n    preds.append(net(x))\naccuracy(preds)",
+            (line(3), CALL),
+            Phase.EVALUATION,
+        ),
+    ],
+)
+def test_what_measures_nothing_is_no_evaluation(
+    source: str, frames: tuple[tuple[str, str, int], ...], phase: Phase
+) -> None:
+    builder = TraceBuilder().stack(50_000, 5_000, line(8), CALL).stack(110_000, 20_000, *frames)
+    assert phases(cell(builder, ends_ms=(*ENDS, 190.0), source=source))[1] is phase
+
+
+def test_a_line_that_prints_what_a_model_gives_runs_the_model() -> None:
+    source = "print(step)\nprint(model(x))\nprint(evaluate())\n"
+    builder = TraceBuilder().stack(50_000, 1_000, line(1)).stack(55_000, 1_000, line(2), CALL)
+    builder.stack(60_000, 1_000, line(3), ("/lib/sklearn/metrics/_ranking.py", "roc_auc_score", 3))
+    assert phases(cell(builder, ends_ms=ENDS, source=source)) == [Phase.LOGGING, Phase.FORWARD, Phase.EVALUATION]

@@ -6,6 +6,7 @@ from gpuprof.analyses.accounts.source_phases import (
     evaluates,
     generates,
     lines_of_evaluation,
+    lines_of_logging,
     lines_of_training,
     lines_without_gradients,
 )
@@ -94,3 +95,20 @@ def test_the_innermost_block_says_whether_it_trains() -> None:
     )
     assert lines_of_training(source) == {1, 2, 3, 5, 6, 7}
     assert lines_of_training("if a:\n    net(x)") == lines_of_training("def broken(:") == frozenset()
+
+
+LOGGED = """print(f"epoch {epoch}: {total / n:.4f}")
+logger.info("begun")
+self.writer.add_scalar("loss", value, step)
+bar.set_postfix(loss=value)
+wandb.log({"loss": loss.item()})
+print(model(x).cpu())
+total += loss
+logits = log(x)
+"""
+
+
+def test_lines_that_only_tell_are_logging() -> None:
+    """One that reads from the device waits for it, and is none."""
+    assert lines_of_logging(LOGGED) == {1, 2, 3, 4}
+    assert lines_of_logging("def broken(:") == frozenset()

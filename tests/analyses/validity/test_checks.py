@@ -65,6 +65,22 @@ def test_steps_that_drift_or_vary(times: list[float], said: str | None) -> None:
         assert said in doubt.sentence and doubt.handling is Handling.SAID and not doubt.cannot_judge
 
 
+@pytest.mark.parametrize(
+    ("plain", "by_recording"),
+    [([1000] * 12, True), ([1000] * 12 + [9000], True), ([1000] * 8, False), ([1000] * 6 + [2000] * 6, False)],
+)
+def test_a_drift_that_only_recorded_steps_have_is_the_recordings(plain: list[float], by_recording: bool) -> None:
+    times = [1000] * 4 + [1600] * 4 + [2400] * 4
+    built, at = stepped(*times), float(sum(times))
+    for length in plain:
+        built.iteration(at, length, plain=True)
+        at += length
+    doubt = doubt_of(UnstableSteps, built)
+    assert doubt is not None and doubt.sentence.startswith("Step time drifts")
+    assert ("The recording does that" in doubt.sentence) is by_recording
+    assert ("quiet machine" in doubt.remedy) is not by_recording
+
+
 def test_steps_of_unlike_work_may_take_unlike_times() -> None:
     built, at = TraceBuilder(), 0.0
     for number in range(24):

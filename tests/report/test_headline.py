@@ -1,0 +1,80 @@
+"""What the headline names: the wait itself where a call shows it, and the part of the cell that nobody recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from gpuprof.model.context import Window
+from gpuprof.model.trace import Trace
+from gpuprof.report import Report
+from tests.analyses.accounts.cells import cell, line
+from tests.support.shared import shared_file
+from tests.support.trace_builder import TraceBuilder
+
+MS = 1_000_000
+
+
+def recorded_until(end_ms: int) -> Trace:
+    """A cell of a second: four steps of 50 ms, recorded up to then, and after them an evaluation."""
+    builder = TraceBuilder().operator("aten::mm", 0, 200_000)
+    for i in range(4):
+        builder.step(i * 50_000, 50_000)
+    builder.stack(0, 200_000, line(5)).stack(200_000, 800_000, line(9, "evaluate"))
+    trace = cell(builder, ends_ms=(0, 50, 100, 150, 200))
+    window = Window(cell_end_ns=1_000 * MS, end_ns=end_ms * MS)
+    return replace(trace, context=msgspec.structs.replace(trace.context, window=window))
+
+
+def test_a_large_part_that_was_not_recorded_is_said_with_its_phase() -> None:
+    headline = Report.of(recorded_until(200)).verdict.headline
+    assert headline.endswith(
+        "80 % of the cell was neither recorded nor looked at (evaluation 80 %): only its lines are known."
+    )
+
+
+def test_a_small_part_is_not_said() -> None:
+    assert "nor looked at" not in Report.of(recorded_until(800)).verdict.headline
+
+
+def waiting(call: str, for_us: float) -> str:
+    """A millisecond of idle time, some of it in a call that waits for work from before the recording."""
+    builder = TraceBuilder().operator("aten::mm", 0, 1_000)
+    builder.copy("d2h", 960, 5, launch="cudaMemcpy", launch_at_us=0, launch_for_us=2)
+    builder.sync(10, for_us, name=call).kernel("gemm", 965, 35, launch_at_us=962)
+    return Report.of(builder.build()).verdict.headline
+
+
+def test_idle_time_in_a_wait_is_named_by_its_call() -> None:
+    said = waiting("cudaStreamSynchronize", 940)
+    assert "idle while the host waits in cudaStreamSynchronize" in said and "does not show" not in said
+    assert "idle for a reason the trace does not show" in waiting("cudaStreamSynchronize", 300)
+
+
+def test_idle_time_before_work_whose_launch_is_unknown_is_told_by_what_the_cpu_did() -> None:
+    def said(python_us: float) -> str:
+        builder = TraceBuilder().operator("aten::mm", 0, 10).operator("aten::add", 10 + python_us, 1000 - python_us)
+        return Report.of(builder.kernel("gemm", 950, 60).build()).verdict.headline
+
+    assert "% idle while the CPU was in Python between operators" in said(900)
+    assert "% idle for a reason the trace does not show" in said(500)
+
+
+def test_without_anything_of_the_host_it_is_not_said_to_be_waited_for() -> None:
+    builder = TraceBuilder().kernel("gemm", 10, 40, launch_at_us=5).kernel("gemm", 90, 10, launch_at_us=85)
+    assert "% idle until the next launch" in Report.of(builder.build()).verdict.headline
+    called = TraceBuilder().call("cudaFree", 0, 60).kernel("gemm", 65, 40, launch_at_us=62)
+    assert "% waiting for the host" in Report.of(called.build()).verdict.headline
+    seen = builder.operator("aten::mm", 0, 100)
+    assert "% waiting for the host" in Report.of(seen.build()).verdict.headline
+
+
+@pytest.mark.recordings
+def test_a_server_that_waits_for_an_earlier_iteration() -> None:
+    from gpuprof.ingest.load import load_trace
+
+    verdict = Report.of(load_trace(shared_file("expert/mi300x-sglang-decode.json.gz"))).verdict
+    assert "98 % idle while the host waits in hipMemcpyWithStream" in verdict.headline
+    assert "rules need what this trace does not hold" in verdict.advice
