@@ -35,7 +35,13 @@ def assemble(
         tables = cut(tables, window.end_ns)
     # A recording that was started over began at the end of a step; one that began with the cell holds its set-up too.
     between_steps = window.start_ns if window and (window.started_late or window.first_step > 0) else None
-    steps = find_steps(tables["user_ranges"], tables["operators"], names, window_start_ns=between_steps)
+    steps = find_steps(
+        tables["user_ranges"],
+        tables["operators"],
+        names,
+        window_start_ns=between_steps,
+        counted=window.steps_recorded if window else None,
+    )
     linked = link({**tables, "steps": steps.table}, external_ids=external_ids)
     start_ns, end_ns = span(linked)
     if window is not None and source.kernels_saved:

@@ -39,11 +39,19 @@ class Steps(NamedTuple):
 NO_STEPS = Steps(Table(STEPS), None, -1)
 
 
-def find_steps(spans: Table, operators: Table, names: Sequence[str], *, window_start_ns: int | None = None) -> Steps:
+def find_steps(
+    spans: Table,
+    operators: Table,
+    names: Sequence[str],
+    *,
+    window_start_ns: int | None = None,
+    counted: int | None = None,
+) -> Steps:
     """The steps by the first kind of mark that gives any.
 
     `window_start_ns` is when the recording began, where that is known to be the beginning of a step: the first
-    optimizer mark then ends a step too.
+    optimizer mark then ends a step too. `counted`: how many steps of the optimizer that steps most were recorded, where
+    that is known: of several optimizers of one class, whose marks are alike, only those of one end a step.
     """
     from_profiler = _profiler_steps(spans, names)
     if len(from_profiler.table):
@@ -51,7 +59,7 @@ def find_steps(spans: Table, operators: Table, names: Sequence[str], *, window_s
     from_loader = _loader_steps(spans, operators, names)
     if len(from_loader.table):
         return from_loader
-    return _optimizer_steps(spans, operators, names, window_start_ns)
+    return _optimizer_steps(spans, operators, names, window_start_ns, counted)
 
 
 def _profiler_steps(spans: Table, names: Sequence[str]) -> Steps:
@@ -128,15 +136,28 @@ def _worked(marks: Table, operators: Table, edges: Array) -> Array:
     return hit
 
 
-def _optimizer_steps(spans: Table, operators: Table, names: Sequence[str], window_start_ns: int | None) -> Steps:
+def _optimizer_steps(
+    spans: Table, operators: Table, names: Sequence[str], window_start_ns: int | None, counted: int | None
+) -> Steps:
     marks = _on_busiest_thread(_matching(spans, names, OPTIMIZER_STEP))
-    ends = _optimizer_ends(marks, operators, names)
+    ends = _of_one(_optimizer_ends(marks, operators, names), counted)
     if len(ends) and window_start_ns is not None and window_start_ns < ends[0]:
         ends = np.concatenate(([window_start_ns], ends))
     if len(ends) < 2:
         return NO_STEPS
     table = Table(STEPS, {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "number": np.arange(len(ends) - 1)})
     return Steps(table, "Optimizer", _busiest(marks))
+
+
+def _of_one(ends: Array, counted: int | None) -> Array:
+    """The ends of steps of the one optimizer whose steps were counted, where each of its steps comes with as many of
+    others: the recording ends with one of its own."""
+    if not counted:
+        return ends
+    times = round(len(ends) / counted)
+    if times < 2 or abs(len(ends) - times * counted) >= times:
+        return ends
+    return ends[::-1][::times][::-1]
 
 
 def _optimizer_ends(marks: Table, operators: Table, names: Sequence[str]) -> Array:

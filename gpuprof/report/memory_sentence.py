@@ -6,6 +6,7 @@ from gpuprof import units
 from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase, PlaceGrowth
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
 from gpuprof.analyses.memory.peak_lines import PeakLines
@@ -16,6 +17,8 @@ from gpuprof.report.spot_words import place
 _NEAR = 0.8
 # less is a batch, or a library that was loaded
 _LEAST_GROWTH = 128 * 1024**2
+# CUDA's context, libraries and kernels took 0.3 to 0.7 GiB of the process on an H100
+_LEAST_GROWTH_BESIDE_DEVICE = 1024**3
 # of what was there before: less is no news
 _GROWN = 0.5
 # of the growth: then the line, or the phase, is its place
@@ -60,10 +63,11 @@ def _of_process(trace: Trace, results: Results) -> str:
     rose = peak - found.start_bytes - found.gaps_bytes
     limit = environment.host_memory_bytes if environment else None
     near = bool(limit and peak >= _NEAR * limit)
-    if not near and rose < max(_LEAST_GROWTH, _GROWN * found.start_bytes):
+    least = _LEAST_GROWTH if results.get(DeviceActivity).primary is None else _LEAST_GROWTH_BESIDE_DEVICE
+    if not near and rose < max(least, _GROWN * found.start_bytes):
         return ""
     of = f" of {units.size(limit)}" if near and limit else ""
-    if rose < _LEAST_GROWTH:
+    if rose < least:
         return f"The memory of the process peaks at {units.size(peak)}{of}."
     grown = next((each for each in results.get(MemoryByPhase).places if each.place == "process"), None)
     line = next((each for each in found.grown if each.bytes >= _MOST * (found.peak_bytes - found.start_bytes)), None)

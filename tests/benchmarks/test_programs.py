@@ -134,7 +134,7 @@ def test_a_pole_that_is_pushed_one_way_falls_the_other() -> None:
 def test_what_has_neither_phase_nor_place(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+    monkeypatch.setattr(folding, "_library_folders", lambda _: ["/lib/"])
     builder = TraceBuilder().stack(0, 60_000, line(5)).stack(60_000, 30_000, ("/home/me/net.py", "forward", 4))
     builder.stack(90_000, 10_000, ("/lib/a.py", "f", 1))
     found = unplaced(cell(builder))

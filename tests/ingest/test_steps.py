@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from gpuprof.ingest.steps import Steps, find_steps
 from gpuprof.model.trace import Trace
 from tests.support.trace_builder import TraceBuilder
@@ -7,9 +9,9 @@ from tests.support.trace_builder import TraceBuilder
 ENGINE = "autograd::engine::evaluate_function: AddmmBackward0"
 
 
-def _found(builder: TraceBuilder, window_start_ns: int | None = None) -> Steps:
+def _found(builder: TraceBuilder, window_start_ns: int | None = None, counted: int | None = None) -> Steps:
     trace: Trace = builder.build()
-    return find_steps(trace.user_ranges, trace.operators, trace.names, window_start_ns=window_start_ns)
+    return find_steps(trace.user_ranges, trace.operators, trace.names, window_start_ns=window_start_ns, counted=counted)
 
 
 def _us(steps: Steps) -> list[tuple[int, int]]:
@@ -127,3 +129,23 @@ def test_one_optimizer_for_each_layer_makes_one_step() -> None:
 
 def test_nothing_marked_is_no_step() -> None:
     assert _found(TraceBuilder().operator("aten::mm", 0, 5)).source is None
+
+
+@pytest.mark.parametrize(
+    ("counted", "ends"),
+    [
+        # two optimizers of one class: the counted one ends a step
+        (3, [40, 140, 240]),
+        # not twice as many; and where it is not known
+        (6, [20, 40, 120, 140, 220, 240]),
+        (4, [20, 40, 120, 140, 220, 240]),
+        (None, [20, 40, 120, 140, 220, 240]),
+    ],
+)
+def test_of_two_optimizers_of_one_class_one_ends_a_step(counted: int | None, ends: list[int]) -> None:
+    builder = TraceBuilder()
+    for at in (0, 100, 200):
+        for begin in (at, at + 20):
+            builder.operator("MulBackward0", begin + 2, 5).optimizer_step("Adam", begin + 10, 10)
+    found = _us(_found(builder, window_start_ns=0, counted=counted))
+    assert [begin + lasts for begin, lasts in found] == ends and found[0][0] == 0

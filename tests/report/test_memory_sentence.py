@@ -35,6 +35,14 @@ def test_growth_is_said_with_its_line_and_what_keeps_it() -> None:
     assert said(growing(300, 50)).endswith("(evaluation).")
 
 
+@pytest.mark.parametrize(("each", "told"), [(50, False), (140, True)])
+def test_beside_a_device_what_its_libraries_take_is_not_said(each: float, told: bool) -> None:
+    found = trace(growing(300, each))
+    events = TraceBuilder().kernel("a", 0, 10).build().device_events
+    found = replace(found, tables={**found.tables, "device_events": events})
+    assert bool(memory_sentence(found, Results(found))) is told
+
+
 @pytest.mark.parametrize(("start", "each"), [(300, 15), (1000, 50)])
 def test_what_is_little_beside_what_was_there_is_not_said(start: float, each: float) -> None:
     assert said(growing(start, each)) == ""

@@ -39,7 +39,8 @@ def test_lines_stand_with_what_ran_their_share_and_its_error() -> None:
 
 
 def test_operators_need_no_place() -> None:
-    spots, idle, phases = account_blocks(device_report().results)
+    spots, device, idle, phases = account_blocks(device_report().results)
+    assert device.caption == "Where the device’s work comes from" and device.rows
     assert spots.heads == ("what ran", "phase", "time", "share") and "take the place of lines" in spots.note
     assert idle.caption == "What the CPU did while the device was idle" and idle.rows
     assert [row[0] for row in texts(phases)]
@@ -61,7 +62,7 @@ def test_the_text_and_the_notebook_report_have_them_too() -> None:
 
 def test_a_long_name_does_not_hide_the_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     # GIVEN a line of the cell and one of a module that call functions of libraries
-    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+    monkeypatch.setattr(folding, "_library_folders", lambda _: ["/lib/"])
     backward = ("/lib/torch/_tensor.py", "Tensor.backward", 3)
     fetch = ("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch", 3)
     builder = TraceBuilder().stack(0, 70_000, line(5), backward).stack(70_000, 30_000, line(6), MODULE, fetch)

@@ -7,9 +7,11 @@ from typing import Self
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.validity.doubt import Doubt, ValidityCheck
+from gpuprof.model import intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -17,6 +19,8 @@ _FEWEST_STEPS = 9  # three in each third
 _MOST_DRIFT = 1.4  # of the medians of thirds
 _MOST_SPREAD = 0.4  # half the distance of the quartiles over the median
 _UNLIKE = 3.0
+# of the time between the ends of steps: then the device sets their pace
+_PACED = 0.9
 _BY_RECORDING = "Trust figures of unprofiled time; of recorded steps trust shares only."
 _REMEDY = "Run the cell again on a quiet machine, or record more steps."
 
@@ -31,7 +35,9 @@ class UnstableSteps(ValidityCheck):
         """From the steady steps, of those with the most usual work where their work differs."""
         steps = results.get(StepTime)
         steady = np.flatnonzero(steps.steady)
-        times = steps.durations_ns[steady[_same_work(trace, steady)]].astype(np.float64)
+        steady = steady[_same_work(trace, steady)]
+        times = _paced_by_device(trace, results, steady)
+        times = steps.durations_ns[steady].astype(np.float64) if times is None else times
         if len(times) < _FEWEST_STEPS or np.median(times) <= 0:
             return cls()
         by_recording = _steady_without_recording(trace)
@@ -44,6 +50,27 @@ class UnstableSteps(ValidityCheck):
             return cls()
         reach = f"the middle half of the steps took {units.duration(low)} to {units.duration(high)}"
         return cls(_said("Step time varies widely", reach, by_recording))
+
+
+def _paced_by_device(trace: Trace, results: Results, rows: Array) -> Array | None:
+    """How far the ends of these steps' work lie apart on the device, ns, where it works nearly all the time.
+
+    The host is ahead of it by as much as the launch queue holds: its own first steps are short until the queue is full.
+    None where the device is not the one that sets the pace.
+    """
+    device = results.get(DeviceActivity).primary
+    if device is None or len(rows) < 2:
+        return None
+    events = trace.device_events.take((trace.device_events["device"] == device.id) & (trace.device_events["step"] >= 0))
+    ends = np.zeros(len(trace.steps), np.int64)
+    np.maximum.at(ends, events["step"], events["start_ns"] + events["duration_ns"])
+    # steps between which none is left out
+    both = np.flatnonzero((np.diff(rows) == 1) & (ends[rows[:-1]] > 0) & (ends[rows[1:]] > ends[rows[:-1]]))
+    if len(both) < _FEWEST_STEPS:
+        return None
+    starts, stops = ends[rows[both]], ends[rows[both + 1]]
+    busy = intervals.covered(device.busy, starts, stops).sum()
+    return (stops - starts).astype(np.float64) if busy >= _PACED * (stops - starts).sum() else None
 
 
 def _said(what: str, how: str, by_recording: bool) -> Doubt:

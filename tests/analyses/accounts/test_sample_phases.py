@@ -22,7 +22,7 @@ ENDS = tuple(float(each) for each in range(20, 101, 10))
 def libraries(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpuprof.capture.stacks import folding
 
-    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+    monkeypatch.setattr(folding, "_library_folders", lambda _: ["/lib/"])
 
 
 def phases(trace: Trace) -> list[Phase]:

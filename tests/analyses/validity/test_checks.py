@@ -65,6 +65,17 @@ def test_steps_that_drift_or_vary(times: list[float], said: str | None) -> None:
         assert said in doubt.sentence and doubt.handling is Handling.SAID and not doubt.cannot_judge
 
 
+@pytest.mark.parametrize(("device_us", "drifts"), [([1000] * 12, False), ([1000] * 6 + [2000] * 6, True)])
+def test_a_host_that_runs_ahead_of_an_even_device_does_not_drift(device_us: list[float], drifts: bool) -> None:
+    """GIVEN host steps that are short until the launch queue is full, and a device that works all the time."""
+    builder, at, end = TraceBuilder().device(), 0.0, 10.0
+    for host_us, works_us in zip([300] * 4 + [1000] * 8, device_us, strict=True):
+        builder.step(at, host_us).operator("aten::mm", at, 20)
+        builder.kernel("gemm", end, works_us, launch_at_us=at + 1)
+        at, end = at + host_us, end + works_us
+    assert (doubt_of(UnstableSteps, builder) is not None) is drifts
+
+
 @pytest.mark.parametrize(
     ("plain", "by_recording"),
     [([1000] * 12, True), ([1000] * 12 + [9000], True), ([1000] * 8, False), ([1000] * 6 + [2000] * 6, False)],

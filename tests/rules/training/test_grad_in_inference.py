@@ -76,7 +76,7 @@ def episodes(*, seen: bool) -> Trace:
 def test_a_graph_that_a_later_backward_pass_may_need_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpuprof.capture.stacks import folding
 
-    monkeypatch.setattr(folding, "_library_folders", lambda: ["/lib/"])
+    monkeypatch.setattr(folding, "_library_folders", lambda _: ["/lib/"])
     assert found(episodes(seen=True)) is not None
     assert found(episodes(seen=False)) is None
 
