@@ -4,7 +4,7 @@ A file is of one run, or of the three runs of a rule's case. It has, for each ru
 `whatif`, `tables`, `thresholds`), and in each part one line for each thing told. An analysis has no line, or lacks
 fields, where it is as in `empty.json`, or as in the case's first run.
 
-`python -m tests.support.figure_runs` writes all of them anew.
+`python -m tests.support.figure_runs` writes all of them anew, `... looks/` those whose names begin so.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
 from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
+from tests.support.looks.program import judged, recorded
 from tests.support.mixed_cells import BARE, CELLS, bare_run, cell_results
 from tests.support.mixed_runs import ALONE, MIXED, alone, mixed_results
 from tests.support.simulated import of_change, of_whatif
@@ -64,6 +66,7 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files |= {
         f"cells/{number:02}": {"run": (functools.partial(cell_results, number), EVERY[:2])} for number in range(CELLS)
     }
+    files |= {f"looks/{name}": {"run": (functools.partial(judged, name), EVERY[:2])} for name in recorded()}
     files["bare"] = {name: (functools.partial(bare_run, name), EVERY[:1]) for name in BARE}
     files["alone"] = {name: (functools.partial(alone, name), EVERY[:1]) for name in ALONE}
     for name in sorted(case_modules()):
@@ -185,9 +188,11 @@ def check(name: str, part: str) -> None:
     )
 
 
-def write() -> None:
-    """Every file anew."""
+def write(among: str = "") -> None:
+    """Every file anew whose name begins so."""
     for file, runs in FILES.items():
+        if not file.startswith(among):
+            continue
         content: dict[str, dict[str, Told]] = {run: {} for run in runs}
         path = FOLDER / f"{file}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -234,6 +239,6 @@ def write_altered() -> None:
 
 
 if __name__ == "__main__":
-    write()
+    write(sys.argv[1] if len(sys.argv) > 1 else "")
     write_limits()
     write_altered()

@@ -1,0 +1,228 @@
+"""Small training loops, each with something that a close look can tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tests.support.looks.program import Iterations, program
+
+
+def _net(*, wide: int = 16, normed: bool = False) -> nn.Sequential:
+    norm: list[nn.Module] = [nn.BatchNorm1d(wide)] if normed else []
+    return nn.Sequential(nn.Linear(8, wide), *norm, nn.ReLU(), nn.Linear(wide, 4))
+
+
+def _batch(rows: int = 6) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(rows, 8), torch.arange(rows) % 4
+
+
+@program
+def plain_training(turns: Iterations) -> Any:
+    net = _net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        x, y = _batch()
+        optimizer.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        optimizer.step()
+        turns.iteration_ended()
+    return net, optimizer
+
+
+@program
+def gradients_pile_up(turns: Iterations) -> Any:
+    net = _net(normed=True)
+    optimizer = torch.optim.Adam(net.parameters())
+    for _ in range(3):
+        x, y = _batch()
+        F.cross_entropy(net(x), y).backward()
+        optimizer.step()
+        turns.iteration_ended()
+    return net, optimizer
+
+
+@program
+def losses_are_summed(turns: Iterations) -> Any:
+    net = _net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(2):
+        optimizer.zero_grad()
+        loss: Any = 0.0
+        for _ in range(4):
+            x, y = _batch()
+            loss = loss + F.cross_entropy(net(x), y) / 4
+        loss.backward()
+        optimizer.step()
+        turns.iteration_ended()
+    return net, optimizer
+
+
+@program
+def losses_are_stacked(turns: Iterations) -> Any:
+    net = _net(normed=True)
+    losses = []
+    for _ in range(3):
+        x, y = _batch()
+        losses.append(F.mse_loss(net(x), F.one_hot(y, 4).float()))
+    torch.stack(losses).mean().backward()
+    kept = [float(each) for each in losses]
+    return net, kept, losses
+
+
+@program
+def losses_are_summed_in_place(turns: Iterations) -> Any:
+    net = _net()
+    total = torch.zeros(())
+    for _ in range(3):
+        x, y = _batch()
+        total += F.cross_entropy(net(x), y, reduction="sum")
+    (total / 18).backward()
+    return net, total
+
+
+@program
+def gradients_nobody_reads(turns: Iterations) -> Any:
+    net, head = _net(), nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+    for _ in range(2):
+        x, y = _batch()
+        optimizer.zero_grad()
+        F.cross_entropy(head(net(x)), y).backward()
+        optimizer.step()
+        turns.iteration_ended()
+    return net, head, optimizer
+
+
+@program
+def gradients_row_by_row(turns: Iterations) -> Any:
+    net = _net()
+    x = torch.randn(5, 8)
+    norms = []
+    for row in range(5):
+        net.zero_grad()
+        net(x[row : row + 1]).sum().backward()
+        norms.append(net[0].weight.grad.norm())
+    return net, torch.stack(norms).tolist()
+
+
+@program
+def jacobian_by_hand(turns: Iterations) -> Any:
+    net = nn.Linear(6, 4)
+    x = torch.randn(6, requires_grad=True)
+    y = torch.tanh(net(x))
+    rows = [torch.autograd.grad(y[row], x, retain_graph=True)[0] for row in range(4)]
+    return torch.stack(rows).diagonal().sum().item()
+
+
+@program
+def hessian_trace(turns: Iterations) -> Any:
+    x = torch.randn(5, requires_grad=True)
+    y = (x**3).sum() * torch.sin(x).sum()
+    (first,) = torch.autograd.grad(y, x, create_graph=True)
+    total = 0.0
+    for row in range(5):
+        total += torch.autograd.grad(first[row], x, retain_graph=True)[0][row].item()
+    return total
+
+
+@program
+def graph_is_dropped(turns: Iterations) -> Any:
+    net = _net()
+    correct = 0
+    for _ in range(3):
+        x, y = _batch()
+        correct += (net(x).argmax(1) == y).sum().item()
+        turns.iteration_ended()
+    return net, correct
+
+
+@program
+def some_graphs_are_kept(turns: Iterations) -> Any:
+    net, losses = _net(), []
+    for number in range(4):
+        x, y = _batch()
+        loss = F.cross_entropy(net(x), y)
+        if number % 2:
+            loss.backward()
+        losses.append(loss)
+        turns.iteration_ended()
+    return net, losses
+
+
+@program
+def embeddings_with_padding(turns: Iterations) -> Any:
+    table = nn.Embedding(40, 8, padding_idx=0)
+    head = nn.Linear(8, 40)
+    optimizer = torch.optim.Adagrad(table.parameters(), lr=0.1)
+    for _ in range(2):
+        words = torch.randint(1, 40, (3, 7))
+        words[:, 4:] = 0
+        optimizer.zero_grad()
+        said = head(table(words))
+        loss = F.cross_entropy(said[:, :-1].reshape(-1, 40), words[:, 1:].reshape(-1), ignore_index=0)
+        loss.backward()
+        optimizer.step()
+        turns.iteration_ended()
+    return table, head, optimizer
+
+
+@program
+def embedding_bag_and_cosine(turns: Iterations) -> Any:
+    bag, other = nn.EmbeddingBag(30, 6, mode="mean"), nn.Embedding(30, 6, sparse=True)
+    words, starts = torch.randint(0, 30, (12,)), torch.tensor([0, 4, 8])
+    near = F.cosine_similarity(bag(words, starts), other(words[:3]))
+    F.margin_ranking_loss(near, near.flip(0), torch.ones(3)).backward()
+    return bag, other
+
+
+@program
+def clipped_and_averaged(turns: Iterations) -> Any:
+    net, average = _net(), _net()
+    optimizer = torch.optim.AdamW(net.parameters(), foreach=False)
+    for _ in range(2):
+        x, y = _batch()
+        optimizer.zero_grad(set_to_none=False)
+        F.cross_entropy(net(x), y, label_smoothing=0.1).backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        with torch.no_grad():
+            for mine, own in zip(average.parameters(), net.parameters(), strict=True):
+                mine.mul_(0.9).add_(own, alpha=0.1)
+        turns.iteration_ended()
+    return net, average, optimizer
+
+
+@program
+def adversary(turns: Iterations) -> Any:
+    net = _net()
+    x, y = _batch()
+    x.requires_grad_(True)
+    for _ in range(3):
+        F.cross_entropy(net(x), y).backward()
+        with torch.no_grad():
+            x += 0.1 * x.grad.sign()
+            x.clamp_(-1, 1)
+        x.grad = None
+        turns.iteration_ended()
+    return net, x
+
+
+@program
+def two_sided(turns: Iterations) -> Any:
+    maker, judge = nn.Linear(4, 8), nn.Linear(8, 1)
+    ours, theirs = torch.optim.SGD(maker.parameters(), lr=0.1), torch.optim.SGD(judge.parameters(), lr=0.1)
+    for _ in range(2):
+        made, real = maker(torch.randn(6, 4)), torch.randn(6, 8)
+        theirs.zero_grad()
+        loss = F.softplus(-judge(real)).mean() + F.softplus(judge(made)).mean()
+        loss.backward(retain_graph=True)
+        theirs.step()
+        ours.zero_grad()
+        (-judge(made).mean()).backward()
+        ours.step()
+        turns.iteration_ended()
+    return maker, judge, ours, theirs
