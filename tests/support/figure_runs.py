@@ -28,6 +28,7 @@ from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
 from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
+from tests.support.looks.inside import of_demand
 from tests.support.looks.program import judged, recorded
 from tests.support.mixed_cells import BARE, CELLS, bare_run, cell_results
 from tests.support.mixed_runs import ALONE, MIXED, alone, mixed_results
@@ -66,7 +67,9 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files |= {
         f"cells/{number:02}": {"run": (functools.partial(cell_results, number), EVERY[:2])} for number in range(CELLS)
     }
-    files |= {f"looks/{name}": {"run": (functools.partial(judged, name), EVERY[:2])} for name in recorded()}
+    files |= {
+        f"looks/{name}": {"run": (functools.partial(judged, name), (*EVERY[:2], "demand"))} for name in recorded()
+    }
     files["bare"] = {name: (functools.partial(bare_run, name), EVERY[:1]) for name in BARE}
     files["alone"] = {name: (functools.partial(alone, name), EVERY[:1]) for name in ALONE}
     for name in sorted(case_modules()):
@@ -104,6 +107,8 @@ def _told(file: str, run: str, part: str) -> Told:
         return of_analyses(results)
     if part == THRESHOLDS:
         return {THRESHOLDS: critical_values(rule(file.rpartition("/")[2]), results)}
+    if part == "demand":
+        return of_demand(results)
     if part == "tables":
         return of_tables(results.trace)
     return of_whatif(results) if part == "whatif" else of_findings(results)

@@ -121,7 +121,7 @@ class _AlgorithmFinder:
         self._look = graph.operators["look"].tolist()
         self._last = dict[int, int]()
         for look, iteration in zip(self._look, self._iteration, strict=True):
-            self._last[look] = max(self._last.get(look, -1), iteration)
+            self._last[look] = max(self._last.get(look, iteration), iteration)
 
     def all(self) -> list[_Found]:
         found = []

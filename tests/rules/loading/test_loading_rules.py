@@ -133,3 +133,12 @@ def test_a_transform_of_random_changes_cannot_be_done_once(same: int, severity: 
     context = msgspec.structs.replace(trace.context, loaders=(changed,))
     found = SlowTransform().check(Results(replace(trace, context=context)))
     assert isinstance(found, Finding) and found.severity is severity
+
+
+def test_cores_that_are_held_by_others_bound_included() -> None:
+    """0.3 and 0.3 of two cores are used: exactly the share asked for is not less than it."""
+    results = Results(_waits(*[5.0] * 10, cores_used=60.0))
+    least = InputStall(held_share=0.3).check(results)
+    more = InputStall(held_share=0.3000001).check(results)
+    assert isinstance(least, Finding) and least.severity == Severity.HIGH
+    assert isinstance(more, Finding) and more.severity == Severity.LOW

@@ -170,7 +170,7 @@ def cancels_out(turns: Iterations) -> Any:
     shifted = (x + 3.0) - 3.0
     same = (x + bias).softmax(-1), (x + x.mean(-1, keepdim=True)).softmax(-1)
     normed = F.layer_norm(5 * x + 2, (8,)), F.batch_norm(x + bias, None, None, training=True)
-    return shifted, same, normed, (x * 2 / 2).argmax(-1), -(-x), (x + bias - bias).sum(), x.sub(x, alpha=1)
+    return shifted, same, normed, (x * 2 / 2).argmax(-1), (-x).neg(), (x + bias - bias).sum(), x.sub(x, alpha=1)
 
 
 @program

@@ -96,10 +96,10 @@ def recurrent_by_hand(turns: Iterations) -> Any:
 def turns_of_their_own(turns: Iterations) -> Any:
     layers = [nn.Linear(6, 6) for _ in range(4)]
     x = torch.randn(3, 6)
-    kept = []
-    for layer in layers:
-        kept.append(torch.sigmoid(layer(x)))
-    return layers, torch.stack(kept)
+    kept = {}
+    for number, layer in enumerate(layers):
+        kept[number] = torch.sigmoid(layer(x))
+    return layers, torch.stack(list(kept.values()))
 
 
 @program
