@@ -16,6 +16,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.chain_orders import Factor, Order, cheapest, work_of
 from gpuprof.analyses.dataflow.product_order import CostlyOrder, ProductOrder
 from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.model.look import LookPart
 from tests.support.look_builder import LookBuilder
 from tests.support.looked_runs import looked_at
 
@@ -179,8 +180,10 @@ def test_only_what_is_so_in_each_iteration() -> None:
     assert orders(lambda: a @ b @ x if next(turns) % 2 else x.sum(), iterations=4) == ()
 
 
-@pytest.mark.parametrize(("ended_by", "found"), [("seconds", 1), ("iterations", 0)])
-def test_iterations_that_were_found_may_begin_between_two_products(ended_by: str, found: int) -> None:
+@pytest.mark.parametrize(
+    ("ended_by", "found"), [(("seconds",), 1), (("iterations",), 0), (("seconds", "iterations"), 1), (("cell",) * 2, 1)]
+)
+def test_iterations_that_were_found_may_begin_between_two_products(ended_by: tuple[str, ...], found: int) -> None:
     """The second product of a turn has the number of the next iteration, and the first of them has no chain."""
     look = LookBuilder().tensor("a", shape=(N, N)).tensor("x", shape=(N, 1))
     for turn in range(5):
@@ -189,7 +192,8 @@ def test_iterations_that_were_found_may_begin_between_two_products(ended_by: str
             look.operator("aten::mm", 1, reads="p x", makes="y", shape=(N, 1), line=2, iteration=turn).free("p")
         for _ in range(4):
             look.operator("aten::exp", 1, reads="x", makes="z", shape=(N, 1), line=3, iteration=turn)
-    orders = Results(look.build(ended_by=ended_by)).get(ProductOrder).orders
+    parts = tuple(LookPart(iterations=5, first_iteration=5 * at, ended_by=each) for at, each in enumerate(ended_by))
+    orders = Results(look.build(parts=parts)).get(ProductOrder).orders
     assert len(orders) == found
 
 
