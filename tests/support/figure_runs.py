@@ -28,6 +28,7 @@ from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
 from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
+from tests.support.looks.cut import of_cuts
 from tests.support.looks.inside import of_demand
 from tests.support.looks.program import judged, recorded
 from tests.support.mixed_cells import BARE, CELLS, bare_run, cell_results
@@ -41,6 +42,7 @@ LIMITS = FOLDER / "limits.json"
 KINDS = ("fires", "stays_quiet", "abstains")
 EVERY = ("analyses", "findings", "whatif")
 THRESHOLDS = "thresholds"
+OF_LOOKS = {"demand": of_demand, "cuts": of_cuts}
 CLOSE = 1e-7
 """Floats that are this close, relatively, are the same: sums depend a little on the machine."""
 ABSTAINED = "abstained"
@@ -68,7 +70,7 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
         f"cells/{number:02}": {"run": (functools.partial(cell_results, number), EVERY[:2])} for number in range(CELLS)
     }
     files |= {
-        f"looks/{name}": {"run": (functools.partial(judged, name), (*EVERY[:2], "demand"))} for name in recorded()
+        f"looks/{name}": {"run": (functools.partial(judged, name), (*EVERY[:2], *OF_LOOKS))} for name in recorded()
     }
     files["bare"] = {name: (functools.partial(bare_run, name), EVERY[:1]) for name in BARE}
     files["alone"] = {name: (functools.partial(alone, name), EVERY[:1]) for name in ALONE}
@@ -107,8 +109,8 @@ def _told(file: str, run: str, part: str) -> Told:
         return of_analyses(results)
     if part == THRESHOLDS:
         return {THRESHOLDS: critical_values(rule(file.rpartition("/")[2]), results)}
-    if part == "demand":
-        return of_demand(results)
+    if part in OF_LOOKS:
+        return OF_LOOKS[part](results)
     if part == "tables":
         return of_tables(results.trace)
     return of_whatif(results) if part == "whatif" else of_findings(results)
