@@ -91,17 +91,19 @@ def limits() -> dict[str, Limit]:
         for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(each.name)
             if _kinds(module) or package is gpuprof.whatif.graph:
-                found += [Limit(module, name) for name in _named(module)]
+                found += [Limit(module, name) for name in names_of_limits(module)]
     return {limit.key: limit for limit in found}
 
 
-def _named(module: ModuleType) -> Iterator[str]:
+def names_of_limits(module: ModuleType) -> Iterator[str]:
+    """Numbers above 0 with a name of their own, `_LEAST = 3` and `_LEAST, _MOST = 3, 9`."""
     for node in ast.parse(inspect.getsource(module)).body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(target, ast.Name) and target.id.isupper():
-            value = getattr(module, target.id)
-            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-                yield target.id
+        for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+            if isinstance(each, ast.Name) and each.id.isupper():
+                value = getattr(module, each.id)
+                if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+                    yield each.id
 
 
 def of_limit(limit: Limit) -> dict[str, list[Any]]:

@@ -114,7 +114,7 @@ class _AlgorithmFinder:
         self._graph, self._content = graph, content
         self._view = graph.view.tolist()
         self._iteration = graph.operators["iteration"].tolist()
-        self._made_by, self._gone_at = graph.values["made_by"].tolist(), graph.values["gone_at"].tolist()
+        self._made_by, self._kept = graph.values["made_by"].tolist(), (graph.values["gone_at"] < 0).tolist()
         self._storage = graph.values["storage"].tolist()
         self._shown = set(graph.values["storage"][graph.values["read_outside"]].tolist())
         self._types = [str(trace.names[each]) if each >= 0 else "" for each in graph.values["dtype"].tolist()]
@@ -166,7 +166,7 @@ class _AlgorithmFinder:
             return None
         maker = self._made_by[value]
         # what a name holds until the next iteration makes it anew
-        if maker < 0 or (self._gone_at[value] < 0 and self._iteration[maker] < self._last[self._look[maker]]):
+        if maker < 0 or (self._kept[value] and self._iteration[maker] < self._last[self._look[maker]]):
             return None
         rows = self._graph.reads["operator"][self._graph.readers.of(value)].tolist()
         return [row for row in dict.fromkeys(rows) if not self._view[row] and not self.operators[row].backward]
