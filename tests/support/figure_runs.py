@@ -39,6 +39,7 @@ DATA = Path(__file__).parents[1] / "data"
 FOLDER = DATA / "figures"
 OWN = DATA / "cpu-training"
 LIMITS = FOLDER / "limits.json"
+LIMITS_OF_RULES = FOLDER / "limits_of_rules.json"
 KINDS = ("fires", "stays_quiet", "abstains")
 EVERY = ("analyses", "findings", "whatif")
 THRESHOLDS = "thresholds"
@@ -229,10 +230,13 @@ def _lines(content: dict[str, dict[str, Told]]) -> str:
 def write_limits() -> None:
     """The values of limits at which figures change."""
     from tests.support.limits import limits, of_limit
+    from tests.support.limits_of_rules import limits_of_rules, of_rule_limit
 
     kept = {key: told for key, limit in limits().items() if (told := of_limit(limit))}
-    rows = [f"{json.dumps(key)}: {json.dumps(told, separators=(',', ':'))}" for key, told in kept.items()]
-    LIMITS.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    of_rules = {key: told for key, limit in limits_of_rules().items() if (told := of_rule_limit(limit))}
+    for path, found in ((LIMITS, kept), (LIMITS_OF_RULES, of_rules)):
+        rows = [f"{json.dumps(key)}: {json.dumps(told, separators=(',', ':'))}" for key, told in found.items()]
+        path.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 def write_altered() -> None:

@@ -1,7 +1,7 @@
 """The limits in the code of rules beside their thresholds, and at which of their values a rule says something else.
 
-As `limits.py` does it for analyses. A limit is tried on the cases of the rules whose modules import its own, directly or
-through others of `gpuprof.rules`.
+As `limits.py` does it for analyses. A limit is tried on the cases of the rules whose modules import its own, directly
+or through others of `gpuprof.rules`.
 """
 
 from __future__ import annotations

@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.basics.result import Results
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Source, Trace, empty_tables
 from tests.support.figures import Plain, analyses, brief, plain
 from tests.support.looks.inside import of_demand
 
-_OF_LOOKS = ("analyses.dataflow.", "analyses.demand.", "analyses.training.")
+_ROOMS = ("analyses.dataflow.", "analyses.demand.", "analyses.training.")
+OF_LOOKS = tuple(kind for kind in analyses() if kind.__module__.removeprefix("gpuprof.").startswith(_ROOMS))
+"""The analyses of looks, by name."""
 
 
 def cut(trace: Trace, first: int) -> Trace:
@@ -52,17 +54,12 @@ def of_cuts(results: Results) -> dict[str, dict[str, Plain]]:
 
 def _in_brief(trace: Trace) -> dict[str, Plain]:
     results = Results(trace)
-    told = {kind.__name__: plain(results.get(kind)) for kind in _kinds()}
+    told = {kind.__name__: plain(results.get(kind)) for kind in OF_LOOKS}
     own = {name: brief(each) for name, each in told.items() if each != _of_nothing()[name]}
     return own | {name: brief(each) for name, each in of_demand(results).items() if each}
 
 
 @functools.cache
-def _kinds() -> tuple[type[Result], ...]:
-    return tuple(kind for kind in analyses() if kind.__module__.removeprefix("gpuprof.").startswith(_OF_LOOKS))
-
-
-@functools.cache
 def _of_nothing() -> dict[str, Plain]:
     results = Results(Trace(Source("empty.json"), (), empty_tables(), 0, 0))
-    return {kind.__name__: plain(results.get(kind)) for kind in _kinds()}
+    return {kind.__name__: plain(results.get(kind)) for kind in OF_LOOKS}
