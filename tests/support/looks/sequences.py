@@ -23,10 +23,10 @@ def _attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: boo
 
 @program
 def written_attention(turns: Iterations) -> Any:
-    projections = nn.Linear(16, 48)
+    projections = nn.Linear(64, 192)
     for _ in range(2):
         q, k, v = (
-            each.view(2, 10, 4, 4).transpose(1, 2) for each in projections(torch.randn(2, 10, 16)).chunk(3, dim=-1)
+            each.view(2, 128, 4, 16).transpose(1, 2) for each in projections(torch.randn(2, 128, 64)).chunk(3, dim=-1)
         )
         _attention(q, k, v, causal=True).sum().backward()
         turns.iteration_ended()
@@ -35,23 +35,23 @@ def written_attention(turns: Iterations) -> Any:
 
 @program
 def attention_of_batches(turns: Iterations) -> Any:
-    q, k, v = (torch.randn(6, 8, 4) for _ in range(3))
+    q, k, v = (torch.randn(6, 96, 16) for _ in range(3))
     scores = torch.bmm(q, k.transpose(1, 2)) * 0.5
-    padding = torch.zeros(6, 1, 8)
-    padding[:, :, 5:] = -1e9
+    padding = torch.zeros(6, 1, 96)
+    padding[:, :, 60:] = -1e9
     return torch.bmm(torch.softmax(scores + padding, -1), v)
 
 
 @program
 def attention_with_dropout(turns: Iterations) -> Any:
-    q, k, v = (torch.randn(2, 3, 6, 4, requires_grad=True) for _ in range(3))
+    q, k, v = (torch.randn(2, 3, 80, 8, requires_grad=True) for _ in range(3))
     _attention(q, k, v, causal=False, dropped=0.2).mean().backward()
     return q.grad, k.grad, v.grad
 
 
 @program
 def attention_by_einsum(turns: Iterations) -> Any:
-    q, k, v = (torch.randn(2, 7, 3, 4) for _ in range(3))
+    q, k, v = (torch.randn(2, 100, 3, 8) for _ in range(3))
     scores = torch.einsum("bqhd,bkhd->bhqk", q, k)
     weights = scores.softmax(-1)
     kept = weights.mean().item()
@@ -60,10 +60,10 @@ def attention_by_einsum(turns: Iterations) -> Any:
 
 @program
 def last_position_alone_is_read(turns: Iterations) -> Any:
-    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0)
+    layer = nn.TransformerEncoderLayer(32, 2, 64, batch_first=True, dropout=0.0)
     layer.train()
-    head = nn.Linear(8, 12)
-    x = torch.randn(2, 6, 8)
+    head = nn.Linear(32, 12)
+    x = torch.randn(2, 60, 32)
     return head(layer(x))[:, -1].argmax(-1).tolist()
 
 
@@ -82,8 +82,8 @@ def decoding_again_and_again(turns: Iterations) -> Any:
 
 @program
 def recurrent_by_hand(turns: Iterations) -> Any:
-    inside, across = nn.Linear(6, 8), nn.Linear(8, 8)
-    x, hidden = torch.randn(5, 3, 6), torch.zeros(3, 8)
+    inside, across = nn.Linear(24, 32), nn.Linear(32, 32)
+    x, hidden = torch.randn(5, 16, 24), torch.zeros(16, 32)
     kept = []
     for turn in range(5):
         hidden = torch.tanh(inside(x[turn]) + across(hidden))
@@ -131,12 +131,12 @@ def largest_so_far(turns: Iterations) -> Any:
 
 @program
 def masks_of_losses(turns: Iterations) -> Any:
-    net = nn.Linear(6, 5)
-    x, y = torch.randn(2, 8, 6), torch.randint(0, 5, (2, 8))
-    kept = torch.zeros(2, 8)
-    kept[:, :2] = 1.0
+    net = nn.Linear(60, 50)
+    x, y = torch.randn(2, 80, 60), torch.randint(0, 50, (2, 80))
+    kept = torch.zeros(2, 80)
+    kept[:, :20] = 1.0
     for _ in range(2):
-        each = F.cross_entropy(net(x).reshape(-1, 5), y.reshape(-1), reduction="none").view(2, 8)
+        each = F.cross_entropy(net(x).reshape(-1, 50), y.reshape(-1), reduction="none").view(2, 80)
         ((each * kept).sum() / kept.sum()).backward()
         turns.iteration_ended()
     return net
@@ -144,9 +144,9 @@ def masks_of_losses(turns: Iterations) -> Any:
 
 @program
 def chosen_by_a_mask(turns: Iterations) -> Any:
-    net, other = nn.Linear(6, 6), nn.Linear(6, 6)
-    x = torch.randn(8, 6)
-    chosen = torch.arange(8) < 2
+    net, other = nn.Linear(60, 60), nn.Linear(60, 60)
+    x = torch.randn(80, 60)
+    chosen = torch.arange(80) < 2
     whole = torch.where(chosen[:, None], net(x), other(x))
     part = net(x)[chosen]
     return whole, part.sum().item(), other(x).masked_select(chosen[:, None]).mean()
@@ -156,7 +156,7 @@ def chosen_by_a_mask(turns: Iterations) -> Any:
 def convolutions(turns: Iterations) -> Any:
     net = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2))
     net.eval()
-    images = torch.randn(2, 2, 8, 8)
+    images = torch.randn(2, 2, 32, 32)
     for _ in range(2):
         made = net(images)
         turns.iteration_ended()

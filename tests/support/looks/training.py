@@ -100,9 +100,9 @@ def gradients_nobody_reads(turns: Iterations) -> Any:
 @program
 def gradients_row_by_row(turns: Iterations) -> Any:
     net = _net()
-    x = torch.randn(5, 8)
+    x = torch.randn(12, 8)
     norms = []
-    for row in range(5):
+    for row in range(12):
         net.zero_grad()
         net(x[row : row + 1]).sum().backward()
         norms.append(net[0].weight.grad.norm())
@@ -111,20 +111,20 @@ def gradients_row_by_row(turns: Iterations) -> Any:
 
 @program
 def jacobian_by_hand(turns: Iterations) -> Any:
-    net = nn.Linear(6, 4)
-    x = torch.randn(6, requires_grad=True)
+    net = nn.Linear(60, 40)
+    x = torch.randn(60, requires_grad=True)
     y = torch.tanh(net(x))
-    rows = [torch.autograd.grad(y[row], x, retain_graph=True)[0] for row in range(4)]
+    rows = [torch.autograd.grad(y[row], x, retain_graph=True)[0] for row in range(40)]
     return torch.stack(rows).diagonal().sum().item()
 
 
 @program
 def hessian_trace(turns: Iterations) -> Any:
-    x = torch.randn(5, requires_grad=True)
+    x = torch.randn(20, requires_grad=True)
     y = (x**3).sum() * torch.sin(x).sum()
     (first,) = torch.autograd.grad(y, x, create_graph=True)
     total = 0.0
-    for row in range(5):
+    for row in range(20):
         total += torch.autograd.grad(first[row], x, retain_graph=True)[0][row].item()
     return total
 
@@ -155,15 +155,15 @@ def some_graphs_are_kept(turns: Iterations) -> Any:
 
 @program
 def embeddings_with_padding(turns: Iterations) -> Any:
-    table = nn.Embedding(40, 8, padding_idx=0)
-    head = nn.Linear(8, 40)
+    table = nn.Embedding(4000, 32, padding_idx=0)
+    head = nn.Linear(32, 4000)
     optimizer = torch.optim.Adagrad(table.parameters(), lr=0.1)
     for _ in range(2):
-        words = torch.randint(1, 40, (3, 7))
-        words[:, 4:] = 0
+        words = torch.randint(1, 4000, (8, 40))
+        words[:, 24:] = 0
         optimizer.zero_grad()
         said = head(table(words))
-        loss = F.cross_entropy(said[:, :-1].reshape(-1, 40), words[:, 1:].reshape(-1), ignore_index=0)
+        loss = F.cross_entropy(said[:, :-1].reshape(-1, 4000), words[:, 1:].reshape(-1), ignore_index=0)
         loss.backward()
         optimizer.step()
         turns.iteration_ended()
