@@ -30,7 +30,7 @@ from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
 from tests.support.looks.cut import of_cuts
 from tests.support.looks.inside import of_demand
-from tests.support.looks.program import judged, recorded
+from tests.support.looks.program import ON_DEVICE, judged, recorded
 from tests.support.mixed_cells import BARE, CELLS, bare_run, cell_results
 from tests.support.mixed_runs import ALONE, MIXED, alone, mixed_results
 from tests.support.simulated import of_change, of_whatif
@@ -73,6 +73,8 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files |= {
         f"looks/{name}": {"run": (functools.partial(judged, name), (*EVERY[:2], *OF_LOOKS))} for name in recorded()
     }
+    for name in ON_DEVICE:
+        files[f"looks/{name}"]["device"] = (functools.partial(judged, name, device=True), EVERY[1:2])
     files["bare"] = {name: (functools.partial(bare_run, name), EVERY[:1]) for name in BARE}
     files["alone"] = {name: (functools.partial(alone, name), EVERY[:1]) for name in ALONE}
     for name in sorted(case_modules()):
@@ -98,7 +100,7 @@ def told(file: str, run: str, part: str) -> Told:
 
 def _sized(file: str, run: str, whole: Told) -> Told:
     """In brief of the runs that are many: the mixed ones, and those in which a rule abstains."""
-    if run not in ("abstains", *ALONE, *BARE) and not file.startswith(("mixed/", "cells/")):
+    if run not in ("abstains", "device", *ALONE, *BARE) and not file.startswith(("mixed/", "cells/")):
         return whole
     return {name: {field: brief(value) for field, value in fields.items()} for name, fields in whole.items()}
 

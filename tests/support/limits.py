@@ -92,7 +92,7 @@ RUNS: dict[str, Callable[[], Results]] = {
 
 LOOKS: dict[str, Callable[[], Results]] = {
     f"looks/{name}": lambda name=name: Results(looked(name))  # type: ignore[misc]
-    for name in recorded()[:::4]
+    for name in recorded()
 }
 """What limits of the close look are tried on."""
 
@@ -129,7 +129,7 @@ def of_limit(limit: Limit) -> dict[str, list[Any]]:
     """For some runs the value at which their figures change, and whether it belongs to those `below` or `above`."""
     found: dict[str, list[Any]] = {}
     default = getattr(limit.module, limit.name)
-    for run in LOOKS if _is_of_looks(limit.module) else RUNS:
+    for run in _runs_of(limit.module):
         for way, far in (("up", default * FAR), ("down", default / FAR)):
             critical = critical_value(functools.partial(limit.said, run), default, far)
             if critical is not None and critical[1] is not None:
@@ -137,6 +137,13 @@ def of_limit(limit: Limit) -> dict[str, list[Any]]:
         if len(found) >= ENOUGH:
             break
     return dict(list(found.items())[:ENOUGH])
+
+
+def _runs_of(module: ModuleType) -> list[str]:
+    """Some of the looks where all analyses of looks are to be asked."""
+    if not _is_of_looks(module):
+        return list(RUNS)
+    return list(LOOKS) if _kinds(module) else list(LOOKS)[::4]
 
 
 def side_of(limit: Said, run: str, value: float) -> str | None:

@@ -63,8 +63,16 @@ def recorded() -> list[str]:
     return sorted(path.name.partition(".")[0] for path in FOLDER.glob("*.json.gz"))
 
 
-def judged(name: str) -> Results:
-    """A cell whose four steps each ran the operators of that look, on the host."""
+ON_DEVICE = (
+    *("products_in_a_costly_order", "same_work_again", "same_work_within", "hardly_read", "bias_before_a_norm"),
+    *("gradients_row_by_row", "embeddings_with_padding", "masks_of_losses", "columns_picked", "all_pairs", "adversary"),
+    *("mostly_zeros", "chosen_by_a_mask", "graph_is_dropped", "round_trips", "written_attention", "two_sided"),
+)
+"""What is judged as if a GPU had done the work, too."""
+
+
+def judged(name: str, *, device: bool = False) -> Results:
+    """A cell whose four steps each ran the operators of that look, on the host or with a kernel for each."""
     trace, builder, at = looked(name), TraceBuilder(), 0.0
     operators, places = trace.tables["looked_operators"], trace.context.look.places  # type: ignore[union-attr]
     rows = list(zip(*(operators[each].tolist() for each in ("name", "place", "duration_ns")), strict=True))
@@ -72,7 +80,13 @@ def judged(name: str) -> Results:
         begin = at
         for called, place, long in rows:
             builder.line(places[place].line if place >= 0 else 1, at).operator(trace.names[called], at, long / 1000)
+            if device:
+                kernel = f"kernel of {trace.names[called]}"
+                builder.kernel(kernel, at + 3, long / 1000, launch_at_us=at, launch_for_us=0.05)
             at += long / 1000
+        if device:
+            builder.sync(at, 5)
+            at += 5
         builder.step(begin, at - begin)
     run = builder.context(cell=Cell(source=_told(name)["source"])).build()
     looked_names = msgspec.structs.replace(trace.context.look, names=trace.names)
