@@ -236,7 +236,7 @@ class _AlgorithmFinder:
 
     def _columns(self, row: int, operator: LookedOperator) -> _Found | None:
         """By one list of numbers, from a matrix that was there before, along the axis of neighbors in memory."""
-        if len(operator.reads) != 2 or not operator.results or any(each.geometry is None for each in operator.reads):
+        if len(operator.reads) != 2 or not operator.results:
             return None
         base, chosen, made = operator.reads[0].geometry, operator.reads[1].geometry, operator.results[0].geometry
         if base is None or chosen is None or made is None or len(base.shape) != 2 or len(chosen.shape) != 1:

@@ -9,6 +9,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.product_chains import product_chains
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.cancellation import Cancelled
+from gpuprof.analyses.demand.filled_rows import FilledRows
 from gpuprof.analyses.demand.flow import Flow
 from gpuprof.analyses.demand.idle_rows import _masks
 from gpuprof.analyses.demand.looked import operators_of, values_of
@@ -43,10 +44,20 @@ def of_demand(results: Results) -> dict[str, dict[str, Plain]]:
         "selections": _by_row(selections(operators, values)),
         "rows left out": _by_row(found.found),
         "rows decided by": _by_row({row: sorted(found.decided_by(each)) for row, each in found.found.items()}),
-        "rows followed": _by_row(rows.parts),
+        "rows followed": _by_row(
+            {row: [each.kept, each.rows, sorted(map(str, each.of))] for row, each in rows.parts.items()}
+        ),
+        "filled": _of_filled(FilledRows(operators, values)),
         "losses": {str(each.start): _of_loss(each) for each in LossGraphs(trace, graph)},
         "products": {"chains": plain(product_chains(trace, graph, operators))},
     }
+
+
+def _of_filled(rows: FilledRows) -> dict[str, Plain]:
+    """Operators that keep zeros, and how much of each value may be other than zero."""
+    filled = {str(value): need.elements for value, need in rows._filled.items()}
+    stays = [rows.stays(range(first, first + 8)) for first in range(0, len(rows._operators), 8)]
+    return {"kept": plain(rows._kept), "filled": plain(filled), "full": plain(rows._full), "stays": plain(stays)}
 
 
 def _of_loss(loss: LossGraph) -> Plain:

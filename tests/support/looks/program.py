@@ -29,7 +29,7 @@ from gpuprof.model.trace import Source, Trace, empty_tables
 from tests.support.trace_builder import TraceBuilder
 
 FOLDER = Path(__file__).parents[2] / "data" / "looks"
-MODULES = ("training", "sequences", "arithmetic")
+MODULES = ("training", "sequences", "loops", "arithmetic")
 LEAST_NS = 100
 
 

@@ -226,3 +226,86 @@ def two_sided(turns: Iterations) -> Any:
         ours.step()
         turns.iteration_ended()
     return maker, judge, ours, theirs
+
+
+@program
+def parts_go_back(turns: Iterations) -> Any:
+    net, scale = nn.Linear(12, 10), torch.ones(10, requires_grad=True)
+    x = torch.randn(9, 12)
+    for row in range(3):
+        made = torch.tanh(net(x)) * scale
+        (-made[row] / 2).square().sum().backward(retain_graph=True)
+        (made[row + 1 : row + 3, ::4] - made[:2, 1:4]).abs().mean().backward()
+        turns.iteration_ended()
+    return net.weight.grad.clone(), scale.grad.clone()
+
+
+@program
+def parts_of_batches_go_back(turns: Iterations) -> Any:
+    w = torch.randn(4, 6, 5, requires_grad=True)
+    x = torch.randn(4, 8, 6)
+    kept = []
+    for at in range(2):
+        made = torch.bmm(x, w).relu().clone()
+        loss = (
+            made[at].sum() + made[:, at, :3].exp().sum((0, 1)) + (made[:, :, -1].transpose(0, 1) @ torch.ones(4)).mean()
+        )
+        kept.append(torch.autograd.grad(loss, w)[0].sum(0))
+        turns.iteration_ended()
+    return kept
+
+
+@program
+def ignored_targets(turns: Iterations) -> Any:
+    body, head = nn.Sequential(nn.Linear(20, 30), nn.LayerNorm(30), nn.GELU()), nn.Linear(30, 40)
+    x, targets = torch.randn(4, 50, 20), torch.randint(0, 40, (4, 50))
+    targets[:, 20:] = -100
+    weights = (targets >= 0).float()
+    for _ in range(2):
+        said = head(body(x))
+        plain = F.cross_entropy(said.transpose(1, 2), targets)
+        each = F.cross_entropy(said.reshape(-1, 40), targets.clamp(min=0).reshape(-1), reduction="none")
+        (plain + (each * weights.reshape(-1)).sum() / weights.sum()).backward()
+        turns.iteration_ended()
+    return body, head
+
+
+@program
+def masked_rows_of_losses(turns: Iterations) -> Any:
+    net, keep = nn.Linear(16, 16), torch.arange(64) % 4 == 0
+    x, y = torch.randn(64, 16), torch.rand(64, 16)
+    for _ in range(2):
+        said = torch.sigmoid(net(x))
+        first = F.binary_cross_entropy(said, y, weight=keep[:, None].float())
+        second = ((said - y) ** 2)[keep].mean() + torch.where(keep[:, None], said, 0.0).sum()
+        (first + second + said.masked_fill(~keep[:, None], 0.0).mean()).backward()
+        turns.iteration_ended()
+    return net
+
+
+@program
+def hard_examples(turns: Iterations) -> Any:
+    """The mask follows from the result itself."""
+    net, x = nn.Linear(16, 4), torch.randn(64, 16)
+    for _ in range(2):
+        each = F.cross_entropy(net(x), torch.zeros(64, dtype=torch.int64), reduction="none")
+        (each * (each > each.mean()).float()).sum().backward()
+        each[each.topk(8).indices].sum()
+        turns.iteration_ended()
+    return net
+
+
+@program
+def finished_sequences(turns: Iterations) -> Any:
+    table, head = nn.Embedding(30, 16), nn.Linear(16, 30)
+    words, done = torch.zeros(6, 1, dtype=torch.int64), torch.zeros(6, dtype=torch.bool)
+    with torch.no_grad():
+        for turn in range(5):
+            best = head(table(words[:, -1])).argmax(-1)
+            best = torch.where(done, 0, best)
+            done |= (best % 2 == 0) | (turn > 2)
+            words = torch.cat([words, best[:, None]], 1)
+            if bool(done.all()):
+                done = done.clone()
+            turns.iteration_ended()
+    return words.tolist()
