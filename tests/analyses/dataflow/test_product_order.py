@@ -266,3 +266,32 @@ _NETWORKS: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     ),
     "graph": lambda: (_Graph(), torch.rand(80, 60)),
 }
+
+
+def test_a_product_that_is_read_transposed() -> None:
+    """(A·B)ᵀ·x is Bᵀ·Aᵀ·x, and (A·(B·C))ᵀ·x is Cᵀ·Bᵀ·Aᵀ·x: the factors change places."""
+    a, b, c, x = matrices((96, 80), (80, 64), (64, 72), (96, 1))
+    (two,) = orders(lambda: (a @ b).T @ x)
+    assert [(each.rows, each.columns) for each in two.factors] == [(64, 80), (80, 96), (96, 1)]
+    assert (two.ran, two.cheapest) == (((0, 1), 2), (0, (1, 2)))
+    (three,) = orders(lambda: (a @ (b @ c)).T @ x)
+    assert [(each.rows, each.columns) for each in three.factors] == [(72, 64), (64, 80), (80, 96), (96, 1)]
+    assert (three.ran, three.cheapest) == ((((0, 1), 2), 3), (0, (1, (2, 3))))
+
+
+def test_products_of_the_backward_pass_are_of_the_line_of_the_forward_ones() -> None:
+    """As far as the line's own products are those of the chain: here half of their time is."""
+    look = LookBuilder().tensor("a", shape=(N, N), grad=True).tensor("x", shape=(N, 1))
+    for each in range(3):
+        at = {"line": 2, "iteration": each}
+        look.operator("aten::mm", 10, reads="a a", makes="p", shape=(N, N), graph=True, **at)
+        look.operator("aten::mm", 2, reads="p x", makes="y", shape=(N, 1), graph=True, **at)
+        look.operator("aten::mm", 12, reads="a a", makes="other", shape=(N, N), graph=True, **at)
+        look.operator("aten::exp", 1, reads="other", makes="read", shape=(N, N), **at)
+        back = {"backward": True, "line": 3, "forward_line": 2, "iteration": each}
+        look.operator("aten::mm", 20, reads="y x", makes="g", shape=(N, N), **back)
+        # of another line
+        look.operator("aten::mm", 40, reads="y x", makes="h", shape=(N, N), **{**back, "forward_line": 7})
+        look.free("p other g h read y")
+    (found,) = Results(look.build()).get(ProductOrder).orders
+    assert found.rows_ns == 3 * (12_000 + 10_000) and len(found.rows) == 9
