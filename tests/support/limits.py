@@ -26,7 +26,6 @@ from gpuprof.whatif.graph.build import build
 from tests.support.built_runs import BUILT
 from tests.support.critical import FAR, critical_value
 from tests.support.figures import plain
-from tests.support.looks.cut import OF_LOOKS
 from tests.support.looks.program import looked, recorded
 from tests.support.mixed_runs import MIXED, mixed_results
 from tests.support.simulated import of_graph
@@ -77,7 +76,7 @@ def _figures(module: ModuleType, results: Results) -> Any:
         graph = build(results.trace)
         return [of_graph(graph), plain(fidelity(results.trace, graph))]
     fresh = Results(results.trace, [other.trace for other in results.others])
-    return [plain(fresh.get(kind)) for kind in _kinds(module) or OF_LOOKS]
+    return [plain(fresh.get(kind)) for kind in _kinds(module)]
 
 
 def _is_of_looks(module: ModuleType) -> bool:
@@ -109,7 +108,7 @@ def limits() -> dict[str, Limit]:
     for package in (gpuprof.analyses, gpuprof.whatif.graph):
         for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(each.name)
-            if _kinds(module) or package is gpuprof.whatif.graph or _is_of_looks(module):
+            if _kinds(module) or package is gpuprof.whatif.graph:
                 found += [Limit(module, name) for name in names_of_limits(module)]
     return {limit.key: limit for limit in found}
 
@@ -129,7 +128,7 @@ def of_limit(limit: Limit) -> dict[str, list[Any]]:
     """For some runs the value at which their figures change, and whether it belongs to those `below` or `above`."""
     found: dict[str, list[Any]] = {}
     default = getattr(limit.module, limit.name)
-    for run in _runs_of(limit.module):
+    for run in LOOKS if _is_of_looks(limit.module) else RUNS:
         for way, far in (("up", default * FAR), ("down", default / FAR)):
             critical = critical_value(functools.partial(limit.said, run), default, far)
             if critical is not None and critical[1] is not None:
@@ -137,13 +136,6 @@ def of_limit(limit: Limit) -> dict[str, list[Any]]:
         if len(found) >= ENOUGH:
             break
     return dict(list(found.items())[:ENOUGH])
-
-
-def _runs_of(module: ModuleType) -> list[str]:
-    """Some of the looks where all analyses of looks are to be asked."""
-    if not _is_of_looks(module):
-        return list(RUNS)
-    return list(LOOKS) if _kinds(module) else list(LOOKS)[::4]
 
 
 def side_of(limit: Said, run: str, value: float) -> str | None:

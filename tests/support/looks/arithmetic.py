@@ -10,6 +10,9 @@ from torch import nn
 
 from tests.support.looks.program import Iterations, program
 
+WIDE = torch.rand(300, 4_000)
+"""It is there before the look begins."""
+
 
 @program
 def products_in_a_costly_order(turns: Iterations) -> Any:
@@ -277,7 +280,7 @@ def all_pairs(turns: Iterations) -> Any:
 
 @program
 def columns_picked(turns: Iterations) -> Any:
-    wide, picked, kept = torch.rand(300, 4_000), torch.randint(0, 4_000, (64,)), []
+    wide, picked, kept = WIDE, torch.randint(0, 4_000, (64,)), []
     for _ in range(3):
         kept += [wide[:, picked], wide.index_select(1, picked), wide.T[picked], wide[picked[:9] % 300]]
         turns.iteration_ended()
@@ -305,3 +308,38 @@ def single_numbers(turns: Iterations) -> Any:
         table[0, i] = i * 0.5
         table[1, i] += table[0, i] * 2
     return equal, table
+
+
+@program
+def weights_of_zero_and_one(turns: Iterations) -> Any:
+    a, b, kept = torch.ones(40, 50).exp(), torch.ones(40, 50).sin(), []
+    for weight in (1.0, 0.0, 1):
+        kept.append(a + weight * (b - a))
+        kept.append(torch.lerp(a, b, float(weight)) - b * 2.0 + b + b)
+        kept.append(torch.add(a.cos(), b.tanh(), alpha=weight))
+        kept.append((1 - weight) * a.neg() + weight * b.sqrt())
+        turns.iteration_ended()
+    return kept
+
+
+@program
+def losses_times_zero(turns: Iterations) -> Any:
+    one, other = nn.Linear(30, 20), nn.Linear(30, 20)
+    x = torch.randn(16, 30)
+    for weight in (0.0, 0.0):
+        first, second = F.mse_loss(torch.tanh(one(x)), x[:, :20]), F.mse_loss(other(x), x[:, 10:])
+        (second + weight * first).backward()
+        turns.iteration_ended()
+    return one, other
+
+
+@program
+def there_and_back(turns: Iterations) -> Any:
+    x, kept = torch.randn(200, 200), []
+    for _ in range(3):
+        y = x.exp()
+        z = y.to(torch.float64).to(torch.float32)
+        kept.append(z + y.half().to(torch.float32).sin())
+        kept.append(y.transpose(0, 1).contiguous().transpose(0, 1).contiguous().cos())
+        turns.iteration_ended()
+    return kept

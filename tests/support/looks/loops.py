@@ -13,13 +13,13 @@ from tests.support.looks.program import Iterations, program
 
 @program
 def each_class_by_itself(turns: Iterations) -> Any:
-    x, labels = torch.randn(60, 8), torch.arange(60) % 6
+    x, labels = torch.randn(240, 8), torch.arange(240) % 24
     means, counts = [], []
-    for each in range(6):
+    for each in range(24):
         rows = x[labels == each]
         means.append(rows.mean(0))
         counts.append(len(rows))
-    spread = torch.stack([((x[labels == each] - means[each]) ** 2).sum() for each in range(6)])
+    spread = torch.stack([((x[labels == each] - means[each]) ** 2).sum() for each in range(24)])
     return torch.stack(means), spread, counts
 
 
@@ -35,17 +35,17 @@ def each_pair_by_itself(turns: Iterations) -> Any:
 
 @program
 def each_column_is_scaled(turns: Iterations) -> Any:
-    x = torch.randn(40, 6)
-    for column in range(6):
+    x = torch.randn(40, 20)
+    for column in range(20):
         x[:, column] = (x[:, column] - x[:, column].mean()) / (x[:, column].std() + 1e-6)
     return x
 
 
 @program
 def windows_that_overlap(turns: Iterations) -> Any:
-    x = torch.randn(24)
+    x = torch.randn(60)
     kept = []
-    for begin in range(0, 20, 2):
+    for begin in range(0, 50, 2):
         largest = x[begin : begin + 4].max()
         kept.append(largest)
     return torch.stack(kept)
@@ -53,8 +53,8 @@ def windows_that_overlap(turns: Iterations) -> Any:
 
 @program
 def filter_with_a_state(turns: Iterations) -> Any:
-    x, state, kept = torch.randn(8, 4), torch.zeros(4), torch.zeros(8, 4)
-    for turn in range(8):
+    x, state, kept = torch.randn(20, 4), torch.zeros(4), torch.zeros(20, 4)
+    for turn in range(20):
         state = torch.tanh(state * 0.5 + x[turn])
         kept[turn] = state
     return kept
@@ -62,7 +62,7 @@ def filter_with_a_state(turns: Iterations) -> Any:
 
 @program
 def sums_so_far(turns: Iterations) -> Any:
-    x, total, product = torch.randn(7, 4), torch.zeros(4), torch.ones(4)
+    x, total, product = torch.randn(20, 4), torch.zeros(4), torch.ones(4)
     sums, products, tallest = [], [], x[0].clone()
     for row in x:
         total = total + row
@@ -86,7 +86,7 @@ def powers_of_a_matrix(turns: Iterations) -> Any:
 
 @program
 def nearest_one_by_one(turns: Iterations) -> Any:
-    x, y, found = torch.randn(9, 16), torch.randn(50, 16), []
+    x, y, found = torch.randn(24, 16), torch.randn(50, 16), []
     for row in x:
         apart = ((y - row) ** 2).sum(1)
         found.append(int(apart.argmin()))
@@ -96,17 +96,17 @@ def nearest_one_by_one(turns: Iterations) -> Any:
 @program
 def best_threshold_is_searched(turns: Iterations) -> Any:
     scores, truth, best, at = torch.rand(200), torch.rand(200) > 0.4, 0.0, 0.0
-    for number in range(10):
-        found = scores > number / 10
+    for number in range(20):
+        found = scores > number / 20
         right = (found & truth).sum() / found.sum().clamp(min=1)
         if right.item() > best:
-            best, at = right.item(), number / 10
+            best, at = right.item(), number / 20
     return best, at
 
 
 @program
 def heads_one_by_one(turns: Iterations) -> Any:
-    heads = nn.ModuleList(nn.Linear(24, 6) for _ in range(4))
+    heads = nn.ModuleList(nn.Linear(24, 6) for _ in range(18))
     x = torch.randn(10, 24)
     made = torch.cat([F.relu(head(x)) for head in heads], 1)
     made.square().mean().backward()

@@ -26,7 +26,7 @@ from gpuprof.model.look import Look
 from gpuprof.model.look_schema import LOOKED
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Source, Trace, empty_tables
-from tests.support.trace_builder import TraceBuilder
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 FOLDER = Path(__file__).parents[2] / "data" / "looks"
 MODULES = ("training", "sequences", "loops", "arithmetic")
@@ -72,23 +72,29 @@ ON_DEVICE = (
 
 
 def judged(name: str, *, device: bool = False) -> Results:
-    """A cell whose four steps each ran the operators of that look, on the host or with a kernel for each."""
+    """A cell whose four steps each ran the operators of that look, on the host or with a kernel for each.
+
+    Of every second program stacks were sampled, too.
+    """
     trace, builder, at = looked(name), TraceBuilder(), 0.0
     operators, places = trace.tables["looked_operators"], trace.context.look.places  # type: ignore[union-attr]
     rows = list(zip(*(operators[each].tolist() for each in ("name", "place", "duration_ns")), strict=True))
     for _ in range(4):
         begin = at
         for called, place, long in rows:
-            builder.line(places[place].line if place >= 0 else 1, at).operator(trace.names[called], at, long / 1000)
+            line = places[place].line if place >= 0 else 1
+            builder.line(line, at).operator(trace.names[called], at, long / 1000)
             if device:
                 kernel = f"kernel of {trace.names[called]}"
                 builder.kernel(kernel, at + 3, long / 1000, launch_at_us=at, launch_for_us=0.05)
+            elif len(rows) % 2:
+                builder.stack(at, long / 1000, (CELL_FILE, "<module>", line))
             at += long / 1000
         if device:
             builder.sync(at, 5)
             at += 5
         builder.step(begin, at - begin)
-    run = builder.context(cell=Cell(source=_told(name)["source"])).build()
+    run = builder.context(cell=Cell(source=_told(name)["source"], filename=CELL_FILE)).build()
     looked_names = msgspec.structs.replace(trace.context.look, names=trace.names)
     tables = {**run.tables, **{schema.name: trace.tables[schema.name] for schema in LOOKED}}
     tables, names = with_look(tables, run.names, looked_names)

@@ -94,7 +94,7 @@ def recurrent_by_hand(turns: Iterations) -> Any:
 
 @program
 def turns_of_their_own(turns: Iterations) -> Any:
-    layers = [nn.Linear(6, 6) for _ in range(4)]
+    layers = [nn.Linear(6, 6) for _ in range(18)]
     x = torch.randn(3, 6)
     kept = {}
     for number, layer in enumerate(layers):
@@ -104,17 +104,17 @@ def turns_of_their_own(turns: Iterations) -> Any:
 
 @program
 def rows_one_by_one(turns: Iterations) -> Any:
-    x, out = torch.randn(6, 8), torch.zeros(6)
+    x, out = torch.randn(20, 8), torch.zeros(20)
     weight = torch.randn(8)
-    for row in range(6):
+    for row in range(20):
         out[row] = (x[row] * weight).sum()
     return out
 
 
 @program
 def running_total(turns: Iterations) -> Any:
-    x, total, kept = torch.randn(6, 4), torch.zeros(4), []
-    for row in range(6):
+    x, total, kept = torch.randn(20, 4), torch.zeros(4), []
+    for row in range(20):
         total = 0.9 * total + x[row]
         kept.append(total)
     return torch.stack(kept)
@@ -122,9 +122,9 @@ def running_total(turns: Iterations) -> Any:
 
 @program
 def largest_so_far(turns: Iterations) -> Any:
-    x = torch.randn(6, 4)
+    x = torch.randn(20, 4)
     best = x[0]
-    for row in range(1, 6):
+    for row in range(1, 20):
         best = torch.maximum(best, x[row] * 2)
     return best
 
