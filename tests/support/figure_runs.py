@@ -231,8 +231,8 @@ def _lines(content: dict[str, dict[str, Told]]) -> str:
 
 def write_limits() -> None:
     """The values of limits at which figures change."""
+    from tests.support.altering.limits_of_rules import limits_of_rules, of_rule_limit
     from tests.support.limits import limits, of_limit
-    from tests.support.limits_of_rules import limits_of_rules, of_rule_limit
 
     kept = {key: told for key, limit in limits().items() if (told := of_limit(limit))}
     of_rules = {key: told for key, limit in limits_of_rules().items() if (told := of_rule_limit(limit))}

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from tests.support.altering.limits_of_rules import limits_of_rules
 from tests.support.figure_runs import LIMITS_OF_RULES
 from tests.support.limits import side_of
-from tests.support.limits_of_rules import limits_of_rules
 
 KEPT: dict[str, dict[str, tuple[float, str]]] = json.loads(LIMITS_OF_RULES.read_text())
 
