@@ -295,3 +295,15 @@ def test_products_of_the_backward_pass_are_of_the_line_of_the_forward_ones() -> 
         look.free("p other g h read y")
     (found,) = Results(look.build()).get(ProductOrder).orders
     assert found.rows_ns == 3 * (12_000 + 10_000) and len(found.rows) == 9
+
+
+def test_products_whose_lines_are_not_known_have_no_backward_ones() -> None:
+    look = LookBuilder().tensor("a", shape=(N, N), grad=True).tensor("x", shape=(N, 1))
+    for each in range(3):
+        look.operator("aten::mm", 10, reads="a a", makes="p", shape=(N, N), graph=True, line=0, iteration=each)
+        look.operator("aten::mm", 2, reads="p x", makes="y", shape=(N, 1), graph=True, line=2, iteration=each)
+        back = {"backward": True, "line": 3, "iteration": each}
+        look.operator("aten::mm", 20, reads="y x", makes="g", shape=(N, N), forward_line=0, **back)
+        look.free("p g y")
+    (found,) = Results(look.build()).get(ProductOrder).orders
+    assert found.rows_ns == 3 * 12_000 and len(found.rows) == 6
