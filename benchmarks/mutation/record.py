@@ -151,6 +151,7 @@ class Shelf:
             *tests.rglob("conftest.py"),
             *tests.rglob("cases/*.py"),
             *tests.joinpath("data/figures").rglob("*.json"),
+            *tests.joinpath("data/looks").glob("*.json.gz"),
         ]
         self._common = _digest([*root.joinpath("gpuprof").rglob("*.py"), *shared])
 

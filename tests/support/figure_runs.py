@@ -4,7 +4,7 @@ A file is of one run, or of the three runs of a rule's case. It has, for each ru
 `whatif`, `tables`, `thresholds`), and in each part one line for each thing told. An analysis has no line, or lacks
 fields, where it is as in `empty.json`, or as in the case's first run.
 
-`python -m tests.support.figure_runs` writes all of them anew.
+`python -m tests.support.figure_runs` writes all of them anew, `... looks/` those whose names begin so.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,9 @@ from tests.rules.cases import case_modules, case_of
 from tests.support.built_runs import BUILT
 from tests.support.critical import critical_values
 from tests.support.figures import Plain, brief, of_analyses, of_tables, plain
+from tests.support.looks.cut import of_cuts
+from tests.support.looks.inside import of_demand
+from tests.support.looks.program import ON_DEVICE, judged, recorded
 from tests.support.mixed_cells import BARE, CELLS, bare_run, cell_results
 from tests.support.mixed_runs import ALONE, MIXED, alone, mixed_results
 from tests.support.simulated import of_change, of_whatif
@@ -35,9 +39,11 @@ DATA = Path(__file__).parents[1] / "data"
 FOLDER = DATA / "figures"
 OWN = DATA / "cpu-training"
 LIMITS = FOLDER / "limits.json"
+LIMITS_OF_RULES = FOLDER / "limits_of_rules.json"
 KINDS = ("fires", "stays_quiet", "abstains")
 EVERY = ("analyses", "findings", "whatif")
 THRESHOLDS = "thresholds"
+OF_LOOKS = {"demand": of_demand, "cuts": of_cuts}
 CLOSE = 1e-7
 """Floats that are this close, relatively, are the same: sums depend a little on the machine."""
 ABSTAINED = "abstained"
@@ -64,6 +70,11 @@ def _files() -> dict[str, dict[str, tuple[Callable[[], Any], tuple[str, ...]]]]:
     files |= {
         f"cells/{number:02}": {"run": (functools.partial(cell_results, number), EVERY[:2])} for number in range(CELLS)
     }
+    files |= {
+        f"looks/{name}": {"run": (functools.partial(judged, name), (*EVERY[:2], *OF_LOOKS))} for name in recorded()
+    }
+    for name in ON_DEVICE:
+        files[f"looks/{name}"]["device"] = (functools.partial(judged, name, device=True), EVERY[1:2])
     files["bare"] = {name: (functools.partial(bare_run, name), EVERY[:1]) for name in BARE}
     files["alone"] = {name: (functools.partial(alone, name), EVERY[:1]) for name in ALONE}
     for name in sorted(case_modules()):
@@ -89,7 +100,7 @@ def told(file: str, run: str, part: str) -> Told:
 
 def _sized(file: str, run: str, whole: Told) -> Told:
     """In brief of the runs that are many: the mixed ones, and those in which a rule abstains."""
-    if run not in ("abstains", *ALONE, *BARE) and not file.startswith(("mixed/", "cells/")):
+    if run not in ("abstains", "device", *ALONE, *BARE) and not file.startswith(("mixed/", "cells/")):
         return whole
     return {name: {field: brief(value) for field, value in fields.items()} for name, fields in whole.items()}
 
@@ -101,6 +112,8 @@ def _told(file: str, run: str, part: str) -> Told:
         return of_analyses(results)
     if part == THRESHOLDS:
         return {THRESHOLDS: critical_values(rule(file.rpartition("/")[2]), results)}
+    if part in OF_LOOKS:
+        return OF_LOOKS[part](results)
     if part == "tables":
         return of_tables(results.trace)
     return of_whatif(results) if part == "whatif" else of_findings(results)
@@ -185,9 +198,11 @@ def check(name: str, part: str) -> None:
     )
 
 
-def write() -> None:
-    """Every file anew."""
+def write(among: str = "") -> None:
+    """Every file anew whose name begins so."""
     for file, runs in FILES.items():
+        if not file.startswith(among):
+            continue
         content: dict[str, dict[str, Told]] = {run: {} for run in runs}
         path = FOLDER / f"{file}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -216,11 +231,14 @@ def _lines(content: dict[str, dict[str, Told]]) -> str:
 
 def write_limits() -> None:
     """The values of limits at which figures change."""
+    from tests.support.altering.limits_of_rules import limits_of_rules, of_rule_limit
     from tests.support.limits import limits, of_limit
 
     kept = {key: told for key, limit in limits().items() if (told := of_limit(limit))}
-    rows = [f"{json.dumps(key)}: {json.dumps(told, separators=(',', ':'))}" for key, told in kept.items()]
-    LIMITS.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    of_rules = {key: told for key, limit in limits_of_rules().items() if (told := of_rule_limit(limit))}
+    for path, found in ((LIMITS, kept), (LIMITS_OF_RULES, of_rules)):
+        rows = [f"{json.dumps(key)}: {json.dumps(told, separators=(',', ':'))}" for key, told in found.items()]
+        path.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 def write_altered() -> None:
@@ -234,6 +252,6 @@ def write_altered() -> None:
 
 
 if __name__ == "__main__":
-    write()
+    write(sys.argv[1] if len(sys.argv) > 1 else "")
     write_limits()
     write_altered()

@@ -16,7 +16,7 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import gpuprof.analyses
 import gpuprof.whatif.graph
@@ -26,6 +26,7 @@ from gpuprof.whatif.graph.build import build
 from tests.support.built_runs import BUILT
 from tests.support.critical import FAR, critical_value
 from tests.support.figures import plain
+from tests.support.looks.program import looked, recorded
 from tests.support.mixed_runs import MIXED, mixed_results
 from tests.support.simulated import of_graph
 
@@ -33,6 +34,12 @@ ENOUGH = 3
 """Of each limit so many runs are kept."""
 REFUSED = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
 """What a limit that counts things does with other values."""
+
+
+class Said(Protocol):
+    """A limit of any kind."""
+
+    def said(self, run: str, value: float) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -72,15 +79,26 @@ def _figures(module: ModuleType, results: Results) -> Any:
     return [plain(fresh.get(kind)) for kind in _kinds(module)]
 
 
+def _is_of_looks(module: ModuleType) -> bool:
+    return module.__name__.startswith(("gpuprof.analyses.dataflow.", "gpuprof.analyses.demand."))
+
+
 RUNS: dict[str, Callable[[], Results]] = {
     **{f"mixed/{number:02}": functools.partial(mixed_results, number) for number in range(MIXED)},
     **{f"built/{name}": lambda make=make: Results(make()) for name, make in BUILT.items()},  # type: ignore[misc]
 }
 
 
+LOOKS: dict[str, Callable[[], Results]] = {
+    f"looks/{name}": lambda name=name: Results(looked(name))  # type: ignore[misc]
+    for name in recorded()
+}
+"""What limits of the close look are tried on."""
+
+
 @functools.cache
 def _results(run: str) -> Results:
-    return RUNS[run]()
+    return (RUNS | LOOKS)[run]()
 
 
 @functools.cache
@@ -91,24 +109,26 @@ def limits() -> dict[str, Limit]:
         for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(each.name)
             if _kinds(module) or package is gpuprof.whatif.graph:
-                found += [Limit(module, name) for name in _named(module)]
+                found += [Limit(module, name) for name in names_of_limits(module)]
     return {limit.key: limit for limit in found}
 
 
-def _named(module: ModuleType) -> Iterator[str]:
+def names_of_limits(module: ModuleType) -> Iterator[str]:
+    """Numbers above 0 with a name of their own, `_LEAST = 3` and `_LEAST, _MOST = 3, 9`."""
     for node in ast.parse(inspect.getsource(module)).body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(target, ast.Name) and target.id.isupper():
-            value = getattr(module, target.id)
-            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-                yield target.id
+        for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+            if isinstance(each, ast.Name) and each.id.isupper():
+                value = getattr(module, each.id)
+                if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+                    yield each.id
 
 
 def of_limit(limit: Limit) -> dict[str, list[Any]]:
     """For some runs the value at which their figures change, and whether it belongs to those `below` or `above`."""
     found: dict[str, list[Any]] = {}
     default = getattr(limit.module, limit.name)
-    for run in RUNS:
+    for run in LOOKS if _is_of_looks(limit.module) else RUNS:
         for way, far in (("up", default * FAR), ("down", default / FAR)):
             critical = critical_value(functools.partial(limit.said, run), default, far)
             if critical is not None and critical[1] is not None:
@@ -118,7 +138,7 @@ def of_limit(limit: Limit) -> dict[str, list[Any]]:
     return dict(list(found.items())[:ENOUGH])
 
 
-def side_of(limit: Limit, run: str, value: float) -> str | None:
+def side_of(limit: Said, run: str, value: float) -> str | None:
     """To which figures those at that value belong."""
     under, at, over = (limit.said(run, value * factor) for factor in (1 - 1e-7, 1.0, 1 + 1e-7))
     return None if under == over else "below" if at == under else "above" if at == over else None

@@ -12,9 +12,9 @@ from gpuprof.model.context import RunContext
 from gpuprof.model.trace import Source, Trace, empty_tables
 
 
-def looked_at(code: Callable[[CloseLook], Any], *, iterations: int | None = None) -> Trace:
-    """`code` gets the look, to end iterations; what it returns is alive until the look has ended."""
-    look = CloseLook(__file__, iterations=iterations, most_seconds=20.0)
+def looked_at(code: Callable[[CloseLook], Any], *, iterations: int | None = None, file: str = __file__) -> Trace:
+    """`code` gets the look, to end iterations; what it returns lives until the look has ended. `file`: the cell’s."""
+    look = CloseLook(file, iterations=iterations, most_seconds=20.0)
     with look:
         kept = code(look)
         # what is freed is noted with the next operator

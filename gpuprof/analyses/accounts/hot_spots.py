@@ -15,6 +15,7 @@ from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.recorded_spots import recorded_spots
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
+from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.analyses.lines.stretches import Stretches
@@ -179,5 +180,4 @@ def _callers(trace: Trace, own: Array, node: Array) -> Array:
     """The row of the user's next frame outside that of each node; -1 where there is none."""
     parent = trace.stack_nodes["parent"]
     inner = own[node]
-    outside = np.where(inner >= 0, parent[inner], -1)
-    return np.where(outside >= 0, own[outside], -1)
+    return picked(own, picked(parent, inner))

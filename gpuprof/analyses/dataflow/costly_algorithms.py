@@ -114,14 +114,14 @@ class _AlgorithmFinder:
         self._graph, self._content = graph, content
         self._view = graph.view.tolist()
         self._iteration = graph.operators["iteration"].tolist()
-        self._made_by, self._gone_at = graph.values["made_by"].tolist(), graph.values["gone_at"].tolist()
+        self._made_by, self._kept = graph.values["made_by"].tolist(), (graph.values["gone_at"] < 0).tolist()
         self._storage = graph.values["storage"].tolist()
         self._shown = set(graph.values["storage"][graph.values["read_outside"]].tolist())
         self._types = [str(trace.names[each]) if each >= 0 else "" for each in graph.values["dtype"].tolist()]
         self._look = graph.operators["look"].tolist()
         self._last = dict[int, int]()
         for look, iteration in zip(self._look, self._iteration, strict=True):
-            self._last[look] = max(self._last.get(look, -1), iteration)
+            self._last[look] = max(self._last.get(look, iteration), iteration)
 
     def all(self) -> list[_Found]:
         found = []
@@ -166,7 +166,7 @@ class _AlgorithmFinder:
             return None
         maker = self._made_by[value]
         # what a name holds until the next iteration makes it anew
-        if maker < 0 or (self._gone_at[value] < 0 and self._iteration[maker] < self._last[self._look[maker]]):
+        if maker < 0 or (self._kept[value] and self._iteration[maker] < self._last[self._look[maker]]):
             return None
         rows = self._graph.reads["operator"][self._graph.readers.of(value)].tolist()
         return [row for row in dict.fromkeys(rows) if not self._view[row] and not self.operators[row].backward]
@@ -236,7 +236,7 @@ class _AlgorithmFinder:
 
     def _columns(self, row: int, operator: LookedOperator) -> _Found | None:
         """By one list of numbers, from a matrix that was there before, along the axis of neighbors in memory."""
-        if len(operator.reads) != 2 or not operator.results or any(each.geometry is None for each in operator.reads):
+        if len(operator.reads) != 2 or not operator.results:
             return None
         base, chosen, made = operator.reads[0].geometry, operator.reads[1].geometry, operator.results[0].geometry
         if base is None or chosen is None or made is None or len(base.shape) != 2 or len(chosen.shape) != 1:

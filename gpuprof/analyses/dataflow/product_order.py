@@ -170,7 +170,7 @@ def _backward(graph: ValueGraph, products: Array, forward: Array) -> tuple[Array
         behind = np.flatnonzero(products & operators["backward"] & (operators["forward_place"] == place))
         whole = int(lasted[products & ~operators["backward"] & (operators["place"] == place)].sum())
         own = int(lasted[forward[operators["place"][forward] == place]].sum())
-        if place >= 0 and whole and len(behind):
+        if place >= 0 and whole:
             rows.append(behind)
             part_ns += int(lasted[behind].sum()) * own / whole
     return np.concatenate(rows), round(part_ns)

@@ -57,7 +57,9 @@ def _recorded(results: Results) -> dict[tuple[str, int], Intervals]:
         return {}
     files = {each.filename: number for number, each in enumerate(followed.files)}
     at_line = {
-        (0 if each.in_cell else files.get(each.file, -2), each.line): row for row, each in enumerate(lines.lines)
+        (0 if each.in_cell else files[each.file], each.line): row
+        for row, each in enumerate(lines.lines)
+        if each.in_cell or each.file in files
     }
     named = {own_name(trace.names[name]) for name in np.unique(trace.looked_operators["name"]).tolist()}
     hit = np.fromiter((own_name(name) in named for name in trace.names), bool, len(trace.names))

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -75,8 +76,8 @@ def _parts(graph: ValueGraph, first: Array, rows: Array, again: Array) -> Array:
     at[rows] = np.arange(len(rows))
     reading = at[graph.reads["operator"]]
     value = graph.reads["value"]
-    maker = np.where(value >= 0, graph.values["made_by"][value], -1)
-    making = np.where(maker >= 0, at[maker], -1)
+    maker = picked(graph.values["made_by"], value)
+    making = picked(at, maker)
     linked = (reading >= 0) & (making >= 0)
     left, right = reading[linked], making[linked]
     same = again[left] == again[right]

@@ -103,8 +103,7 @@ class _Attention:
     width: int
     dropout: bool
     bias_learned: bool
-    readers: int
-    kept: bool
+    read: bool
 
 
 class _ScorePaths:
@@ -128,10 +127,10 @@ class _ScorePaths:
         after = self._after(operator.results[0].value)
         if after is None:
             return None
-        rows, dropout, others = after
-        kept = self._values[operator.results[0].value].read_outside
+        rows, dropout, read = after
+        read = read or self._values[operator.results[0].value].read_outside
         learned = any(each.grad for row in before[1:] for each in self._operators[row].reads[1:])
-        return _Attention((*before, softmax, *rows), scores, width, dropout, learned, others, kept)
+        return _Attention((*before, softmax, *rows), scores, width, dropout, learned, read)
 
     def _width(self, product: int) -> int | None:
         """How many numbers go into each score."""
@@ -158,9 +157,9 @@ class _ScorePaths:
             value = given[0].value
         return None
 
-    def _after(self, weights: int) -> tuple[list[int], bool, int] | None:
-        """On to the second product: its operators, whether some are left out at random, and how many others read."""
-        found, dropout, others, product = list[int](), False, 0, False
+    def _after(self, weights: int) -> tuple[list[int], bool, bool] | None:
+        """On to the second product: its operators, whether some are left out at random, and whether others read."""
+        found, dropout, others, product = list[int](), False, False, False
         waiting, seen = [weights], {weights}
         for _ in range(_MOST_STEPS):
             if not waiting:
@@ -182,7 +181,7 @@ class _ScorePaths:
                     waiting += [each for each in made if each not in seen]
                     seen.update(made)
                 else:
-                    others += any(self._is_read(each) for each in made)
+                    others = others or any(self._is_read(each) for each in made)
         return (found, dropout, others) if product else None
 
     def _is_random(self, value: int) -> bool:
@@ -227,7 +226,7 @@ class _ScoreLines:
             times=len(found),
             dropout=any(each.dropout for each in found),
             bias_learned=any(each.bias_learned for each in found),
-            weights_read=any(each.readers or each.kept for each in found),
+            weights_read=any(each.read for each in found),
         )
 
     def _touches(self, row: int, sizes: Iterable[int]) -> bool:

@@ -88,8 +88,8 @@ def _agreed(votes: Counter[_Place]) -> _Place | None:
 
 def _as_events(tid: int, starts: Array, ends: Array, places: list[_Place], number: Array) -> Table:
     """Operators in a row on one line are one stay there, with the time between them."""
-    changes = np.diff(number, prepend=-1, append=-1) != 0
-    first, last = np.flatnonzero(changes[:-1] & (number >= 0)), np.flatnonzero(changes[1:] & (number >= 0))
+    changes, known = np.diff(number) != 0, number >= 0
+    first, last = np.flatnonzero(np.append(True, changes) & known), np.flatnonzero(np.append(changes, True) & known)
     # each stay begins and ends before the next one
     columns = np.full((5, 2 * len(first)), -1, np.int64)
     columns[:, ::2] = starts[first], *np.array(places, np.int64).reshape(-1, 3)[number[first]].T, np.ones(len(first))

@@ -78,7 +78,7 @@ class ModuleSpans(Result):
         length = marked.end_ns - marked.start_ns
         missed = sum(end - begin for begin, end in marked.gaps_ns)
         share = 1 - missed / length if length > 0 else 1.0
-        return cls(ModuleSource.CALLS, *names.found(), spans, np.array(path, np.int64), min(max(share, 0.0), 1.0))
+        return cls(ModuleSource.CALLS, *names.found(), spans, np.array(path, np.int64), max(share, 0.0))
 
     @classmethod
     def _of_names(cls, source: ModuleSource | None, trace: Trace, table: Table) -> Self:

@@ -24,7 +24,7 @@ def build(trace: Trace, start_ns: int | None = None, end_ns: int | None = None) 
 
     A trace without calls or without device events has a graph of what there is; it explains little, and is graded so.
     """
-    low = min([trace.span_start_ns, *trace.steps["start_ns"][:1].tolist()]) if start_ns is None else start_ns
+    low = min([trace.span_start_ns, *trace.steps["start_ns"].tolist()]) if start_ns is None else start_ns
     high = np.iinfo(np.int64).max if end_ns is None else end_ns
     calls, events = trace.calls, trace.device_events
     inside = (calls["start_ns"] >= low) & (calls["start_ns"] < high)

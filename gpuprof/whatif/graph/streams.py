@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.run.device_idle import LAUNCH_LATENCY_LIMIT_NS
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -68,7 +69,7 @@ def operations(trace: Trace, inside: Array, outer: Array) -> Operations:
     first = np.concatenate(([True], (np.diff(device) != 0) | (np.diff(number) != 0)))[: len(rows)]
     stream = np.cumsum(first) - 1
     linked = events["call"][rows]
-    call = np.where(linked >= 0, outer[linked], -1) if len(calls) else np.full(len(rows), -1)
+    call = picked(outer, linked)
     starts = events["start_ns"][rows]
     launched = np.where(call >= 0, calls["start_ns"][call], np.iinfo(np.int64).min) if len(calls) else starts
     kind = np.where(events["collective"][rows], _COLLECTIVE, events["kind"][rows])

@@ -16,6 +16,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.chain_orders import Factor, Order, cheapest, work_of
 from gpuprof.analyses.dataflow.product_order import CostlyOrder, ProductOrder
 from gpuprof.capture.look.close_look import CloseLook
+from gpuprof.model.look import LookPart
 from tests.support.look_builder import LookBuilder
 from tests.support.looked_runs import looked_at
 
@@ -179,8 +180,10 @@ def test_only_what_is_so_in_each_iteration() -> None:
     assert orders(lambda: a @ b @ x if next(turns) % 2 else x.sum(), iterations=4) == ()
 
 
-@pytest.mark.parametrize(("ended_by", "found"), [("seconds", 1), ("iterations", 0)])
-def test_iterations_that_were_found_may_begin_between_two_products(ended_by: str, found: int) -> None:
+@pytest.mark.parametrize(
+    ("ended_by", "found"), [(("seconds",), 1), (("iterations",), 0), (("seconds", "iterations"), 1), (("cell",) * 2, 1)]
+)
+def test_iterations_that_were_found_may_begin_between_two_products(ended_by: tuple[str, ...], found: int) -> None:
     """The second product of a turn has the number of the next iteration, and the first of them has no chain."""
     look = LookBuilder().tensor("a", shape=(N, N)).tensor("x", shape=(N, 1))
     for turn in range(5):
@@ -189,7 +192,8 @@ def test_iterations_that_were_found_may_begin_between_two_products(ended_by: str
             look.operator("aten::mm", 1, reads="p x", makes="y", shape=(N, 1), line=2, iteration=turn).free("p")
         for _ in range(4):
             look.operator("aten::exp", 1, reads="x", makes="z", shape=(N, 1), line=3, iteration=turn)
-    orders = Results(look.build(ended_by=ended_by)).get(ProductOrder).orders
+    parts = tuple(LookPart(iterations=5, first_iteration=5 * at, ended_by=each) for at, each in enumerate(ended_by))
+    orders = Results(look.build(parts=parts)).get(ProductOrder).orders
     assert len(orders) == found
 
 
@@ -262,3 +266,44 @@ _NETWORKS: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     ),
     "graph": lambda: (_Graph(), torch.rand(80, 60)),
 }
+
+
+def test_a_product_that_is_read_transposed() -> None:
+    """(A·B)ᵀ·x is Bᵀ·Aᵀ·x, and (A·(B·C))ᵀ·x is Cᵀ·Bᵀ·Aᵀ·x: the factors change places."""
+    a, b, c, x = matrices((96, 80), (80, 64), (64, 72), (96, 1))
+    (two,) = orders(lambda: (a @ b).T @ x)
+    assert [(each.rows, each.columns) for each in two.factors] == [(64, 80), (80, 96), (96, 1)]
+    assert (two.ran, two.cheapest) == (((0, 1), 2), (0, (1, 2)))
+    (three,) = orders(lambda: (a @ (b @ c)).T @ x)
+    assert [(each.rows, each.columns) for each in three.factors] == [(72, 64), (64, 80), (80, 96), (96, 1)]
+    assert (three.ran, three.cheapest) == ((((0, 1), 2), 3), (0, (1, (2, 3))))
+
+
+def test_products_of_the_backward_pass_are_of_the_line_of_the_forward_ones() -> None:
+    """As far as the line's own products are those of the chain: here half of their time is."""
+    look = LookBuilder().tensor("a", shape=(N, N), grad=True).tensor("x", shape=(N, 1))
+    for each in range(3):
+        at = {"line": 2, "iteration": each}
+        look.operator("aten::mm", 10, reads="a a", makes="p", shape=(N, N), graph=True, **at)
+        look.operator("aten::mm", 2, reads="p x", makes="y", shape=(N, 1), graph=True, **at)
+        look.operator("aten::mm", 12, reads="a a", makes="other", shape=(N, N), graph=True, **at)
+        look.operator("aten::exp", 1, reads="other", makes="read", shape=(N, N), **at)
+        back = {"backward": True, "line": 3, "forward_line": 2, "iteration": each}
+        look.operator("aten::mm", 20, reads="y x", makes="g", shape=(N, N), **back)
+        # of another line
+        look.operator("aten::mm", 40, reads="y x", makes="h", shape=(N, N), **{**back, "forward_line": 7})
+        look.free("p other g h read y")
+    (found,) = Results(look.build()).get(ProductOrder).orders
+    assert found.rows_ns == 3 * (12_000 + 10_000) and len(found.rows) == 9
+
+
+def test_products_whose_lines_are_not_known_have_no_backward_ones() -> None:
+    look = LookBuilder().tensor("a", shape=(N, N), grad=True).tensor("x", shape=(N, 1))
+    for each in range(3):
+        look.operator("aten::mm", 10, reads="a a", makes="p", shape=(N, N), graph=True, line=0, iteration=each)
+        look.operator("aten::mm", 2, reads="p x", makes="y", shape=(N, 1), graph=True, line=2, iteration=each)
+        back = {"backward": True, "line": 3, "iteration": each}
+        look.operator("aten::mm", 20, reads="y x", makes="g", shape=(N, N), forward_line=0, **back)
+        look.free("p g y")
+    (found,) = Results(look.build()).get(ProductOrder).orders
+    assert found.rows_ns == 3 * 12_000 and len(found.rows) == 6

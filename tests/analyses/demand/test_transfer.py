@@ -165,6 +165,7 @@ def test_shapes_and_arguments_that_do_not_fit_need_all(
         ("addmm", row_of(3, 4), [(3, 4), (3, 5), (5, 4)], None, [4, 5, 20]),
         ("mm", box((4, 3), (None, ROW)), [(4, 5), (5, 3)], None, [20, 5]),
         ("cdist", box((4, 3), (None, ROW)), [(4, 5), (3, 5)], None, [20, 5]),
+        ("linear", box((4, 3), (None, ROW)), [(4, 5), (3, 5), (3,)], None, [20, 5, 3]),
         ("cat", row_of(3, 4), [(3, 1), (3, 3)], [[None] * 2, -1], [1, 3]),
         ("stack", row_of(3, 2), [(3,), (3,)], [[None] * 2, -1], [1, 1]),
         ("index_select", row_of(3, 4), [(2, 1), (3,)], None, [2, 3]),

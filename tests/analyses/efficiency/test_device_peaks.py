@@ -118,3 +118,51 @@ def test_by_exact_name_only() -> None:
     for name in ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "AMD Instinct MI300X VF", "Test GPU", "", None):
         assert peaks_of(Device(id=0, name=name)) is None
     assert peaks_of(None) is None
+
+
+# as the data sheets and whitepapers that are named beside the table print them, in 10¹² operations a second; of figures
+# that count zeros as skipped the half
+_PRINTED = {
+    "Tesla P100-PCIE-16GB": "732 GB/s, fp64 4.7 fp32 9.3 fp16 18.7",
+    "Tesla P100-SXM2-16GB": "732 GB/s, fp64 5.3 fp32 10.6 fp16 21.2",
+    "Tesla V100-SXM2-16GB": "900 GB/s, fp64 7.8 fp32 15.7 fp16 125",
+    "Tesla V100-PCIE-16GB": "900 GB/s, fp64 7 fp32 14 fp16 112",
+    "Tesla V100S-PCIE-32GB": "1134 GB/s, fp64 8.2 fp32 16.4 fp16 130",
+    "Tesla T4": "320 GB/s, fp32 8.1 fp16 65 int8 130",
+    "NVIDIA A100-SXM4-40GB": "1555 GB/s, fp64 19.5 fp32 19.5 tf32 156 bf16 312 fp16 312 int8 624",
+    "NVIDIA A100-SXM4-80GB": "2039 GB/s, fp64 19.5 fp32 19.5 tf32 156 bf16 312 fp16 312 int8 624",
+    "NVIDIA A100 80GB PCIe": "1935 GB/s, fp64 19.5 fp32 19.5 tf32 156 bf16 312 fp16 312 int8 624",
+    "NVIDIA A30": "933 GB/s, fp64 10.3 fp32 10.3 tf32 82 bf16 165 fp16 165 int8 330",
+    "NVIDIA A10": "600 GB/s, fp32 31.2 tf32 62.5 bf16 125 fp16 125 int8 250",
+    "NVIDIA A10G": "600 GB/s, fp32 35 tf32 35 bf16 70 fp16 70 int8 140",
+    "NVIDIA A40": "696 GB/s, fp32 37.4 tf32 74.8 bf16 149.7 fp16 149.7 int8 299.3",
+    "NVIDIA RTX A6000": "768 GB/s, fp32 38.7 tf32 77.4 bf16 154.8 fp16 154.8 int8 309.7",
+    "NVIDIA L4": "300 GB/s, fp32 30.3 tf32 60 bf16 121 fp16 121 fp8 242.5 int8 242.5",
+    "NVIDIA L40": "864 GB/s, fp32 90.5 tf32 90.5 bf16 181 fp16 181 fp8 362 int8 362",
+    "NVIDIA L40S": "864 GB/s, fp32 91.6 tf32 183 bf16 362 fp16 362 fp8 733 int8 733",
+    "NVIDIA H100 80GB HBM3": "3352 GB/s, fp64 67 fp32 67 tf32 494.7 bf16 989.4 fp16 989.4 fp8 1978.9 int8 1978.9",
+    "NVIDIA H100 PCIe": "2039 GB/s, fp64 51 fp32 51 tf32 378 bf16 756.5 fp16 756.5 fp8 1513 int8 1513",
+    "NVIDIA H100 NVL": "3938 GB/s, fp64 60 fp32 60 tf32 417.5 bf16 835.5 fp16 835.5 fp8 1670.5 int8 1670.5",
+    "NVIDIA H200": "4800 GB/s, fp64 67 fp32 67 tf32 494.7 bf16 989.4 fp16 989.4 fp8 1978.9 int8 1978.9",
+    "NVIDIA H200 NVL": "4800 GB/s, fp64 60 fp32 60 tf32 417.5 bf16 835.5 fp16 835.5 fp8 1670.5 int8 1670.5",
+    "NVIDIA GH200 480GB": "4000 GB/s, fp64 67 fp32 67 tf32 494.7 bf16 989.4 fp16 989.4 fp8 1978.9 int8 1978.9",
+    "NVIDIA B200": "7700 GB/s, fp64 37 fp32 75 tf32 1100 bf16 2250 fp16 2250 fp8 4500 int8 4500",
+    "NVIDIA GeForce RTX 2080 Ti": "616 GB/s, fp32 13.4 fp16 53.8",
+    "NVIDIA GeForce RTX 3080": "760 GB/s, fp32 29.8 tf32 29.8 bf16 59.5 fp16 59.5 int8 238",
+    "NVIDIA GeForce RTX 3090": "936 GB/s, fp32 35.6 tf32 35.6 bf16 71 fp16 71 int8 284",
+    "NVIDIA GeForce RTX 4080": "717 GB/s, fp32 48.7 tf32 48.7 bf16 97.5 fp16 97.5 fp8 194.9 int8 389.9",
+    "NVIDIA GeForce RTX 4090": "1008 GB/s, fp32 82.6 tf32 82.6 bf16 165.2 fp16 165.2 fp8 330.3 int8 660.6",
+    "NVIDIA GeForce RTX 5090": "1792 GB/s, fp32 104.8 tf32 104.8 bf16 209.5 fp16 209.5 fp8 419 int8 838",
+    "AMD Instinct MI210": "1638 GB/s, fp64 45.3 fp32 45.3 bf16 181 fp16 181 int8 181",
+    "AMD Instinct MI250": "1638 GB/s, fp64 45.3 fp32 45.3 bf16 181 fp16 181 int8 181",
+    "AMD Instinct MI250X": "1638 GB/s, fp64 47.9 fp32 47.9 bf16 191.5 fp16 191.5 int8 191.5",
+    "AMD Instinct MI300X": "5300 GB/s, fp64 163.4 fp32 163.4 tf32 653.7 bf16 1307.4 fp16 1307.4 fp8 2614.9 int8 2614.9",
+    "AMD Instinct MI300A": "5300 GB/s, fp64 122.6 fp32 122.6 tf32 490.3 bf16 980.6 fp16 980.6 fp8 1961.2 int8 1961.2",
+    "AMD Instinct MI325X": "6000 GB/s, fp64 163.4 fp32 163.4 tf32 653.7 bf16 1307.4 fp16 1307.4 fp8 2614.9 int8 2614.9",
+}
+
+
+@pytest.mark.parametrize("peaks", LISTED, ids=lambda peaks: peaks.names[0])
+def test_every_figure_is_what_is_printed(peaks) -> None:
+    figures = " ".join(f"{each.value} {value:g}" for each, value in peaks.teraflops.items())
+    assert f"{peaks.bandwidth_bytes_per_s / 1e9:g} GB/s, {figures}" == _PRINTED[peaks.names[0]]

@@ -115,3 +115,18 @@ def test_the_users_code_outside_of_the_loader_is_not_in_the_wait() -> None:
 def test_without_stacks() -> None:
     builder = TraceBuilder().context(loaders=(Loader(workers=0),)).step(0, 1000).data_wait(0, 500)
     assert Results(builder.operator("aten::mm", 500, 10).build()).get(WaitLines) == WaitLines(None, 0)
+
+
+def test_of_what_has_no_frame_the_text_says_whether_it_reads() -> None:
+    """Of several calls of the line, functions and methods, one that reads is enough."""
+    frames = ((0.9, (ITEM,)), (0.1, ()))
+    for text, reads in (
+        ("decoded(self.file.read(64))", True),
+        ("decoded(open(self.path))", True),
+        ("decoded(self.blobs[i])", False),
+        ("self.codec.decoded(self.blobs[i])", False),
+    ):
+        builder = waiting(*frames)
+        builder.context(cell=Cell(source=SOURCE.replace("zlib.decompress(self.blobs[i])", text), filename=CELL_FILE))
+        found = line(builder)
+        assert found is not None and (found.line, found.reads) == (6, reads), text

@@ -99,3 +99,22 @@ def test_every_recording(any_shared_trace):
     assert 0 <= found.covered_share <= 1
     for run in found.runs:
         assert (run.durations_ns >= 0).all() and (np.diff(run.starts_ns) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("names", "iterations"),
+    [
+        # what layers are made of, each once: they may be equal layers
+        (("aten::linear", "aten::relu", "aten::dropout", "aten::layer_norm"), 0),
+        (("aten::linear", "aten::relu", "aten::sort", "aten::topk"), 20),
+        (("aten::sort", "aten::topk", "aten::unique", "aten::cumsum"), 20),
+    ],
+)
+def test_a_loop_over_something_else_than_layers_is_one_of_iterations(names, iterations):
+    builder = TraceBuilder().context(cell=Cell(source="x = 1\npreds = [net(x) for _ in range(20)]"))
+    for turn in range(80):
+        builder.operator(names[turn % 4], 20 * turn, 15)
+        if turn % 8 == 0:
+            builder.look(20 * turn + 5, (CELL_FILE, "<module>", 2), (CELL_FILE, "<listcomp>", 2))
+    found = of(builder.build()).main
+    assert (found.count if found else 0) == iterations

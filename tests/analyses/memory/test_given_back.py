@@ -150,3 +150,11 @@ def test_what_recording_took_is_left_out() -> None:
     window = Window(cell_start_ns=0, cell_end_ns=3_000 * MS, start_ns=0, end_ns=450 * MS)
     found = of(replace(trace, context=msgspec.structs.replace(trace.context, window=window)))
     assert found.peak_bytes == 900 * MIB and [each.line for each in found.calls] == [2]
+
+
+@pytest.mark.parametrize(("readings", "told"), [(1, False), (2, True)])
+def test_two_readings_within_a_call_tell_it(readings: int, told: bool) -> None:
+    builder = TraceBuilder().stack(0, 1_000_000, line(5)).stack(1_000_000, 100_000 * readings, line(4), line(2, "f"))
+    builder.stack(1_000_000 + 100_000 * readings, 900_000, line(5))
+    levels = [400.0] * 10 + [900.0] * readings + [400.0] * (10 - readings)
+    assert bool(of(sourced(read(builder, levels))).calls) is told

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors, _later
-from gpuprof.model.context import Cell, Window
+from gpuprof.model.context import Cell, FollowedLines, SourceFile, Window
 from gpuprof.model.memory import Allocator, HeldTensors
 from tests.rules.memory.memory_runs import GIB, allocator, run
 
@@ -170,3 +170,17 @@ def test_the_variable_of_a_function_is_read_there() -> None:
     row = HeldTensors(name="kept in train()", kind="frame", device="cpu", bytes=64, tensors=9, shape=(8, 4))
     assert _later(row, {"": source}) is not None
     assert _later(row, {"": source.replace("train", "test")}) is None
+
+
+def test_what_any_cell_of_the_notebook_sums_up_is_summed() -> None:
+    """The profiled cell fills it, another one adds to it what may be a number."""
+    filling, summing = "for x in data:\n    kept.append(net(x))\n", "for x in data:\n    kept += criterion(net(x))\n"
+
+    def summed(own: str, other: str) -> bool:
+        lines = FollowedLines(how="monitoring", start_ns=0, end_ns=1, files=(SourceFile(filename="o", source=other),))
+        builder = run(held=(held(),), cell=Cell(source=own), allocators=(allocator(6, 6),), lines=lines)
+        (device,) = Results(builder.build()).get(KeptMemory).devices
+        return device.kept[0].summed
+
+    assert summed(filling, summing) and summed(summing, filling)
+    assert not summed(filling, filling)

@@ -145,3 +145,10 @@ def test_a_hook_that_keeps_all_activations() -> None:
     found = later_reductions([probe.FAULTY.lstrip("\n")], "captured")
     assert found is not None and found.left_share((512, 64, 256), 24) == 1 / 64
     assert later_reductions([probe.CURED.lstrip("\n")], "captured") is None
+
+
+def test_one_reduction_whose_size_is_not_known_leaves_all_unknown() -> None:
+    found = later_reductions([KEPT + "z = torch.cat(xs)\nprint(z.mean(1), z.mean(7))"], "xs")
+    assert found is not None and len(found.reductions) == 2
+    assert [each.left_share((8, 4, 2), 10, whole=False) is None for each in found.reductions] == [False, True]
+    assert found.left_share((8, 4, 2), 10) is None

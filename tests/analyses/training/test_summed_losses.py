@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.training.loss_graphs import LossGraphs
 from gpuprof.analyses.training.summed_losses import LossSum, SummedLosses
 from gpuprof.model.context import Cell
 from gpuprof.model.kinds import ValueKind
@@ -52,6 +54,26 @@ def test_a_running_sum() -> None:
     assert answer is not None
     assert (answer.losses, answer.kept_bytes, answer.largest_bytes) == (3, 24_000, 12_000)
     assert (answer.needless_bytes, answer.device) == (12_000, "cpu")
+    # nothing is known of the text
+    assert answer.loop == 0
+
+
+def test_a_loop_whose_lines_are_not_known() -> None:
+    """None of the lines on the stack is the user's."""
+    cell = Cell(source="for x in data:\n    pass\n", filename=CELL_FILE)
+    look = LookBuilder(TraceBuilder().context(cell=cell)).tensor("w", kind=ValueKind.PARAMETER, grad=True)
+    for each in range(3):
+        forward(look, each, line=0)
+        total = f"t{each - 1}" if each else ""
+        look.operator("aten::add.Tensor", 1, reads=f"{total} l{each}", makes=f"t{each}", **{**ONE, "line": 0})
+    answer = found(back(look, "t2", "h0 h1 h2", line=0))
+    assert answer is not None and (answer.loop, answer.losses) == (0, 3)
+
+
+def test_a_loss_that_is_no_sum_is_added_up_nowhere() -> None:
+    trace = back(forward(begun(), 0), "l0", "h0").build()
+    (only,) = LossGraphs(trace, Results(trace).get(ValueGraph))
+    assert only.added_at == -1 and len(only.parts) == 1
 
 
 @pytest.mark.parametrize("last", ["aten::mean", "aten::sum"])

@@ -93,6 +93,8 @@ def test_more_than_is_used(line: str, seen: tuple[Operand, ...], frames: tuple[F
         ("top = np.argsort(-scores)[:10]", (known("scores", length=200),), ARGSORT),
         ("top = np.argsort(-scores)[:10]", (), ARGSORT),
         ("return sorted(pairs)", (known("pairs", LIST),), ()),
+        ("top = ranked(scores)[:10]", (known("scores"),), ()),
+        ("top = book.sorted(pairs)[:5]", (known("pairs", LIST),), ()),
         ("return sorted(pairs)[:5]", (known("pairs", LIST, 50),), ()),
         # the time is in something else of the line
         ("return sorted([score(p) for p in pairs])[:5]", (known("pairs", LIST),), ()),

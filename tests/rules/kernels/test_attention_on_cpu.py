@@ -12,7 +12,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.demand.written_attention import WrittenOut
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
-from gpuprof.rules.kernels.attention_looked import _saved
+from gpuprof.rules.kernels.attention_looked import _can_be_fused, _saved
 from gpuprof.rules.kernels.eager_attention import EagerAttention
 from tests.rules.needless.test_product_order import looked_cell
 
@@ -99,3 +99,27 @@ def test_without_a_look_the_kernels_are_asked_for() -> None:
     from tests.rules.cases.kernels.eager_attention import abstains
 
     assert isinstance(EagerAttention().check(Results(abstains())), Abstention)
+
+
+@pytest.mark.parametrize(
+    ("shape", "width", "fused"),
+    [
+        ((2, 256, 64), 16, True),
+        ((256, 64), 16, True),
+        # one key too few, one axis too few, one number too many in a head
+        ((2, 256, 63), 15, False),
+        ((64,), 16, False),
+        ((2, 256, 64), 17, False),
+    ],
+)
+def test_from_64_keys_on_and_four_times_as_many_as_numbers_in_a_head(
+    shape: tuple[int, ...], width: int, fused: bool
+) -> None:
+    assert _can_be_fused(WrittenOut(0, (), np.zeros(0, np.int64), shape, width, 1, False, False, False)) is fused
+
+
+@pytest.mark.parametrize(("keys", "saved"), [(63, 0), (64, 0.1), (128, 0.2), (255, 0.2), (256, 0.35), (512, 0.5)])
+def test_what_one_call_saves_is_a_step_below_what_was_measured(keys: int, saved: float) -> None:
+    """benchmarks/written_attention.py measures it at these sizes."""
+    written = WrittenOut(0, (), np.zeros(0, np.int64), (2, 256, keys), 16, 1, False, False, False)
+    assert _saved(written) == saved

@@ -165,3 +165,12 @@ def test_workers_are_offered_for_cores_that_were_free(cores: int, readings: dict
     change = _in_process(cores, **readings)
     assert ("num_workers=1" in change) is offered
     assert ("none was free while it ran" in change) is not offered
+
+
+def test_cores_that_are_held_by_others_bound_included() -> None:
+    """0.3 and 0.3 of two cores are used: exactly the share asked for is not less than it."""
+    results = Results(_waits(*[5.0] * 10, cores_used=60.0))
+    least = InputStall(held_share=0.3).check(results)
+    more = InputStall(held_share=0.3000001).check(results)
+    assert isinstance(least, Finding) and least.severity == Severity.HIGH
+    assert isinstance(more, Finding) and more.severity == Severity.LOW

@@ -140,3 +140,22 @@ def test_the_diff_gives_as_many_workers_as_the_advice() -> None:
 )
 def test_starting_workers_that_are_of_use_is_not(workers: int, threads: float, wait_ratio: float) -> None:
     assert WorkersOversubscribed().check(Results(_many(workers, threads, wait_ratio))) is None
+
+
+_CELL = "data = Photos()\n\nloader = DataLoader(data, num_workers=16)\nfor x in loader:\n    net(x)\n"
+
+
+def _edited(trace: Trace, *, line: int | None = 3) -> str | None:
+    """The change to the cell, with the loader made on that line."""
+    (loader,) = trace.context.loaders
+    loaders = (msgspec.structs.replace(loader, line=line),)
+    context = msgspec.structs.replace(trace.context, cell=Cell(source=_CELL), loaders=loaders)
+    return found(dataclasses.replace(trace, context=context)).diff
+
+
+def test_the_number_of_workers_is_edited_where_it_alone_is_the_cure() -> None:
+    edited = _edited(crowd(measured()))
+    assert edited is not None and "+loader = DataLoader(data, num_workers=3)" in edited
+    assert _edited(crowd(measured()), line=None) is None
+    # threads of a worker are the first thing to mend
+    assert _edited(crowd(measured(threads=4.0))) is None
