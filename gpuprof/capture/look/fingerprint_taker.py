@@ -61,9 +61,10 @@ class FingerprintTaker:
         """Where CUDA is used, load now what the first values would wait for; in a new process, up to half a second."""
         import torch
 
-        if not torch.cuda.is_available() or not torch.cuda.is_initialized() or torch.cuda.is_current_stream_capturing():
+        cuda: Any = torch.cuda
+        if not cuda.is_available() or not cuda.is_initialized() or cuda.is_current_stream_capturing():
             return
-        index = torch.cuda.current_device()
+        index = cuda.current_device()
         try:
             self._on(index).warm_up(_current_stream(index))
         except RuntimeError as error:  # out of memory

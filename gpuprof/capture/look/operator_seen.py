@@ -24,6 +24,7 @@ _NO_FORMULA = (ArithmeticError, AssertionError, AttributeError, LookupError, Typ
 _TRUSTED = ("aten::", "prims::")
 # marks of ranges: they neither read nor make anything
 _MARKS = "profiler::"
+_SEQUENCES = (list, tuple)
 # where a row of the log has the line
 _PLACE = 4
 
@@ -123,11 +124,9 @@ class OperatorWatch:
             recorded = False
             for tensor in self._tensors(made):
                 recorded = recorded or tensor.is_floating_point() or tensor.is_complex()
-                known = self._values.known(tensor)
+                known, alias = self._values.find_made(tensor, number)
                 if known is not None and known.number in fresh:
                     continue
-                alias = known is not None
-                known = known or self._values.find(tensor, number)
                 if known is not None and not alias:
                     known.unfilled, known.derived = seen.facts.unfilled, seen.derived
                 rows.append((*self._log.seen(tensor, -1 if known is None else known.value), alias))
@@ -241,6 +240,6 @@ class OperatorWatch:
         """The tensors in an argument or a result."""
         if isinstance(value, self._torch.Tensor):
             return [value]
-        if isinstance(value, list | tuple):
+        if isinstance(value, _SEQUENCES):
             return [tensor for each in value for tensor in self._tensors(each)]
         return []
