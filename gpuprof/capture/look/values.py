@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import weakref
 from collections import deque
@@ -267,8 +268,7 @@ def stored_as(tensor: Any) -> str | None:
 
 def has_storage(tensor: Any) -> bool:
     """Strided, with memory of its own to point to on the host or a CUDA device: no nested, sparse or wrapped tensor."""
-    import torch
-
+    torch = _torch()
     if tensor.is_sparse or not (tensor.is_cpu or tensor.is_cuda):
         return False
     return (
@@ -276,3 +276,10 @@ def has_storage(tensor: Any) -> bool:
         and not tensor.is_nested
         and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     )
+
+
+@functools.cache
+def _torch() -> Any:
+    import torch  # once: it is asked for several times for each operator
+
+    return torch
