@@ -1,7 +1,8 @@
-"""Does a close look leave weights, random numbers and graphs as they are, wait for nothing, and count as the host?"""
+"""Does a close look leave weights, random numbers and graphs as they are, wait for nothing, hash and count right?"""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from torch import nn
 
 from benchmarks.gpu_check import clocks
 from benchmarks.gpu_check.check import Check
+from benchmarks.gpu_check.device_reference import device_hash
 from gpuprof.capture.look.close_look import CloseLook
-from gpuprof.capture.look.fingerprints import DeviceHash, HostHash
+from gpuprof.capture.look.device_hash import DeviceHash
 from gpuprof.capture.look.zeros import ZeroCounter
 from gpuprof.model.kinds import NodeFate
 
@@ -101,14 +103,30 @@ class _Training:
 
 
 def _hashes(check: Check) -> None:
-    host, device = HostHash(), DeviceHash(torch.device(check.device))
-    expected = []
-    for size in _SIZES:
-        tensor = torch.randint(0, 256, (size,), dtype=torch.uint8)
-        expected.append(host.of(tensor.data_ptr(), size))
-        copy = tensor.to(check.device)
-        device.enqueue(copy.untyped_storage(), size, 0)
-    check.expect("the device's hashes are the host's", device.numbers() == expected)
+    """In any order, from several streams, with a reference on the host; one kernel or two for each."""
+    device = DeviceHash(torch.device(check.device))
+    contents = [torch.randint(0, 256, (size,), dtype=torch.uint8) for size in (*_SIZES, *_SIZES[:-1] * 7)]
+    copies = [each.to(check.device) for each in contents]
+    streams = [torch.cuda.current_stream(), torch.cuda.Stream()] if check.on_device else [None]
+    began_ns, at = time.perf_counter_ns(), []
+    device.warm_up(_number(streams[0]))
+    ready_ns = time.perf_counter_ns()
+    for number, each in enumerate(copies):
+        stream = streams[number % len(streams)]
+        with torch.cuda.stream(stream):
+            at.append(device.enqueue(each.untyped_storage(), each.numel(), _number(stream)))
+    check.note(hash_warm_up_ns=ready_ns - began_ns, hash_enqueue_ns=(time.perf_counter_ns() - ready_ns) / len(copies))
+    device.rest()
+    found = device.numbers()
+    expected = [device_hash(each.numpy()) for each in contents]
+    check.expect(
+        "the device's hashes are the reference's", [found[each] for each in at if each is not None] == expected
+    )
+    check.expect("the device multiplies bytes", device.multiplies)
+
+
+def _number(stream: Any) -> int:
+    return 0 if stream is None else int(stream.cuda_stream)
 
 
 def _zeros(check: Check) -> None:

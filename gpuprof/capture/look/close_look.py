@@ -13,8 +13,6 @@ import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
 from gpuprof.capture.look.guard_level import GuardLevel, guarded, outside_frame, transformed
@@ -22,7 +20,7 @@ from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads
 from gpuprof.capture.look.places import LinePath, Places
-from gpuprof.capture.look.rounds import rounds
+from gpuprof.capture.look.rounds import with_rounds
 from gpuprof.capture.look.values import Values
 from gpuprof.capture.look.zeros import ZeroCounter
 from gpuprof.capture.memory.modules import modules_around
@@ -34,6 +32,8 @@ from gpuprof.units import NS_PER_S
 MOST_OPERATORS = 40_000
 MOST_SECONDS = 1.0
 MOST_BYTES = 4 * 1024**3
+# what setting up takes counts as a cost, but leaves that much of the seconds to the operators: a GPU may load for long
+_LEAST_FOR_OPERATORS = 0.6
 
 
 class CloseLook:
@@ -151,6 +151,7 @@ class CloseLook:
         if self._iterations is not None:
             self._watch.iteration = 0
         self._know_buffers()
+        self._fingerprints.warm_up()
         mode = mode_stack.mode_of(self)
         self._start_ns = time.time_ns()
         self._outside.install()
@@ -228,7 +229,7 @@ class CloseLook:
             operators = operators.replace(node=self._watch.nodes.fates(len(operators)))
         values, iterations, share = self._values, self.iterations_seen, self._operators_share()
         if self._iterations is None:
-            operators, iterations, share = _with_rounds(operators, share, to_next_step=self.to_next_step)
+            operators, iterations, share = with_rounds(operators, share, to_next_step=self.to_next_step)
         # which may add places
         paths = self._places.numbered_paths
         return (operators, *others), Look(
@@ -289,7 +290,8 @@ class CloseLook:
             mode_stack.remove(self._mode, lift=True)
 
     def _left_ns(self) -> int:
-        return self._most_ns - self.cost_ns
+        most_set_up_ns = int(self._most_ns * (1 - _LEAST_FOR_OPERATORS))
+        return self._most_ns - min(self.set_up_ns, most_set_up_ns) - self._watch.cost_ns
 
     def _end(self, reason: str) -> None:
         if self._ended_by is None:
@@ -298,6 +300,7 @@ class CloseLook:
             if self._start_ns:
                 self._outside.remove()
                 with self._watch.lock:
+                    self._fingerprints.rest()
                     self._watch.nodes.end()
                     self._values.sweep()
 
@@ -374,18 +377,6 @@ def _leave_children() -> None:
 _begun: weakref.WeakSet[CloseLook] = weakref.WeakSet()
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_leave_children)
-
-
-def _with_rounds(operators: Table, share: float | None, *, to_next_step: bool) -> tuple[Table, int, float | None]:
-    """With the iterations that show in the operators themselves; `share` is that of the look without them. Where it
-    lasted `to_next_step` and none show, all of it is one."""
-    number = rounds(operators["name"].astype(np.int64) << 32 | operators["place"] + 1, operators["duration_ns"])
-    if not len(number) and to_next_step and len(operators):
-        return operators.replace(iteration=np.zeros_like(operators["iteration"])), 1, 1.0
-    if not len(number):
-        return operators, 0, share
-    whole = int(number.max())
-    return operators.replace(iteration=number.astype(operators["iteration"].dtype)), whole, 1.0
 
 
 def _gradients_of(optimizer: Any) -> Iterator[Any]:

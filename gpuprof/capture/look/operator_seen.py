@@ -26,6 +26,7 @@ _NO_FORMULA = (ArithmeticError, AssertionError, AttributeError, LookupError, Typ
 _TRUSTED = ("aten::", "prims::")
 # marks of ranges: they neither read nor make anything
 _MARKS = "profiler::"
+_SEQUENCES = (list, tuple)
 # where a row of the log has the line
 _PLACE = 4
 
@@ -148,11 +149,9 @@ class OperatorWatch:
 
     def _returned(self, seen: BegunOperator, tensor: Any, number: int, fresh: set[int]) -> Iterator[tuple[Any, ...]]:
         """The row of a tensor that it returned, unless it wrote to that."""
-        known = self._values.known(tensor)
+        known, alias = self._values.find_made(tensor, number)
         if known is not None and known.number in fresh:
             return
-        alias = known is not None
-        known = known or self._values.find(tensor, number)
         if known is not None and not alias:
             known.unfilled, known.derived = seen.facts.unfilled, seen.derived
         yield (*self._log.seen(tensor, -1 if known is None else known.value), alias)
@@ -279,6 +278,6 @@ class OperatorWatch:
         """The tensors in an argument or a result."""
         if isinstance(value, self._torch.Tensor):
             return [value]
-        if isinstance(value, list | tuple):
+        if isinstance(value, _SEQUENCES):
             return [tensor for each in value for tensor in self._tensors(each)]
         return []

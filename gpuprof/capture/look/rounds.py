@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuprof.model.table import Array
+from gpuprof.model.table import Array, Table
 
 _FEWEST = 3
 # of the operators' time, between the first and the last
@@ -42,3 +42,15 @@ def rounds(keys: Array, duration_ns: Array) -> Array:
     _, _, begins = min(found, key=lambda each: each[:2])
     number = np.searchsorted(begins, np.arange(len(keys)), side="right")
     return np.where(number == len(begins), -1, number)
+
+
+def with_rounds(operators: Table, share: float | None, *, to_next_step: bool) -> tuple[Table, int, float | None]:
+    """With the iterations that show in the operators themselves; `share` is that of the look without them. Where it
+    lasted `to_next_step` and none show, all of it is one."""
+    number = rounds(operators["name"].astype(np.int64) << 32 | operators["place"] + 1, operators["duration_ns"])
+    if not len(number) and to_next_step and len(operators):
+        return operators.replace(iteration=np.zeros_like(operators["iteration"])), 1, 1.0
+    if not len(number):
+        return operators, 0, share
+    whole = int(number.max())
+    return operators.replace(iteration=number.astype(operators["iteration"].dtype)), whole, 1.0

@@ -45,7 +45,7 @@ class SubnormalCounter:
     @staticmethod
     def may_have(tensor: Any) -> bool:
         """Whether it is large enough to matter, and of a type that is counted."""
-        return bool(tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.numel() >= FEWEST)
+        return bool(tensor.is_cpu and tensor.is_floating_point() and tensor.numel() >= FEWEST)
 
     def is_due(self, where: Hashable) -> bool:
         """Whether what an operator reads there is to be counted: the first ones, and of the others a few."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import weakref
 from collections import deque
@@ -15,7 +16,6 @@ from gpuprof.model.kinds import ValueKind
 # columns of a value while the look lasts, as in the table
 STORAGE, MADE_BY, GONE_AT, BYTES, ELEMENTS, DTYPE, SHAPE, DEVICE, FINGERPRINT, KIND, READ_OUTSIDE = range(11)
 ZEROS, PATTERN, SUBNORMALS = 11, 12, 13  # until the end the first holds what was counted
-_WITH_STORAGE = "cpu", "cuda"
 _SPARSE = "sparse_coo", "sparse_csr"
 _BY_ROWS, _BY_COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
 # by layout what gives the tensors that such a tensor consists of
@@ -95,19 +95,24 @@ class Values:
         storage = self._storage(tensor)
         return None if storage is None else self._alive.get(storage._cdata)
 
-    def find(self, tensor: Any, made_by: int = -1) -> KnownStorage | None:
-        """The storage of a tensor; a new one holds what `made_by` made. None where it has none that can be told."""
+    def find(self, tensor: Any) -> KnownStorage | None:
+        """The storage of a tensor; None where it has none that can be told."""
+        return self.find_made(tensor, -1)[0]
+
+    def find_made(self, tensor: Any, made_by: int) -> tuple[KnownStorage | None, bool]:
+        """The storage of a tensor, and whether it was known before; a new one holds what `made_by` made."""
         storage = self._storage(tensor)
         if storage is None:
-            return None
+            return None, False
         known = self._alive.get(storage._cdata)
+        before = known is not None
         if known is None:
             known = self._add(tensor, storage, made_by)
         if type(tensor) is self._parameter and id(tensor) not in self._parameters:
             self._parameters[id(tensor)] = weakref.ref(tensor)
             if known.kind is ValueKind.OTHER:
                 self.is_a(known, ValueKind.PARAMETER)
-        return known
+        return known, before
 
     def read(self, known: KnownStorage, tensor: Any, *, content: bool) -> int:
         """The value that an operator is about to read; `content`: its fingerprint will be wanted."""
@@ -284,12 +289,18 @@ def stored_as(tensor: Any) -> str | None:
 
 def has_storage(tensor: Any) -> bool:
     """Strided, with memory of its own to point to on the host or a CUDA device: no nested, sparse or wrapped tensor."""
-    import torch
-
-    if tensor.is_sparse or tensor.device.type not in _WITH_STORAGE:
+    torch = _torch()
+    if tensor.is_sparse or not (tensor.is_cpu or tensor.is_cuda):
         return False
     return (
         tensor.layout is torch.strided
         and not tensor.is_nested
         and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     )
+
+
+@functools.cache
+def _torch() -> Any:
+    import torch  # once: it is asked for several times for each operator
+
+    return torch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +10,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gpuprof.capture.look import fingerprint_taker
+from gpuprof.capture.look.device_hash import DeviceHash
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
-from gpuprof.capture.look.fingerprints import DeviceHash
 
 
 class Waits(TorchDispatchMode):
@@ -45,17 +44,16 @@ def test_no_fingerprint_waits_for_its_stream(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(fingerprint_taker, "DeviceHash", on_host)
     monkeypatch.setattr(DeviceHash, "numbers", numbers)
     monkeypatch.setattr(fingerprint_taker, "lazily_copied", lambda tensor: False)
-    monkeypatch.setattr(torch.cuda, "device", lambda device: nullcontext())
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda: SimpleNamespace(cuda_stream=7))
+    monkeypatch.setattr(fingerprint_taker, "_current_stream", lambda index: 7)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda *device: waits.append("synchronize"))
-    device = SimpleNamespace(type="cuda")
+    where = {"is_cpu": False, "is_cuda": True, "get_device": lambda: 0}
     taker = FingerprintTaker(1 << 30, lambda: 10**10)
     with Waits() as mode:
         taken = []
         for number in range(40):
             values = torch.full((300,), float(number % 20))
-            tensor: Any = SimpleNamespace(device=device, dtype=values.dtype, is_quantized=False)
+            tensor: Any = SimpleNamespace(**where, dtype=values.dtype, is_quantized=False)
             taken.append(taker.take(tensor, values.untyped_storage()))
     assert len(made) == 1 and all(isinstance(each, tuple) for each in taken)
     assert waits == [] and mode.seen == []
