@@ -125,6 +125,16 @@ def precision_of(name: str) -> Precision:
 
 
 @lru_cache(maxsize=65_536)
+def reads_fp32(name: str) -> bool:
+    """Whether the operands of a product or of fused attention are fp32, as far as its name tells: it may multiply them
+    on tensor cores, as TF32."""
+    if _HELPERS.search(name):
+        return False
+    precision = next((precision for precision, pattern in _PRECISIONS if pattern.search(name)), Precision.UNKNOWN)
+    return precision in (Precision.FP32, Precision.TF32)
+
+
+@lru_cache(maxsize=65_536)
 def works_in_double(name: str) -> bool:
     """Whether the kernel's elements are fp64, as far as its name tells; a `double` parameter alone does not count."""
     if _DOUBLE.search(name):

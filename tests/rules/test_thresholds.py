@@ -131,6 +131,9 @@ EDGES = (
     Edge("float64_compute", "float64_share", lambda c, x: c._kernels(x), 19.6, 20, None, LOW),
     Edge("float64_compute", "low_share", lambda c, x: c._kernels(x), 99.6, 100, LOW, MEDIUM),
     Edge("float64_compute", "high_share", lambda c, x: c._kernels(x), 249.6, 250, MEDIUM, HIGH),
+    Edge("fp32_beside_half", "fp32_share", lambda c, x: c._kernels(x), 99, 100, None, MEDIUM),
+    Edge("fp32_beside_half", "high_share", lambda c, x: c._kernels(x), 399, 400, MEDIUM, HIGH),
+    Edge("fp32_beside_half", "half_share", lambda c, x: c._kernels(500, beside_us=x), 200.5, 200, None, HIGH),
     Edge("fp32_matmul", "fp32_share", lambda c, x: c._kernels("ampere_sgemm_128x64_tn", x), 99, 100, None, MEDIUM),
     Edge("fp32_matmul", "high_share", lambda c, x: c._kernels("ampere_sgemm_128x64_tn", x), 499, 500, MEDIUM, HIGH),
     # ten evaluations beside 400 ms of training, or 40 ms

@@ -12,13 +12,11 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.basics.autograd_nodes import backward_mask
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.graph_joins import makers
-from gpuprof.analyses.basics.host_marks import outermost, picked
+from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.basics.step_time import StepTime
-from gpuprof.analyses.lines.line_places import LinePlaces, issued_at
+from gpuprof.analyses.device.work_asked import WorkAsked
 from gpuprof.model import intervals
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
@@ -63,69 +61,25 @@ class DeviceSpots(Result):
         device = results.get(DeviceActivity).primary
         if device is None:
             return cls()
-        events = _steady_events(trace.device_events.take(trace.device_events["device"] == device.id), trace, results)
-        if not len(events):
+        rows = _steady(np.flatnonzero(trace.device_events["device"] == device.id), trace, results)
+        if not len(rows):
             return cls()
-        asked = _Asked.of(trace, results, events)
+        events, asked = trace.device_events.take(rows), results.get(WorkAsked).of_rows(rows)
         total = int(events["duration_ns"].sum())
         return cls(tuple(_spots(trace, events, asked, total)), total, int(events["duration_ns"][asked.line > 0].sum()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """Who asked for each event; arrays of one row an event. `operator`: row of the outermost forward operator, -1: none
-    is known; `line` -1 where none is known."""
-
-    operator: Array
-    backward: Array
-    source_file: Array
-    line: Array
-    cell_line: Array
-
-    @classmethod
-    def of(cls, trace: Trace, results: Results, events: Table) -> Self:
-        threads, times = issued_at(trace, events)
-        rows = picked(trace.calls["operator"], events["call"])
-        rows = np.where(rows >= 0, rows, events["operator"])
-        node = _node_above(trace, rows)
-        maker = picked(makers(trace), node)
-        made = maker >= 0
-        operators = trace.operators
-        threads = np.where(made, picked(operators["thread"], maker), threads)
-        times = np.where(made, picked(operators["start_ns"], maker), times)
-        places = results.get(LinePlaces)
-        at = places.at(threads, times)
-        return cls(
-            operator=outermost(trace, np.where(made, maker, rows)),
-            backward=node >= 0,
-            source_file=picked(places.events["source_file"], at),
-            line=picked(places.events["line"], at),
-            cell_line=picked(places.events["cell_line"], at),
-        )
-
-
-def _steady_events(events: Table, trace: Trace, results: Results) -> Table:
+def _steady(rows: Array, trace: Trace, results: Results) -> Array:
+    """Those of the device events that begin in steady steps; all where there are none."""
     steps = results.get(StepTime)
     if not steps.steady.any():
-        return events
+        return rows
     steady = intervals.union(intervals.of(trace.steps.take(steps.steady)))
-    inside = events.take(intervals.contains(steady, events["start_ns"]))
-    return inside if len(inside) else events
+    inside = rows[intervals.contains(steady, trace.device_events["start_ns"][rows])]
+    return inside if len(inside) else rows
 
 
-def _node_above(trace: Trace, rows: Array) -> Array:
-    """The node of the autograd graph at or around each row of operators; -1 where there is none."""
-    nodes, parents = backward_mask(trace), trace.operators["parent"]
-    found, at = np.full(len(rows), -1, np.int64), rows.copy()
-    while (at >= 0).any():
-        here = np.flatnonzero((at >= 0) & (picked(nodes.astype(np.int64), at) > 0))
-        # the outermost one: it has the number that joins it to its maker
-        found[here] = at[here]
-        at = picked(parents, at)
-    return found
-
-
-def _spots(trace: Trace, events: Table, asked: _Asked, total: int) -> list[DeviceSpot]:
+def _spots(trace: Trace, events: Table, asked: WorkAsked, total: int) -> list[DeviceSpot]:
     operators, lasted = trace.operators, events["duration_ns"]
     name = np.where(asked.operator >= 0, picked(operators["name"], asked.operator), events["name"])
     placed = asked.line > 0

@@ -126,6 +126,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
         "debug_mode_on",
     ),
     "exposed_h2d_copy": ("loop_on_host",),
+    # its advice, another format for all products, is not what such a model needs
+    "fp32_matmul": ("fp32_beside_half",),
     "grad_in_inference": ("memory_kept_by_hooks_or_graphs",),
     "host_cpu_bound": (
         "pieces_one_by_one",

@@ -28,7 +28,9 @@ from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.kernels.step_likeness import StepLikeness
+from gpuprof.analyses.lines.line_costs import LineCosts
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.run.blocking_launches import BlockingLaunches
 from gpuprof.analyses.run.device_idle import CAUSES, DeviceIdle
@@ -49,6 +51,9 @@ from gpuprof.whatif.predict import Range
 _HOST_CAUSES = tuple(CAUSES.index(cause) for cause in ("idle_host", "idle_launch"))
 _GRAPH_KERNEL_NS = 1_000
 _COMPILED = " The diff compiles the model in place, so that its `state_dict` keeps its keys."
+# Of a line's launches and its work for the device, both as shares of the whole: many launches for little work.
+_LEAST_LAUNCHES, _LITTLE_WORK, _MANY_LAUNCHES = 0.05, 0.6, 0.3
+_MANY_TIMES = 10  # in a step: a loop within it
 # Of the host's time for launching: compiling without graphs saves that much at least where it is worth its while.
 _LEAST_SAVED_SHARE = 0.3
 
@@ -116,6 +121,7 @@ class LaunchBound(Rule):
         scope, diff = Scope.of(results), _diff(results)
         share = scope.share(gaps.total_ns)
         bound = gaps.total_ns - _GRAPH_KERNEL_NS * len(gaps.starts)
+        small, first = _small_launches(results)
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -125,6 +131,7 @@ class LaunchBound(Rule):
                 f"{units.plural(device.kernels, 'kernel')} take under {units.duration(launches.median_kernel_ns)}; "
                 f"half of the launches come later than {units.duration(launches.interval_median_ns)} after the one "
                 f"before. {units.plural(len(gaps.starts), 'short gap')} add up to {units.duration(gaps.total_ns)}."
+                f"{small}"
             ),
             evidence={
                 "device_busy_share": round(busy, 4),
@@ -140,12 +147,35 @@ class LaunchBound(Rule):
             where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
             during=gaps,
             diff=diff,
-            change='Use a larger batch if memory allows it; else `torch.compile(model, mode="reduce-overhead")` or '
+            change=f"{first}{'u' if first else 'U'}se a larger batch if memory allows it; else"
+            ' `torch.compile(model, mode="reduce-overhead")` or '
             f"CUDA graphs, which launch a whole step at once.{_COMPILED if diff else ''}",
             saving=scope.saving(
                 bound * _LEAST_SAVED_SHARE, bound, bound, "upper bound: all short gaps closed, as a graph would"
             ),
         )
+
+
+def _small_launches(results: Results) -> tuple[str, str]:
+    """A sentence on lines of the cell that run many times in a step, launch much and give the device little to do, and
+    what to do there first; empty where there are none."""
+    costs, steps = results.get(LineCosts), results.get(StepTime).count
+    table = costs.table.take((costs.table["source_file"] == 0) & (costs.table["times"] >= _MANY_TIMES * max(steps, 1)))
+    total = int(costs.table["launches"].sum())
+    if not total or not costs.device_ns:
+        return "", ""
+    of_launches, of_work = table["launches"] / total, table["device_ns"] / costs.device_ns
+    rows = np.flatnonzero((of_launches >= _LEAST_LAUNCHES) & (of_work <= _LITTLE_WORK * of_launches))
+    share, work = float(of_launches[rows].sum()), float(of_work[rows].sum())
+    if share < _MANY_LAUNCHES:
+        return "", ""
+    lines = sorted(str(line) for line in table["line"][rows].tolist())
+    named = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
+    said = f"{units.percent(share)} of the launches come from {named}, for {units.percent(work)} of the device’s work"
+    return f" {said}.", (
+        f"First launch less in {named}, which run many times in a step: one `torch._foreach_…` call for many small "
+        "tensors, fewer and larger operators, no Python branch on a tensor’s value. Then "
+    )
 
 
 def _title(share: float, scope: Scope) -> str:
