@@ -44,7 +44,6 @@ _MADE = (
     *("gpuprof-report.html", "gpuprof-report-<run number>.html", "notebooks/quickstart.executed.ipynb"),
     *("iterations.npz", "module_calls.npz", "stack_nodes.npz", "stack_samples.npz", "stack_instants.npz"),
     *("looked_operators.npz", "looked_values.npz", "looked_reads.npz", "looked_results.npz"),
-    *("line_events.npz", "results.json", "docs/evidence/gpu-check.md", "tests/data/gpu/", "tests/recordings/traces"),
 )
 ALLOWED = {
     **dict.fromkeys(_EXAMPLES, "a user's file in an example"),

@@ -26,12 +26,12 @@ from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.model.measured import Measured
-from gpuprof.report.bandwidth_facts import bandwidth_dict
-from gpuprof.report.device_spot_facts import device_spots
-from gpuprof.report.efficiency_facts import efficiency_dict, rate_dict
+from gpuprof.report.facts.bandwidth import bandwidth_dict
+from gpuprof.report.facts.device_spots import device_spots
+from gpuprof.report.facts.efficiency import efficiency_dict, rate_dict
+from gpuprof.report.facts.ranks import rank_collectives
 from gpuprof.report.largest_shares import explained_share
 from gpuprof.report.module_list import modules_dict
-from gpuprof.report.rank_facts import rank_collectives
 from gpuprof.report.report import Report
 from gpuprof.report.saving_words import measure_words, shown
 from gpuprof.report.source_place import SourcePlace

@@ -10,7 +10,7 @@ from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model.trace import Trace
-from gpuprof.report.efficiency_facts import used_well
+from gpuprof.report.facts.efficiency import used_well
 from gpuprof.report.gate import Gate
 from gpuprof.report.headline import headline, raised_at_once, without_torch
 from gpuprof.report.joint import Joint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.cell_phases import CellPhases, PhaseTime
 from gpuprof.analyses.accounts.hot_spots import HotSpots
@@ -9,14 +11,20 @@ from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.device.device_spots import DeviceSpot, DeviceSpots
+from gpuprof.report.device_shares import kernel, ran, where
 from gpuprof.report.growth_words import change, growth_words, memory_parts_of, memory_place
 from gpuprof.report.spot_words import memory_words, place, what
 from gpuprof.units import duration, percent
-from gpuprof.views import device_words
 from gpuprof.views.blocks import Sentence, TableBlock, TableCell
 from gpuprof.views.kernel_words import short_name
 
 _LEAST_PHASE = 0.01
+_DEVICE_WORK = "Where the device’s work comes from"
+_DEVICE_NOTE = (
+    "Of the durations of its kernels and copies in the steady steps. Each stands at the line that launched it; work of "
+    "the backward pass stands at the line of its forward operator."
+)
 
 
 def phase_words(results: Results) -> str:
@@ -37,7 +45,7 @@ def whole(results: Results) -> str:
 
 def account_blocks(results: Results) -> list[TableBlock]:
     """Tables: hot spots, the device's work, idle work, phases; only those that have rows."""
-    found = (_spots(results), device_words.table(results), _idle(results), _phases(results), _growth(results))
+    found = (_spots(results), _device_work(results), _idle(results), _phases(results), _growth(results))
     return [table for table in found if table.rows]
 
 
@@ -129,3 +137,37 @@ def _phase_note(phases: CellPhases) -> str:
         "Of the whole cell. Evaluation: a pass over a DataLoader in which no optimizer steps, code without gradients, "
         "or functions whose name says so, in a cell that trains."
     )
+
+
+def device_lines(results: Results, width: int) -> list[str]:
+    """A heading and a line for each spot, wrapped; nothing without a device."""
+    found = results.get(DeviceSpots)
+    if not found.spots:
+        return []
+    told = [f"{_DEVICE_WORK} ({duration(found.total_ns)} of kernels and copies):"]
+    for spot in found.spots:
+        place = where(results, spot)
+        text = f"  {percent(spot.share):>7}  {f'{place}: ' if place else ''}{ran(spot)}{_of_it_backward(spot)}"
+        told += textwrap.wrap(text, width, subsequent_indent=" " * 11, break_on_hyphens=False)
+    return told
+
+
+def _device_work(results: Results) -> TableBlock:
+    """A row for each spot; no rows without a device."""
+    rows = tuple(
+        (
+            where(results, spot),
+            ran(spot),
+            kernel(spot),
+            TableCell(duration(spot.ns), spot.ns),
+            TableCell(percent(spot.share), spot.share),
+            TableCell(percent(spot.backward_share), spot.backward_share),
+        )
+        for spot in results.get(DeviceSpots).spots
+    )
+    heads = ("where", "operator", "heaviest kernel", "time", "share", "of it backward")
+    return TableBlock(_DEVICE_WORK, heads, rows, _DEVICE_NOTE)
+
+
+def _of_it_backward(spot: DeviceSpot) -> str:
+    return f" ({percent(spot.backward_share)} of it backward)" if spot.backward_share > 0 else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.run.work_rate import WorkRate
-from gpuprof.report.efficiency_facts import rate_words
+from gpuprof.report.facts.efficiency import rate_words
 from gpuprof.rules.base.finding import Severity
 from gpuprof.units import duration, percent, plural
 from gpuprof.views.card import Card, cards

@@ -11,12 +11,12 @@ from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.device.device_spots import DeviceSpots
-from gpuprof.report.bandwidth_facts import bandwidth_words
-from gpuprof.report.efficiency_facts import efficiency_words
+from gpuprof.report.facts.bandwidth import bandwidth_words
+from gpuprof.report.facts.efficiency import efficiency_words
 from gpuprof.report.growth_words import growth_words
 from gpuprof.report.spot_words import memory_words, place, what, without_package
 from gpuprof.units import duration, percent, unbroken
-from gpuprof.views import accounts, device_words, module_words, wording
+from gpuprof.views import accounts, module_words, wording
 from gpuprof.views.abstentions import abstention_lines
 from gpuprof.views.card import Card, cards
 from gpuprof.views.kernel_words import short_name
@@ -112,7 +112,7 @@ def _accounts(report: Report) -> str:
         line = "" if each.line is None else f", line {each.line} of the cell"
         lines.append(f"  {percent(each.share):>7}  {short_name(each.what)}{line}")
     lines = [line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines]
-    return "\n".join([*lines, *device_words.lines(results, WIDTH)])
+    return "\n".join([*lines, *accounts.device_lines(results, WIDTH)])
 
 
 def _spot(spot: HotSpot) -> list[str]:

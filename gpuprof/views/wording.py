@@ -9,7 +9,7 @@ from gpuprof.analyses.accounts.outside_steps import OutsideSteps
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.loops.iterations import Iterations
-from gpuprof.report.efficiency_facts import rate_words
+from gpuprof.report.facts.efficiency import rate_words
 from gpuprof.rules.base.finding import Abstention
 from gpuprof.units import duration, percent, plural
 from gpuprof.views.theme import BUDGET, Kind

@@ -6,7 +6,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.tensor_inputs import Shape
 from gpuprof.analyses.efficiency.bandwidth import Bandwidth, ShapeBandwidth
-from gpuprof.report.bandwidth_facts import bandwidth_words
+from gpuprof.report.facts.bandwidth import bandwidth_words
 from gpuprof.views.blocks import Name, TableBlock, TableCell, Value
 
 MOST_ROWS = 50

@@ -6,7 +6,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.tensor_inputs import Shape
 from gpuprof.analyses.efficiency.efficiency import Efficiency, ShapeEfficiency
-from gpuprof.report.efficiency_facts import efficiency_words
+from gpuprof.report.facts.efficiency import efficiency_words
 from gpuprof.views.blocks import Name, TableBlock, TableCell, Value
 
 MOST_ROWS = 50

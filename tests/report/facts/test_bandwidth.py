@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.report import Report
-from gpuprof.report.bandwidth_facts import MOST_SHAPES, bandwidth_dict, bandwidth_words
+from gpuprof.report.facts.bandwidth import MOST_SHAPES, bandwidth_dict, bandwidth_words
 from gpuprof.views.blocks import TableCell
 from gpuprof.views.sections.shape_bandwidth import bandwidth_table
 from gpuprof.views.text import render_text

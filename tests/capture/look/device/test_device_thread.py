@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch.utils import backend_registration
 
-_ROOT = Path(__file__).resolve().parents[3]
+_ROOT = Path(__file__).resolve().parents[4]
 _SCRIPT = """
 import json, os, threading, torch
 from gpuprof.capture.look.close_look import CloseLook
-from tests.support import own_device
+from tests.capture.look.device import own_device
 
 own_device.enter()
 x, given = own_device.tensor(torch.full((3,), 2.0)), own_device.tensor(torch.ones(3))

@@ -13,7 +13,7 @@ from gpuprof.model.context import Loader, Window
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
 from gpuprof.report.contract import json_schema, to_dict
-from gpuprof.report.efficiency_facts import (
+from gpuprof.report.facts.efficiency import (
     MOST_SHAPES,
     efficiency_dict,
     efficiency_words,
