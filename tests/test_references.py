@@ -44,6 +44,7 @@ _MADE = (
     *("gpuprof-report.html", "gpuprof-report-<run number>.html", "notebooks/quickstart.executed.ipynb"),
     *("iterations.npz", "module_calls.npz", "stack_nodes.npz", "stack_samples.npz", "stack_instants.npz"),
     *("looked_operators.npz", "looked_values.npz", "looked_reads.npz", "looked_results.npz"),
+    *("results.json", "tests/recordings/traces"),
 )
 ALLOWED = {
     **dict.fromkeys(_EXAMPLES, "a user's file in an example"),
