@@ -107,23 +107,21 @@ def elsewhere(results: Results, findings: tuple[Finding, ...]) -> tuple[float, s
 
 def explained_share(results: Results, findings: tuple[Finding, ...]) -> float:
     """The share of the time that these findings speak of, 0..1: of the cell where its stack was sampled, by the lines
-    that they point to, else of the recording, by the times that they are about. One that has neither counts with what
-    it saves."""
+    that they point to, else of the recording, by the times that they are about. No less than what one of them saves:
+    its lines may be where the cause is, and not where the time goes."""
     stretches = results.get(Stretches)
     if stretches.total_ns:
         lines = {line for each in findings for line in each.where.lines}
         # the last, -1: no code of the user
         passed = np.append(results.get(StackLines).through(lines), False)[stretches.node]
         share = float(stretches.duration_ns[passed].sum() / stretches.total_ns)
-        unplaced = [each for each in findings if not each.where.lines]
     else:
         times = [_times_of(each) for each in findings]
         known = [each for each in times if len(each.starts)]
         joined = Intervals(*(np.concatenate(each) for each in zip(*known, strict=True))) if known else EMPTY
         within = intervals.clip(intervals.union(joined), results.span_start_ns, results.span_end_ns)
         share = within.total_ns / results.span_ns if results.span_ns else 0.0
-        unplaced = [each for each, its in zip(findings, times, strict=True) if not len(its.starts)]
-    saved = (each.saving.share for each in unplaced if each.saving is not None)
+    saved = (told.share for each in findings if (told := shown(results, each)) is not None)
     return min(max([share, *saved]), 1.0)
 
 

@@ -20,6 +20,11 @@ _MOST_EXCESS = 1.5
 # of the operators of its iterations: then all lines are seen about equally often
 _SEEN_SHARE = 0.8
 
+# numbers are computed there, and no operator runs
+_WITHOUT_TORCH = frozenset(
+    {"matplotlib", "numba", "numpy", "pandas", "PIL", "scipy", "skimage", "sklearn", "statsmodels"}
+)
+
 _Line = tuple[str, int]
 
 
@@ -31,12 +36,13 @@ class LookedTime(Result):
     time. `weight`: by operator, what a ns of it counts beside those of other looks; all 1 where there is one look.
     `place`: by operator, its line. `known`: False where nothing was sampled, and the times are empty.
 
-    Of one look all operators ran in the same few iterations, so that a spot's time in the cell over that of its
-    operators in the look is the same number of iterations for all spots, r. It is the median of these ratios over
-    the spots that one look alone has seen, weighed by the time in the look. A spot's operators stand for the time
-    sampled there, but those of a line for no more than 1.5 r times theirs: the rest of such a line is no work of
-    operators. A spot that several looks have seen, as in a model, is divided among them by what r makes expect. A look
-    that saw a part of an iteration shows lines unequally often: there each line has a ratio of its own.
+    Time within a library that does not use torch is no work of operators. Of one look all operators ran in the same few
+    iterations, so that a spot's time in the cell over that of its operators in the look is the same number of
+    iterations for all spots, r. It is the median of these ratios over the spots that one look alone has seen, weighed
+    by the time in the look. A spot's operators stand for the time sampled there, but those of a line for no more than
+    1.5 r times theirs: the rest of such a line is no work of operators. A spot that several looks have seen, as in a
+    model, is divided among them by what r makes expect. A look that saw a part of an iteration shows lines unequally
+    often: there each line has a ratio of its own.
     """
 
     known: bool
@@ -123,7 +129,7 @@ def _sampled(trace: Trace, stretches: Stretches) -> tuple[Array, Array]:
         return np.zeros(0), np.zeros(0)
     places, own = own_frames(trace, stacks)
     per_node = np.zeros(len(own))
-    at = np.append(own, -1)[stretches.node]
+    at = np.append(np.where(_elsewhere(trace, own), -1, own), -1)[stretches.node]
     np.add.at(per_node, at[at >= 0], stretches.duration_ns[at >= 0])
     names = ["" if each.kind == "cell" else each.filename for each in stacks.files]
     lines = [(names[file], line) for file, line in places[:, :2].tolist()]
@@ -140,6 +146,18 @@ def _sampled(trace: Trace, stretches: Stretches) -> tuple[Array, Array]:
     looked = [_line(each, cell) for each in look.places]
     chains = [tuple(looked[place] for place in path if 0 <= place < len(looked)) for path in look.paths]
     return np.array([spent[each] for each in looked]), np.array([by_path[each] for each in chains])
+
+
+def _elsewhere(trace: Trace, own: Array) -> Array:
+    """Boolean mask of the nodes of stacks: within a library that computes without torch, called by the user's code."""
+    stacks = trace.context.stacks
+    assert stacks is not None
+    packages = [each.filename.replace("\\", "/").partition("/")[0] for each in stacks.files]
+    without = np.array([package in _WITHOUT_TORCH for package in packages], bool)[trace.stack_nodes["sampled_file"]]
+    found = np.zeros(len(own), bool)
+    for row, parent in enumerate(trace.stack_nodes["parent"].tolist()):
+        found[row] = own[row] != row and (without[row] or (parent >= 0 and found[parent]))
+    return found
 
 
 def _line(place: LookedPlace, cell: str | None) -> _Line:

@@ -17,8 +17,11 @@ from gpuprof.model.look import LookPart
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from tests.analyses.accounts.cells import line as cell_line
+from tests.analyses.accounts.test_sample_phases import libraries
 from tests.support.look_builder import LookBuilder
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
+
+__all__ = ["libraries"]  # a fixture
 
 MS = 1_000_000
 
@@ -56,6 +59,19 @@ def test_a_line_that_does_much_else_counts_with_its_operators_alone() -> None:
 def test_where_a_part_of_an_iteration_was_seen_each_line_has_its_own_ratio() -> None:
     found = time_of(seen({1: 300, 3: 500}, [(1, 300), (3, 5)], operators_share=None, ended_by="seconds"))
     assert found.cell_ns == pytest.approx(np.array([300, 500]) * MS)
+
+
+def test_time_within_a_library_without_torch_is_no_work_of_operators(libraries: None) -> None:
+    """A line reads a tensor and gives it to scikit-learn, which takes nearly all of its time; another calls torch."""
+    builder = TraceBuilder()
+    builder.stack(0, 10_000, cell_line(7)).stack(10_000, 490_000, cell_line(7), ("/lib/sklearn/metrics.py", "auc", 9))
+    builder.stack(500_000, 500_000, cell_line(8), ("/lib/torch/functional.py", "einsum", 3))
+    look = LookBuilder(builder).tensor("x")
+    for number, (line, us) in enumerate(((7, 10), (8, 500))):
+        look.operator("aten::mul", us, reads="x", makes=f"y{number}", line=line, iteration=0)
+    found = time_of(look.build(operators_share=None, ended_by="seconds"))
+    assert found.line_ns.tolist() == [10 * MS, 500 * MS]
+    assert found.cell_ns == pytest.approx(np.array([10, 500]) * MS)
 
 
 def test_some_rows_may_stand_for_all_of_their_lines() -> None:
