@@ -18,6 +18,12 @@ _PLAIN = {
     "values", "zip",
 }  # fmt: skip
 _IN_PARTS = {"split", "chunk", "narrow", "index_select", "TensorDataset", "DataLoader", "Subset"}
+# what makes another tensor or array of all of it: functions of their first argument, and methods
+_MADE_OF = {"tensor", "as_tensor", "from_numpy", "asarray", "array", "ascontiguousarray"}
+_CONVERTS = {
+    *("to", "type", "astype", "float", "half", "bfloat16", "double", "long", "numpy", "clone", "copy", "contiguous"),
+    *("transpose", "permute", "unsqueeze", "squeeze", "pin_memory", "cpu", "cuda", "requires_grad_"),
+}
 _PRODUCTS = {"mm", "matmul", "mv"}
 _DENSE = {"toarray", "todense", "to_dense"}
 # of the methods that end like those that write
@@ -99,10 +105,15 @@ def is_combined(source: str, name: str) -> bool:
     return False
 
 
-def is_used_in_parts(source: str, name: str, attribute: str = "") -> bool:
+def is_used_in_parts(source: str, name: str, attribute: str = "", _before: frozenset[str] = frozenset()) -> bool:
     """Whether it, or the attribute of it, is indexed by a variable, split, or given to a data set: only a part of it is
-    used at a time."""
+    used at a time. So is what is only converted, into something that is used in parts."""
     for node in _all(source):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            made, before = node.targets[0].id, _before | {name}
+            converted = made not in before and _is(_unconverted(node.value), name)
+            if converted and is_used_in_parts(source, made, _before=before):
+                return True
         if isinstance(node, ast.Subscript) and _varies(node.slice):
             own = isinstance(node.value, ast.Attribute) and node.value.attr == attribute
             if own or _is(node.value, name):
@@ -153,6 +164,18 @@ def goes_backward(source: str, name: str) -> bool:
     calls = [node for node in _all(source) if isinstance(node, ast.Call) and _called(node) in _GRADIENTS]
     kept = any(each.arg in _KEEPING for call in calls for each in call.keywords)
     return kept or any(_mentions(call, name) for call in calls)
+
+
+def _unconverted(value: ast.expr) -> ast.expr:
+    """What a chain of conversions begins with: `x` of `torch.tensor(x).float().transpose(1, 2)`."""
+    while isinstance(value, ast.Call):
+        if _called(value) in _MADE_OF and value.args:
+            value = value.args[0]
+        elif _called(value) in _CONVERTS and isinstance(value.func, ast.Attribute):
+            value = value.func.value
+        else:
+            break
+    return value
 
 
 @lru_cache(maxsize=64)

@@ -79,6 +79,10 @@ def test_whether_it_is_added_up(source: str, combined: bool) -> None:
         ("first = kept[0]", False),
         ("y = net(kept)", False),
         ("other[index]", False),
+        ("x = torch.tensor(kept, dtype=torch.float32).transpose(1, 2)\nfor i in order:\n    net(x[i])", True),
+        ("x = kept.float()\nx = kept.float()\ny = net(x)", False),
+        ("x = kept.float()\nkept = x.float()\nnet(x)", False),
+        ("x = scale(kept)\nbatch = x[index]", False),
     ],
 )
 def test_whether_a_part_is_used_at_a_time(source: str, in_parts: bool) -> None:
