@@ -71,11 +71,25 @@ def trial(rate):
 for number in range(trials):
     print(trial(0.1 / (number + 1)))
 """
+# a table in fp32 widens queries and keys of a model in bf16
+_WIDENED = """\
+half = torch.bfloat16
+projection = torch.nn.Linear(width, 3 * width).to(device, half)
+sequences = torch.randn(max(rows // 64, 1), 1024 if rows > 64 else 16, width, device=device, dtype=half)
+positions = torch.rand(sequences.shape[1], 1, device=device)
+for turn in range(turns):
+    q, k, v = projection(sequences).unflatten(2, (3, -1, 32)).permute(2, 0, 3, 1, 4)
+    q, k = q * positions, k * positions
+    torch.nn.functional.scaled_dot_product_attention(q, k, v.to(q.dtype)).square().mean().backward()
+    projection.zero_grad()
+print(torch.isfinite(projection.weight).all().item())
+"""
 _CELLS = {
     "hardly_read": _BY_PATH,
     "masked_results": _MASKED,
     "losses_summed": _SUMMED,
     "value_made_again": _REMADE,
+    "fp32_beside_half": _WIDENED,
 }
 
 

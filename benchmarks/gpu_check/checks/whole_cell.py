@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.gpu_check import cells, recorded
 from benchmarks.gpu_check.check import Check
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
+from gpuprof.analyses.device.device_spots import DeviceSpots
 from gpuprof.analyses.lines.cell_time import CellTime
 from gpuprof.analyses.validity.validity import Validity
 from gpuprof.model.table import Table
@@ -82,6 +83,14 @@ def _accounts(check: Check, profiled: Run) -> None:
     )
     phases = {each["phase"]: each["share"] for each in told["phases"]}
     check.expect("the waits for data are a phase", phases.get("data", 0.0) > _CLOSE)
+    asked = profiled.report_data.results.get(DeviceSpots)
+    check.note(device_spots=told["device_spots"])
+    named = asked.named_ns / asked.total_ns if asked.total_ns else 0.0
+    check.only_on_device("the device's work has lines", named > 1 - _CLOSE)
+    first = told["device_spots"][0] if told["device_spots"] else {"line": None, "backward_share": 0.0}
+    # the backward pass is called in the next line, and takes about twice the time of the forward pass
+    check.only_on_device("most of it is for the line that calls the model", first["line"] == 4)
+    check.only_on_device("the backward pass stands there", 0.4 < first["backward_share"] < 0.85)
     idle = {each["what"]: each["share"] for each in told["gpu_idle"]}
     check.only_on_device("the device is idle while the DataLoader works", idle.get("DataLoader.__next__", 0.0) > _CLOSE)
 
