@@ -44,7 +44,7 @@ class CloseLook:
     seen, seconds that looking took, bytes of values that were hashed. `namespace`: where the variables are, to know
     buffers by. `inspect`: zeros are counted on a GPU, too, and in small and very large matrices.
 
-    `set_up_ns`: what its beginning took, of the processor.
+    `set_up_ns`: what its beginning took, of the processor; `loading_ns` of it loads what a device needs for hashing.
 
     Also a context manager. `result` gives the tables and what there is to say of them, after `stop`.
     """
@@ -74,7 +74,7 @@ class CloseLook:
         self._counts: list[int] = []
         self._ended_by: str | None = None
         self._skipped: str | None = None
-        self.set_up_ns = 0
+        self.set_up_ns = self.loading_ns = 0
         # of a look between steps: the next step ended it
         self.to_next_step = False
 
@@ -151,7 +151,9 @@ class CloseLook:
         if self._iterations is not None:
             self._watch.iteration = 0
         self._know_buffers()
+        loads = time.thread_time_ns()
         self._fingerprints.warm_up()
+        self.loading_ns = time.thread_time_ns() - loads
         mode = mode_stack.mode_of(self)
         self._start_ns = time.time_ns()
         self._outside.install()

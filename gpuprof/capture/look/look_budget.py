@@ -63,14 +63,14 @@ class LookBudget:
         """How many to look at: one more where there is time for it, since values of the last are known in part only."""
         return self.wanted + ((self.wanted + 1) * self._needed_ns(step_ns) <= self.left_ns)
 
-    def cut_off(self, cost_ns: int, set_up_ns: int, plain_ns: float, step_ns: float) -> bool:
+    def cut_off(self, cost_ns: int, set_up_ns: int, plain_ns: float, step_ns: float, *, once_ns: int = 0) -> bool:
         """A look was cut off that took `cost_ns`, its beginning included, for what takes `plain_ns` without it, of
-        iterations of `step_ns`.
+        iterations of `step_ns`. `once_ns` of its beginning comes but once: what a device loaded.
         True where the cell may come to afford a whole one, of one iteration if need be: then it counts as spent."""
         if plain_ns <= 0 or step_ns <= 0:
             return False
         measured_ns = _MARGIN * (cost_ns - set_up_ns) * step_ns / plain_ns
-        left_ns = _MOST_NS - self.spent_ns - cost_ns - set_up_ns
+        left_ns = _MOST_NS - self.spent_ns - cost_ns - (set_up_ns - once_ns)
         if measured_ns > left_ns:
             return False
         self.wanted = min(ITERATIONS, int(left_ns / measured_ns))

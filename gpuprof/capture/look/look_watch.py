@@ -350,7 +350,7 @@ class LookWatch:
         known = not self._between_steps and not self._closed and self._steps() > 0
         if known and look.ended_by == "seconds" and look.iterations_seen < self._budget.wanted:
             plain_ns, step_ns = look.wall_ns - look.cost_ns + look.set_up_ns, self._iteration_ns
-            if self._budget.cut_off(look.cost_ns, look.set_up_ns, plain_ns, step_ns):
+            if self._budget.cut_off(look.cost_ns, look.set_up_ns, plain_ns, step_ns, once_ns=look.loading_ns):
                 self._cut_off, self._look = look, None
                 return
         self._took(look)

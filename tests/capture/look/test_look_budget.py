@@ -93,3 +93,12 @@ def test_the_beginning_of_a_look_is_not_counted_for_each_iteration(clock: Clock)
     assert budget.cut_off(300 * NS_PER_MS, 200 * NS_PER_MS, 50 * NS_PER_MS, 100 * NS_PER_MS)
     assert not budget.suffices(100 * NS_PER_MS) or budget.left_ns >= 500 * NS_PER_MS
     assert budget.left_ns == 700 * NS_PER_MS
+
+
+@pytest.mark.parametrize(("once_ms", "another"), [(0, False), (400, True)])
+def test_what_a_device_loads_is_not_expected_again(clock: Clock, once_ms: int, another: bool) -> None:
+    """GIVEN half a second of which 400 ms began the look; an iteration needs 125 ms of looking."""
+    budget = LookBudget(asked=False)
+    clock.now_ns += 100 * NS_PER_S
+    cost, set_up = 500 * NS_PER_MS, 400 * NS_PER_MS
+    assert budget.cut_off(cost, set_up, 100 * NS_PER_MS, 100 * NS_PER_MS, once_ns=once_ms * NS_PER_MS) is another
