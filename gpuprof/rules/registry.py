@@ -25,6 +25,7 @@ from gpuprof.rules.saving.without_profiling import without_recording
 from gpuprof.whatif.predict import MINOR_SHARE
 
 # of a finding's time, within a cause that may be elsewhere as well
+_MEMORY_WEIGHT = 0.5
 _MOST = 0.5
 
 
@@ -86,8 +87,17 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
 
 
 def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """By severity, then by what they save."""
-    return tuple(sorted(findings, key=_rank))
+    """By severity, then by what they save: a share of the peak of memory weighs half of the same share of the time."""
+    known = tuple(findings)
+    wholes = (each.saving.central_ns / each.saving.share for each in known if each.saving and each.saving.share > 0)
+    whole_ns = max(wholes, default=1.0)
+
+    def rank(found: Finding) -> tuple[int, float, str]:
+        memory = found.evidence.get("saved_share", 0.0) if found.saving is None else 0.0
+        severity, saved, name = _rank(found)
+        return severity, saved - (_MEMORY_WEIGHT * memory * whole_ns if isinstance(memory, float) else 0.0), name
+
+    return tuple(sorted(known, key=rank))
 
 
 def _foreseen(results: Results, found: Finding) -> Finding:

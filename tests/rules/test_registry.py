@@ -9,7 +9,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.errors import UsageError
 from gpuprof.rules import registry
-from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.rule import Rule
 from tests.support.trace_builder import TraceBuilder
 
@@ -92,3 +92,16 @@ def test_an_unknown_rule_is_a_usage_error_that_names_them_all() -> None:
 
 def test_the_empty_trace_gives_no_finding() -> None:
     assert registry.judge(Results(TraceBuilder().build()), strict=True).findings == ()
+
+
+@pytest.mark.parametrize(("memory_share", "first"), [(0.57, "memory"), (0.15, "time")])
+def test_memory_is_ranked_by_its_share_of_the_peak(memory_share: float, first: str) -> None:
+    """GIVEN a change that saves a tenth of the time, and another that saves memory, of the same severity."""
+    saved = Saving(0, 100, 200, 0.1, "C", "of the cell")
+    found = (
+        Finding("time", Severity.HIGH, "A", "B.", {}, "C.", saving=saved),
+        Finding("memory", Severity.HIGH, "A", "B.", {"saved_share": memory_share}, "C."),
+        Finding("other", Severity.MEDIUM, "A", "B.", {"saved_share": 0.9}, "C."),
+    )
+    assert registry.best_first(found)[0].rule == first
+    assert registry.best_first(found)[2].rule == "other"
