@@ -31,7 +31,8 @@ class Fidelity:
     `inferred_ns`: how much more that would be without the inferred waits.
     `step_spread`: how far a step's recorded time is at most from the median of the others; None under two steps.
     `unexplained_wait_ns`: what synchronising calls took without an operation that they waited for.
-    `waits_recorded`: whether any call that waits is in the trace; `sync_events`: whether cuda_sync events are.
+    `waits_recorded`: whether calls that wait are in the trace, as they are in every recording of ours: there none of
+    them means that nothing waited; `sync_events`: whether cuda_sync events are.
     `unlaunched_share`: operations without a known launch, 0..1. `operations` and `calls` count what the graph holds.
     """
 
@@ -81,7 +82,7 @@ def fidelity(trace: Trace, graph: Graph) -> Fidelity:
         span_ns=recorded,
         step_spread=_step_spread(trace.steps["duration_ns"]),
         unexplained_wait_ns=_unexplained_waits(trace, graph),
-        waits_recorded=bool((kinds == CallKind.SYNCHRONIZE).any()),
+        waits_recorded=trace.context.window is not None or bool((kinds == CallKind.SYNCHRONIZE).any()),
         sync_events=len(trace.syncs) > 0,
         unlaunched_share=1 - launched / operations if operations else 0.0,
         operations=operations,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuprof.model.context import Window
 from gpuprof.whatif.changes import graph_edits, restructure
 from gpuprof.whatif.fidelity import Fidelity, fidelity
 from gpuprof.whatif.grade import Nature, grade, nature
@@ -113,3 +114,12 @@ def test_steps_are_compared_one_by_one():
     assert len(facts.step_errors) == 2
     assert facts.error < 0.03
     assert facts.step_spread == pytest.approx(300 / 223 - 1)
+
+
+def test_without_a_waiting_call_nothing_waited_in_a_recording_of_ours():
+    """Its profiler records every call; a foreign trace may leave them out."""
+    builder = TraceBuilder().kernel("a", 10, 50, launch_at_us=0).kernel("b", 70, 50, launch_at_us=5)
+    foreign = builder.build()
+    assert not fidelity(foreign, build(foreign)).waits_recorded
+    ours = builder.context(window=Window(cell_start_ns=0, cell_end_ns=200_000)).build()
+    assert fidelity(ours, build(ours)).waits_recorded
