@@ -6,6 +6,7 @@ the model takes by sampled stacks. No iteration need be timed.
 
 from __future__ import annotations
 
+import ast
 import json
 from collections import defaultdict
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from gpuprof.analyses.dataflow.operator_traits import own_name
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Growing
 from gpuprof.analyses.loops.line_iterations import stack_path
-from gpuprof.analyses.loops.written_loops import notebook_sources
+from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
 from gpuprof.model.operands import Operand
 from gpuprof.model.trace import Trace
 
@@ -30,6 +31,7 @@ _BOTH_WAYS = "bidirectional=True"
 # weights that change make the state of the beginning another one
 _TRAINS = ("backward(", ".step(")
 _GROWS = 4.0
+_JOINING = ("cat", "concat", "concatenate")
 _TURNS = 3
 _FIRST_STATES, _STATE_AXES = ("zeros", "new_zeros"), 3
 
@@ -69,6 +71,7 @@ class RereadPrefixes(Result):
             ns = sum(float(spent[node]) for node in recurrent if _is_called(trace, node, each))
             lengths = _lengths(trace, each)
             grows = lengths is not None or _elements_grow(trace, each) or _grows_in_look(trace, results, each)
+            grows = grows or _grows_by_text(each, texts.get(each.file, ""))
             if ns > 0 and grows:
                 found.append(RereadPrefix(each, int(ns), int(lasted.sum()), *(lengths or (None, None))))
         return cls(tuple(sorted(found, key=lambda each: -each.ns)))
@@ -79,6 +82,31 @@ def _needs_all(of: Accumulation, texts: dict[str, str]) -> bool:
     loop = "\n".join(texts.get(of.file, "").splitlines()[of.first - 1 : of.last])
     trains = any(word in loop for word in _TRAINS)
     return trains or any(_BOTH_WAYS in text.replace(" ", "") for text in texts.values())
+
+
+def _grows_by_text(of: Accumulation, source: str) -> bool:
+    """Whether each turn of the loop makes it longer: it is joined with more along a named axis other than the first,
+    which may be the batch, in a statement that always runs, and nothing else in the loop is assigned to it."""
+    tree = parsed(source) if of.growing is Growing.JOINED else None
+    loops = (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)) if tree else ()
+    for loop in loops:
+        bound = [node for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        joins = [node for node in loop.body if isinstance(node, ast.Assign) and node.lineno == of.line]
+        if joins and [each.id for each in bound].count(of.name) == 1 and _joins(joins[0].value, of.name):
+            return True
+    return False
+
+
+def _joins(value: ast.expr, name: str) -> bool:
+    """Whether it is `cat([name, …], dim=1)` or its like."""
+    if not isinstance(value, ast.Call) or not value.args or not isinstance(value.args[0], ast.List | ast.Tuple):
+        return False
+    called = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    axis = next((each.value for each in value.keywords if each.arg in ("dim", "axis")), None)
+    axis = value.args[1] if axis is None and len(value.args) > 1 else axis
+    parts = value.args[0].elts
+    itself = any(isinstance(each, ast.Name) and each.id == name for each in parts)
+    return called in _JOINING and itself and len(parts) > 1 and axis is not None and ast.unparse(axis) != "0"
 
 
 def _is_recurrent(trace: Trace, node: int) -> bool:

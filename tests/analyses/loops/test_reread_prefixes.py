@@ -82,6 +82,24 @@ def test_a_tensor_that_grew_along_another_axis(most: int | None, known: bool) ->
     assert bool(Results(writing(JOINED, seen).build()).get(RereadPrefixes).found) == known
 
 
+@pytest.mark.parametrize(
+    ("joining", "known"),
+    [
+        ("ids = torch.cat([ids, new], dim=1)", True),
+        ("ids = np.concatenate((ids, new), -1)", True),
+        # along the batch, or nobody knows; not itself; only sometimes; cut to a window
+        ("ids = torch.cat([ids, new], dim=0)", False),
+        ("ids = torch.cat([ids, new])", False),
+        ("ids = torch.cat([first, new], dim=1)", False),
+        ("if new.any(): ids = torch.cat([ids, new], dim=1)", False),
+        ("ids = torch.cat([ids, new], dim=1); ids = ids[:, -64:]", False),
+    ],
+)
+def test_a_tensor_that_each_turn_makes_longer_by_the_text(joining: str, known: bool) -> None:
+    source = WRITE.replace("torch.tensor([ids])", "ids").replace("ids.append(pick(out[0, -1]))", joining)
+    assert bool(Results(writing(source).build()).get(RereadPrefixes).found) == known
+
+
 def test_a_list_that_grew_and_is_read_in_full() -> None:
     trace = writing(WRITE, grown()).build()
     (each,) = Results(trace).get(RereadPrefixes).found
