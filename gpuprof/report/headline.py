@@ -204,14 +204,16 @@ def _phases(cell: CellPhases) -> str:
 
 def _not_examined(trace: Trace, results: Results) -> str:
     """`42% of the cell was neither recorded nor looked at (evaluation 40%): only its lines are known.`; that nobody
-    looked for needless work, and why. Empty where all of it was."""
+    looked for needless work, and why. Empty where all of it was, but for set-up: mostly imports."""
     found, look = results.get(Examined), trace.context.look
     said = []
-    if found.left_share >= _LARGE_REST:
-        named = [(phase, share) for phase, share in found.left if share >= _WORTH_SAYING and phase is not Phase.OTHER]
+    left = [(phase, share) for phase, share in found.left if phase is not Phase.SET_UP]
+    rest = found.left_share - sum(share for phase, share in found.left if phase is Phase.SET_UP)
+    if rest >= _LARGE_REST:
+        named = [(phase, share) for phase, share in left if share >= _WORTH_SAYING and phase is not Phase.OTHER]
         phases = ", ".join(f"{phase.value} {units.percent(share)}" for phase, share in named)
         known = "only its lines are known" if found.placed is not None else "nothing is known of it"
-        share = units.percent(found.left_share)
+        share = units.percent(rest)
         said.append(f"{share} of the cell was neither recorded nor looked at{phases and f' ({phases})'}: {known}.")
     if look is not None and look.skipped:
         said.append(f"The cell was not checked for needless work: {look.skipped}.")

@@ -7,6 +7,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from gpuprof.analyses.accounts.cell_phases import CellPhases
+from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
@@ -33,6 +35,18 @@ def test_a_large_part_that_was_not_recorded_is_said_with_its_phase() -> None:
     assert headline.endswith(
         "80 % of the cell was neither recorded nor looked at (evaluation 80 %): only its lines are known."
     )
+
+
+def test_set_up_says_itself() -> None:
+    builder = TraceBuilder().operator("aten::mm", 800_000, 200_000)
+    for i in range(4):
+        builder.step(800_000 + i * 50_000, 50_000)
+    builder.stack(0, 800_000, line(3)).stack(800_000, 200_000, line(5))
+    trace = cell(builder, ends_ms=(800, 850, 900, 950, 1000))
+    window = Window(cell_end_ns=1_000 * MS, start_ns=800 * MS, end_ns=1_000 * MS)
+    found = Report.of(replace(trace, context=msgspec.structs.replace(trace.context, window=window)))
+    assert found.results.get(CellPhases).share(Phase.SET_UP) == pytest.approx(0.8, abs=0.05)
+    assert "nor looked at" not in found.verdict.headline
 
 
 def test_a_small_part_is_not_said() -> None:
