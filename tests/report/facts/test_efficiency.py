@@ -110,7 +110,10 @@ def test_a_device_that_is_used_well_is_said_to_be() -> None:
     assert said.startswith(
         "No rule applies, and the GPU is used well: it is busy 99 % of the time, and reaches 73 % of"
     )
-    assert "Whether all of this work is needed was not examined. The largest shares of the device’s work: 100 % aten::mm" in said
+    assert (
+        "Whether all of this work is needed was not examined. The largest shares of the device’s work: 100 % aten::mm"
+        in said
+    )
 
 
 @pytest.mark.parametrize("trace", [products(998), products(600, "Test GPU"), TraceBuilder().build()])

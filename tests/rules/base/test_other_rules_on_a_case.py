@@ -16,6 +16,7 @@ NAMES = tuple(each.name for each in all_rules())
 
 # The same time seen by two rules, or a fault beside the one that the case is about.
 ALSO_FOUND = {
+    "fp32_beside_half": {"stays_quiet": ("fp32_matmul",)},
     "allocator_calls_in_step": {
         "fires": ("sync_in_step",), "stays_quiet": ("sync_in_step",), "abstains": ("cold_start_dominates",),
     },
@@ -72,8 +73,8 @@ ALWAYS = {
 OF_DEVICE = {
     "allocator_calls_in_step", "blocking_h2d_copy", "conv_autotune_off", "conv_bias_before_norm",
     "copies_within_device", "copy_round_trip", "cpu_preprocessing", "eager_attention", "empty_cache_in_step",
-    "explicit_synchronize", "exposed_collective", "exposed_h2d_copy", "float64_compute", "host_cpu_bound",
-    "host_filled_then_copied", "idle_peer_devices", "launch_bound", "loop_on_host", "memory_unused",
+    "explicit_synchronize", "exposed_collective", "exposed_h2d_copy", "float64_compute", "fp32_beside_half",
+    "host_cpu_bound", "host_filled_then_copied", "idle_peer_devices", "launch_bound", "loop_on_host", "memory_unused",
     "nchw_convolution", "pageable_h2d_copy", "small_batch", "small_h2d_copies", "unaligned_gemm_shape",
     "unfused_pointwise", "weights_bound_inference", "widened_before_copy",
 }  # fmt: skip
@@ -125,6 +126,7 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("costly_call_per_item", "derivative_in_full", "float64_compute", "python_callback_per_item",
          "value_made_again", "last_result_read",),
     ),
+    "fp32_beside_half": (("grad_in_inference",), ()),
     "fp32_matmul": (("grad_in_inference",), ()),
     "fragmented_memory": (("grad_in_inference",), ("memory_near_limit",)),
     "gc_pauses": (("cpu_build_or_cpu_tensors",), ()),
