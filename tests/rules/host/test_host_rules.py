@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell, Environment, FollowedLines, Garbage, Optimizer, SourceFile, Window
+from gpuprof.model.context import Cell, Environment, Garbage, Optimizer, Window
 from gpuprof.model.device import Device
 from gpuprof.model.readings import DeviceFacts
 from gpuprof.model.table import Table
@@ -22,7 +22,7 @@ from gpuprof.rules.transfers.pageable_h2d_copy import PageableH2dCopy
 from tests.rules.cases import case_of
 from tests.rules.cases.host import sync_in_step
 from tests.rules.test_lines import with_lines
-from tests.support.trace_builder import CELL_FILE, TraceBuilder
+from tests.support.trace_builder import TraceBuilder
 
 
 def finding(name: str, trace: Trace) -> Finding:
@@ -380,25 +380,3 @@ def test_no_pace_of_launching_is_judged_while_graphs_are_captured() -> None:
     captured = Trace(**{**vars(calls), "tables": {**paced.tables, "calls": Table(paced.calls.schema, both)}})
     assert isinstance(rule("launch_bound").judge(Results(paced)), Finding)
     assert rule("launch_bound").judge(Results(captured)) is None
-
-
-@pytest.mark.parametrize(("runs_a_step", "told"), [(20, True), (5, False)])
-def test_lines_that_launch_much_for_little_work_are_named(runs_a_step: int, told: bool) -> None:
-    """GIVEN ten steps: line 4 runs many times for kernels of 1 µs, line 7 launches a tenth of them, of 60 µs each."""
-    followed = FollowedLines(how="monitoring", start_ns=0, end_ns=10_000_000, files=(SourceFile(filename=CELL_FILE),))
-    builder = TraceBuilder().device().operator("aten::linear", 0, 10_000)
-    for at in range(0, 10_000, 1000):
-        builder.step(at, 1000)
-        for number in range(20):
-            begin = at + number * 40
-            if number % (20 // runs_a_step) == 0:
-                builder.line(4, begin)
-            builder.kernel("clip", begin + 6, 1, launch_at_us=begin + 1, launch_for_us=3)
-        builder.line(7, at + 800)
-        for number in range(2):
-            begin = at + 810 + number * 90
-            builder.kernel("gemm", begin + 6, 60, launch_at_us=begin, launch_for_us=3)
-    found = rule("launch_bound").check(Results(builder.context(lines=followed).sync(9990, 5).build()))
-    assert isinstance(found, Finding)
-    assert ("91 % of the launches come from line 4, for 14 % of the device’s work." in found.explanation) is told
-    assert found.change.startswith("First launch less in line 4, which run") is told
