@@ -285,7 +285,7 @@ def test_does_not_start_over_inside_a_range_that_was_cut(new_session: NewSession
 
 
 def test_too_many_events_end_it(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpuprof.capture.session.limits.EventLimit.passed", lambda *_: True)
+    monkeypatch.setattr("gpuprof.capture.session.limits.EventLimit.passed", lambda *_, **__: True)
     _, window = profiled(new_session(), torch_loop)
     assert window.ended_by == "bytes"
     assert window.end_ns - window.start_ns < 0.5e9
@@ -351,7 +351,7 @@ def test_where_memory_ends_it_within_the_first_steps_it_begins_again(
 ) -> None:
     """GIVEN steps that hold memory for longer than it takes to tell it from events, unless their length is known."""
 
-    def passed(limit: EventLimit, heap_bytes: int) -> bool:
+    def passed(limit: EventLimit, heap_bytes: int, *, device: bool) -> bool:
         return limit._held_ns <= NS_PER_S // 2
 
     monkeypatch.setattr(EventLimit, "passed", passed)
