@@ -203,7 +203,7 @@ def _phases(cell: CellPhases) -> str:
 
 
 def _not_examined(trace: Trace, results: Results) -> str:
-    """`42% of the cell was neither recorded nor looked at (evaluation 40%): only its lines are known.`; that nobody
+    """`42% of the cell (evaluation 40%) was not recorded or checked: only its lines are known.`; that nobody
     looked for needless work, and why. Empty where all of it was, but for set-up: mostly imports."""
     found, look = results.get(Examined), trace.context.look
     said = []
@@ -214,7 +214,7 @@ def _not_examined(trace: Trace, results: Results) -> str:
         phases = ", ".join(f"{phase.value} {units.percent(share)}" for phase, share in named)
         known = "only its lines are known" if found.placed is not None else "nothing is known of it"
         share = units.percent(rest)
-        said.append(f"{share} of the cell was neither recorded nor looked at{phases and f' ({phases})'}: {known}.")
+        said.append(f"{share} of the cell{phases and f' ({phases})'} was not recorded or checked: {known}.")
     if look is not None and look.skipped:
         said.append(f"The cell was not checked for needless work: {look.skipped}.")
     elif look is not None and look.places and (look.operators_share or 0.0) < SEEN_SHARE:

@@ -33,7 +33,7 @@ def recorded_until(end_ms: int) -> Trace:
 def test_a_large_part_that_was_not_recorded_is_said_with_its_phase() -> None:
     headline = Report.of(recorded_until(200)).verdict.headline
     assert headline.endswith(
-        "80 % of the cell was neither recorded nor looked at (evaluation 80 %): only its lines are known."
+        "80 % of the cell (evaluation 80 %) was not recorded or checked: only its lines are known."
     )
 
 
@@ -46,11 +46,11 @@ def test_set_up_says_itself() -> None:
     window = Window(cell_end_ns=1_000 * MS, start_ns=800 * MS, end_ns=1_000 * MS)
     found = Report.of(replace(trace, context=msgspec.structs.replace(trace.context, window=window)))
     assert found.results.get(CellPhases).share(Phase.SET_UP) == pytest.approx(0.8, abs=0.05)
-    assert "nor looked at" not in found.verdict.headline
+    assert "was not recorded or checked" not in found.verdict.headline
 
 
 def test_a_small_part_is_not_said() -> None:
-    assert "nor looked at" not in Report.of(recorded_until(800)).verdict.headline
+    assert "was not recorded or checked" not in Report.of(recorded_until(800)).verdict.headline
 
 
 def waiting(call: str, for_us: float) -> str:

@@ -173,8 +173,9 @@ def _small_launches(results: Results) -> tuple[str, str]:
     named = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
     said = f"{units.percent(share)} of the launches come from {named}, for {units.percent(work)} of the device’s work"
     return f" {said}.", (
-        f"First launch less in {named}, which run many times in a step: one `torch._foreach_…` call for many small "
-        "tensors, fewer and larger operators, no Python branch on a tensor’s value. Then "
+        f"First, launch less in {named}, which {'runs' if len(lines) == 1 else 'run'} many times in a step: use one "
+        "`torch._foreach_…` call for many small tensors, use fewer and larger operators, and do not branch on a "
+        "tensor’s value in Python. Then "
     )
 
 

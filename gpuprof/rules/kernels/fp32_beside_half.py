@@ -73,12 +73,12 @@ class Fp32BesideHalf(Rule):
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"{units.percent(share)} of the kernel time computes on fp32 in a model of half precision",
+            title=f"{units.percent(share)} of the kernel time goes to fp32 operands in a half-precision model",
             explanation=(
                 f"Attention and products on fp32 operands take {units.duration(fp32_ns)} of "
                 f"{units.duration(total_ns)} of kernels; products in bf16, fp16 or fp8 take "
-                f"{units.duration(found.half_ns)}. A tensor in fp32 on the way, such as a table of positions or a "
-                f"scale, widens whatever it is combined with: {where}."
+                f"{units.duration(found.half_ns)}. An fp32 tensor on the way, such as a position table or a scale, "
+                f"widens whatever it is combined with; {where}."
             ),
             evidence={
                 "fp32_ms": units.milliseconds(fp32_ns),

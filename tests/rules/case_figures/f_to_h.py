@@ -30,8 +30,8 @@ FIGURES = {
     "fp32_beside_half": Figures(
         (
             "Attention and products on fp32 operands take 500 µs of 1.00 ms of kernels; products in bf16, fp16 or fp8"
-            " take 200 µs. A tensor in fp32 on the way, such as a table of positions or a scale, widens whatever it is"
-            " combined with: they have such an operand."
+            " take 200 µs. An fp32 tensor on the way, such as a position table or a scale, widens whatever it is"
+            " combined with; they have such an operand."
         ),
         {"fp32_ms": 0.5, "half_ms": 0.2, "kernel_ms": 1.0, "fp32_share": 0.5},
         saving=(500 * (1 - 1 / 1.5), 500 * (1 - 1 / 3), 500 * (1 - 1 / 6)),

@@ -30,4 +30,4 @@ def test_lines_that_launch_much_for_little_work_are_named(runs_a_step: int, told
     found = rule("launch_bound").check(Results(builder.context(lines=followed).sync(9990, 5).build()))
     assert isinstance(found, Finding)
     assert ("91 % of the launches come from line 4, for 14 % of the device’s work." in found.explanation) is told
-    assert found.change.startswith("First launch less in line 4, which run") is told
+    assert found.change.startswith("First, launch less in line 4, which runs many times in a step") is told

@@ -7,7 +7,7 @@ from tests.support.trace_builder import TraceBuilder
 
 EXPECTED = Expected(
     Severity.HIGH,
-    "50 % of the kernel time computes on fp32 in a model of half precision",
+    "50 % of the kernel time goes to fp32 operands in a half-precision model",
     {"fp32_ms": 0.5, "half_ms": 0.2, "kernel_ms": 1.0, "fp32_share": 0.5},
     saving_share=0.33,
     basis="re-timed with these kernels 1.5×",
