@@ -43,9 +43,14 @@ def _waits(results: Results) -> str:
 
 
 def _line(results: Results, busy: float | None) -> str:
-    """The largest line that is not the training itself; also that where a GPU is idle meanwhile."""
+    """The largest line that is not the training itself, or that where a GPU is idle meanwhile. Imports, which happen
+    once, are left out."""
     idle = busy is not None and busy < _IDLE_BELOW
-    spots = [spot for spot in results.get(HotSpots).spots if place(spot) and (idle or spot.phase not in _WANTED)]
+    spots = [
+        spot
+        for spot in results.get(HotSpots).spots
+        if place(spot) and not spot.imports and (idle or spot.phase not in _WANTED)
+    ]
     if not spots or spots[0].share < _WORTH_LINE:
         return ""
     return f"{percent(spots[0].share)} in {place(spots[0])}{_does(spots[0])}"

@@ -22,7 +22,6 @@ from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
 
 _SPOTS_NAMED = 2
-_IMPORTS = ("import of ", "importlib.")
 # of the time: where all but imports is less, the cell is its imports
 _LEAST_BESIDES_IMPORTS = 0.10
 _LARGEST = "The largest shares of the time"
@@ -137,7 +136,7 @@ def _times_of(finding: Finding) -> Intervals:
 def _changeable(results: Results) -> tuple[HotSpot, ...]:
     """The hot spots without imports, which take what they take; all of them where little else takes time."""
     spots = results.get(HotSpots).spots
-    rest = tuple(spot for spot in spots if spot.what != "import" and not spot.what.startswith(_IMPORTS))
+    rest = tuple(spot for spot in spots if not spot.imports)
     return rest if rest and rest[0].share >= _LEAST_BESIDES_IMPORTS else spots
 
 

@@ -129,6 +129,8 @@ def no_work_words(report: Report) -> str:
     trace = report.trace
     window, outcome = trace.context.window, trace.context.outcome
     known = report.findings or report.gate.doubts or (outcome and outcome.error) or trace.source.kind == "snapshot"
+    # what was not recorded, such as training on another thread
+    known = known or trace.context.notes
     inside = bool((trace.operators["start_ns"] >= trace.span_start_ns).any())
     ran = bool(inside or len(trace.device_events) or len(trace.calls) or len(trace.steps))
     lines = any(spot.line is not None for spot in report.results.get(HotSpots).spots)

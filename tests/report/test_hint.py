@@ -79,3 +79,9 @@ def test_a_gpu_that_is_never_used_is_not_spoken_of() -> None:
 
 def test_without_samples_there_is_nothing_to_say() -> None:
     assert told(TraceBuilder().build()) == ""
+
+
+def test_imports_get_no_line_since_they_happen_once() -> None:
+    importing = ("/lib/python3.11/torch/_dynamo/__init__.py", "<module>", 1)
+    machinery = ("<frozen importlib._bootstrap>", "_find_and_load", 1)
+    assert not told(sampled((0.7, (line(9), machinery, importing)), (0.3, FORWARD)))

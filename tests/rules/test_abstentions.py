@@ -44,6 +44,7 @@ NEEDS = {
     "exposed_h2d_copy": "whether the copied host memory is pageable or pinned, which this trace does not say",
     "figures_left_open": "which figures of matplotlib stay open",
     "float64_compute": "the device’s kernels",
+    "fp32_beside_half": "a GPU in the run",
     "fp32_matmul": "the device’s compute capability: whether it has tensor cores",
     "fragmented_memory": "the size of the device’s memory",
     "gc_pauses": "the pauses of Python’s garbage collector",

@@ -50,6 +50,8 @@ def test_a_cell_without_work_is_one_line() -> None:
     assert shown["text/plain"] == "gpuprof: 200 ms, no torch work to profile.\n"
     assert shown["text/html"].count("<p") == 1 and "<details" not in shown["text/html"]
     assert "the disk is full" in render_bundle(report, unsaved="the disk is full")["text/html"]
+    elsewhere = built.context(cell=Cell(source="train()", execution_count=1), window=window, notes=("trained there",))
+    assert not RunCard.of(Report.of(elsewhere.build())).no_work
 
 
 @pytest.mark.parametrize(

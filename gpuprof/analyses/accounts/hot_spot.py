@@ -8,6 +8,7 @@ from gpuprof.analyses.accounts.phase import Phase
 
 MOST = 5
 LEAST_SHARE = 0.03
+_IMPORTS = ("import of ", "importlib.")
 
 
 @dataclass(frozen=True)
@@ -50,3 +51,8 @@ class HotSpot:
     called_from: CalledFrom | None = None
     by_text: bool = False
     way: tuple[int, ...] = ()
+
+    @property
+    def imports(self) -> bool:
+        """Whether a module was imported there: this happens once, and takes what it takes."""
+        return self.what == "import" or self.what.startswith(_IMPORTS)

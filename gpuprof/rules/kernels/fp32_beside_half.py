@@ -27,7 +27,6 @@ from gpuprof.analyses.kernels.fp32_operands import Fp32Operands
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
-from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
@@ -41,8 +40,6 @@ _SPEEDS = "these kernels 1.5×, 3×, 6× as fast"
 @dataclass(frozen=True)
 class Fp32BesideHalf(Rule):
     """See the module."""
-
-    guard = Guard.NUMERIC
 
     fp32_share: float = threshold(0.10, "of the kernel time: under it the change is hardly seen")
     high_share: float = threshold(0.40, "of the kernel time: then it is the first thing to mend")
