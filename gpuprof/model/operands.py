@@ -40,7 +40,10 @@ class MadeValue(msgspec.Struct, frozen=True, kw_only=True):
 
     `looks`: how often it had a value. `made` different objects were seen in it, with `contents` different contents;
     `contents` is 0 where it was not looked into. `bytes`: of the largest. `told`: contents have so many different
-    numbers that they are not alike by chance.
+    numbers that they are not alike by chance. `subnormal_looks`: how often 1% or more of its numbers were subnormal
+    (too near to zero for the usual form), in `subnormal_share` of the looks at them; `double`: those were of float64;
+    `times_slower`: how many times as long the cell's thread took for a product of such numbers as of normal ones, 0
+    where there were none.
     """
 
     file: str
@@ -53,6 +56,10 @@ class MadeValue(msgspec.Struct, frozen=True, kw_only=True):
     contents: int
     bytes: int = 0
     told: bool = False
+    subnormal_looks: int = 0
+    subnormal_share: float = 0.0
+    double: bool = False
+    times_slower: float = 0.0
 
 
 class Operands(msgspec.Struct, frozen=True, kw_only=True):

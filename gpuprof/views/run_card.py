@@ -128,9 +128,10 @@ def no_work_words(report: Report) -> str:
     """`gpuprof: 0.2 s, no torch work to profile.`; empty where there is anything to say of the cell."""
     trace = report.trace
     window, outcome = trace.context.window, trace.context.outcome
-    known = report.findings or report.gate.doubts or (outcome and outcome.error) or trace.source.kind == "snapshot"
-    # what was not recorded, such as training on another thread
-    known = known or trace.context.notes
+    failed = outcome is not None and outcome.error is not None
+    # a note may say what was not recorded, such as training on another thread
+    told = bool(report.findings or report.gate.doubts or trace.context.notes)
+    known = told or failed or trace.source.kind == "snapshot"
     inside = bool((trace.operators["start_ns"] >= trace.span_start_ns).any())
     ran = bool(inside or len(trace.device_events) or len(trace.calls) or len(trace.steps))
     lines = any(spot.line is not None for spot in report.results.get(HotSpots).spots)

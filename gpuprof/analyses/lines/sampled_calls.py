@@ -45,10 +45,13 @@ class SampledCalls:
         return ("", None) if found is None or found.kind == "cell" else (name, found.execution_count)
 
     def time(self, file: str, first: int, last: int, only: Collection[str] = ()) -> CalledTime:
-        """Of these lines of the code; where `only` is given, of the functions of these bare names that they call."""
+        """Of the lines `first` to `last` of the code; with `only`, of the functions of these bare names they call."""
+        return self.time_at(file, range(first, last + 1), only)
+
+    def time_at(self, file: str, lines: Collection[int], only: Collection[str] = ()) -> CalledTime:
+        """Of these lines of the code; with `only`, of the functions of these bare names that they call."""
         numbers = [row for row, each in enumerate(self._files) if each.filename == file]
-        line = self._nodes["line"]
-        own = np.isin(self._nodes["sampled_file"], numbers) & (line >= first) & (line <= last)
+        own = np.isin(self._nodes["sampled_file"], numbers) & np.isin(self._nodes["line"], list(lines))
         within = np.zeros(len(own) + 1, bool)
         for row, parent in enumerate(self._nodes["parent"].tolist()):
             begins = own[row] if not only else parent >= 0 and own[parent] and self._bare(row) in only

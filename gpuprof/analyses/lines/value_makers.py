@@ -40,11 +40,11 @@ def bare_name(call: ast.Call) -> str:
 
 def makers(tree: ast.Module, function: str, first: int) -> Iterator[ValueMaker]:
     """Of the variables of that function, which begins in that line (decorators included), or of the text itself."""
-    scope = _scope(tree, function, first)
+    scope = scope_of(tree, function, first)
     if scope is None:
         return
     within = "" if function == MODULE else function
-    for node in _own_nodes(scope):
+    for node in own_nodes(scope):
         if isinstance(node, _Given) and node.value is not None and (names := _given(node)):
             yield from _maker(within, node, node.value, names)
     if not isinstance(scope, ast.Module):
@@ -59,7 +59,7 @@ def _maker(
         yield ValueMaker(function, node.lineno, node.end_lineno or node.lineno, names, calls, handed_on)
 
 
-def _scope(tree: ast.Module, function: str, first: int) -> Scope | None:
+def scope_of(tree: ast.Module, function: str, first: int) -> Scope | None:
     """The function of that name that begins in that line, its decorators included; the text itself for its own code."""
     if function == MODULE:
         return tree
@@ -68,8 +68,8 @@ def _scope(tree: ast.Module, function: str, first: int) -> Scope | None:
     return next((node for node, line in zip(functions, begins, strict=True) if line == first), None)
 
 
-def _own_nodes(scope: Scope) -> Iterator[ast.AST]:
-    """What is in the function itself, not in functions inside it."""
+def own_nodes(scope: Scope) -> Iterator[ast.AST]:
+    """What is in the function itself, without what is in functions inside it."""
     waiting: list[ast.AST] = list(scope.body)
     while waiting:
         node = waiting.pop()

@@ -26,6 +26,14 @@ def array_of(tensor: Any) -> Any:
     return _method(tensor, "numpy")(tensor)
 
 
+def lazily_copied(tensor: Any) -> bool:
+    """Asking for its address would copy it."""
+    import torch
+
+    asked = getattr(torch._C, "_is_cow_tensor", None)
+    return asked is not None and bool(asked(tensor))
+
+
 def _method(tensor: Any, name: str) -> Callable[[Any], Any]:
     import torch
 

@@ -1,7 +1,8 @@
 """Notes now and then which values the user's variables have: whether each is made anew, with what content.
 
-A value that is made again and again with the same content need be made but once, by whatever library. The look runs on
-the main thread, between two bytecodes of the cell, and keeps numbers and names alone.
+A value that is made again and again with the same content need be made but once, by whatever library; numbers that have
+decayed below the usual form slow down everything that reads them. The look runs on the main thread, between two
+bytecodes of the cell, and keeps numbers and names alone.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from gpuprof.capture.base.frame_variables import with_variables
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.tensor_memory import array_of
-from gpuprof.capture.lines import content_marks
+from gpuprof.capture.lines import content_marks, subnormal_looks
 from gpuprof.capture.lines.content_marks import mark_of
 from gpuprof.capture.lines.operand_facts import kind_name
+from gpuprof.capture.lines.subnormal_looks import SubnormalLooks
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import MadeValue
 
@@ -56,7 +58,7 @@ class ValueWatch(Signal):
     def begin(self) -> None:
         """Look from now on."""
         hide_from_compiler(ValueWatch, _Variable, with_variables, _identity, attributes_of, array_of, kind_name)
-        hide_from_compiler(*content_marks.READING)
+        hide_from_compiler(*content_marks.READING, *subnormal_looks.READING)
         self._began_ns = time.perf_counter_ns()
         self._running = True
 
@@ -71,9 +73,9 @@ class ValueWatch(Signal):
             self._next_look.ask()
 
     def facts(self) -> tuple[MadeValue, ...]:
-        """What was made anew at least once."""
+        """What was made anew at least once, or held subnormal numbers."""
         found = [each.value(code, name) for (code, name), each in self._seen.items()]
-        return tuple(each for each in found if each.made > 1)
+        return tuple(each for each in found if each.made > 1 or each.subnormal_looks)
 
     def _look(self) -> None:
         if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
@@ -154,9 +156,11 @@ class _Variable:
         self._last: Any = None
         self._kind = ""
         self._unknown = self._told = False
+        self._subnormals = SubnormalLooks()
 
     def note(self, value: Any) -> None:
         self._looks += 1
+        self._subnormals.note(value)
         if self._unknown or self._is_last(value):
             return
         self._made += 1
@@ -188,6 +192,10 @@ class _Variable:
             contents=0 if self._unknown else len(self._marks),
             bytes=self._bytes,
             told=self._told,
+            subnormal_looks=self._subnormals.found,
+            subnormal_share=round(self._subnormals.share, 3),
+            double=self._subnormals.double,
+            times_slower=round(self._subnormals.times_slower, 1),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gpuprof.capture.base.tensor_memory import lazily_copied
 from gpuprof.capture.look.device_hash import DeviceHash
 from gpuprof.capture.look.fingerprints import HostHash, sealed
 
@@ -122,11 +123,3 @@ def _current_stream(index: int) -> int:
 
     ask = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     return int(torch.cuda.current_stream(index).cuda_stream if ask is None else ask(index))
-
-
-def lazily_copied(tensor: Any) -> bool:
-    """Asking for its address would copy it."""
-    import torch
-
-    asked = getattr(torch._C, "_is_cow_tensor", None)
-    return asked is not None and bool(asked(tensor))

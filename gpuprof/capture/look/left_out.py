@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.capture.look.fingerprint_taker import lazily_copied
+from gpuprof.capture.base.tensor_memory import lazily_copied
 from gpuprof.capture.look.values import has_storage
 from gpuprof.model.table import Array
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.capture.look.fingerprint_taker import lazily_copied
+from gpuprof.capture.base.tensor_memory import lazily_copied
 from gpuprof.capture.look.padding import is_index
 
 # what selects among the arguments, by the name of the operator without namespace and overload; of these in place, too

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.capture.look.fingerprint_taker import lazily_copied
+from gpuprof.capture.base.tensor_memory import lazily_copied
 from gpuprof.capture.look.masks import MaskCounter
 from gpuprof.capture.look.padding import is_index, padded
 from gpuprof.capture.look.subnormals import SubnormalCounter
