@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.analyses.accounts.cell_phases import CellPhases
-from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spot import HotSpot, is_import
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.result import Results
@@ -49,7 +49,7 @@ def _line(results: Results, busy: float | None) -> str:
     spots = [
         spot
         for spot in results.get(HotSpots).spots
-        if place(spot) and not spot.imports and (idle or spot.phase not in _WANTED)
+        if place(spot) and not is_import(spot) and (idle or spot.phase not in _WANTED)
     ]
     if not spots or spots[0].share < _WORTH_LINE:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spot import HotSpot, is_import
 from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork, IdleWork
 from gpuprof.analyses.basics.device_activity import DeviceActivity
@@ -136,7 +136,7 @@ def _times_of(finding: Finding) -> Intervals:
 def _changeable(results: Results) -> tuple[HotSpot, ...]:
     """The hot spots without imports, which take what they take; all of them where little else takes time."""
     spots = results.get(HotSpots).spots
-    rest = tuple(spot for spot in spots if not spot.imports)
+    rest = tuple(spot for spot in spots if not is_import(spot))
     return rest if rest and rest[0].share >= _LEAST_BESIDES_IMPORTS else spots
 
 

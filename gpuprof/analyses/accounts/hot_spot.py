@@ -52,7 +52,7 @@ class HotSpot:
     by_text: bool = False
     way: tuple[int, ...] = ()
 
-    @property
-    def imports(self) -> bool:
-        """Whether a module was imported there: this happens once, and takes what it takes."""
-        return self.what == "import" or self.what.startswith(_IMPORTS)
+
+def is_import(spot: HotSpot) -> bool:
+    """Whether a module was imported there: this happens once, and takes what it takes."""
+    return spot.what == "import" or spot.what.startswith(_IMPORTS)
