@@ -145,9 +145,7 @@ class GrowingIterations(Rule):
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Work on all of `{cause.name}` takes longer and longer: {units.percent(share)} of the cell",
-            explanation=(
-                f"{when}: {_words(results, cause)}. By sampled stacks of the whole cell."
-            ),
+            explanation=(f"{when}: {_words(results, cause)}. By sampled stacks of the whole cell."),
             evidence={
                 "first_share": round(first, 4),
                 "last_share": round(last, 4),

@@ -15,6 +15,7 @@ from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand, Operands
 from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.columns_read import columns_read
 from gpuprof.rules.cell.cropped_work import CroppedWork, cropped_work
 from gpuprof.rules.cell.decomposition_text import TIMES_AS_LONG, partly_used
 from gpuprof.rules.cell.one_matrix import solved_with_one_matrix
@@ -36,6 +37,8 @@ _MOST_FACTOR, _SPARSE_FACTOR = 12, 5
 # of less the part is most of the array
 _LEAST_CROPPED = 2
 _TENSORS = ("numpy.ndarray", "torch.Tensor")
+# a table of fewer columns is hardly wide, and of a larger part of them most is needed
+_WIDE, _LEAST_WIDTH, _LEAST_PART = ".DataFrame", 8, 4
 _ARRAY, _LIST = "numpy.ndarray", ("builtins.list", "builtins.tuple", "collections.deque")
 _LEGACY = "numpy.random.mtrand.RandomState"
 _GLOBAL = ("np.random", "numpy.random")
@@ -307,6 +310,25 @@ def _decompositions(place: _Line) -> Iterator[Shortcut]:
             )
 
 
+def _columns(place: _Line) -> Iterator[Shortcut]:
+    """`table.sample(n)` of a wide table, of which two columns are read."""
+    for call, name, columns in columns_read(place.source, place.nodes):
+        over = place.seen.get(name)
+        if over is None or not over.kind.endswith(_WIDE) or not over.most or (over.least or 0) < _MANY:
+            continue
+        width = (over.most_elements or 0) // over.most
+        if width >= _LEAST_WIDTH and width >= _LEAST_PART * len(columns):
+            listed = ", ".join(f"'{each}'" for each in columns)
+            yield Shortcut(
+                call,
+                f"`{{call}}` copies {width} columns, of which {len(columns)} are read",
+                "Take the columns that are read once, before the loop, and give the loop those alone: "
+                f"`{name}[[{listed}]]`.",
+                over,
+                min(width // len(columns), _MOST_FACTOR),
+            )
+
+
 def _parts(place: _Line) -> Iterator[Shortcut]:
     """`w, v = np.linalg.eigh(cov)` where only `v[:, -k:]` is read."""
     for call, title, advice in partly_used(place.source, place.nodes):
@@ -380,4 +402,5 @@ _TABLE: tuple[Callable[[_Line], Iterator[Shortcut]], ...] = (
     _parts,
     _decompositions,
     _systems,
+    _columns,
 )

@@ -3,7 +3,8 @@
 What it finds
     Statements of which 8% of the cell goes to, with all that they call, in torch or elsewhere, and whose result the
     next iteration overwrites before anybody reads it: an evaluation after each step of which the last one is printed, a
-    metric of each epoch that only the final report shows. The text decides; what may have an effect of its own
+    metric of each epoch that only the final report shows, an attribute that a method computes for each batch and
+    another one reads for each epoch. The text decides; what may have an effect of its own
     (training, printing, writing), or calls what the text does not know, is left out.
 
 Why it costs
@@ -27,6 +28,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statement_times import StatementTime, StatementTimes
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.last_attributes import last_attributes
 from gpuprof.rules.cell.last_results import LastResult, last_results
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.saving.scope import graded, worst
@@ -54,7 +56,9 @@ class LastResultRead(Rule):
                 "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
             )
         source = cell.source if cell is not None else ""
-        known = {(each.first, each.last): each for each in last_results(source) if each.known}
+        known = {
+            (each.first, each.last): each for each in (*last_results(source), *last_attributes(source)) if each.known
+        }
         for time in times.statements:
             result = known.get((time.first, time.last))
             turns = len(time.during.starts)
@@ -81,8 +85,7 @@ class LastResultRead(Rule):
             evidence={"work_ms": units.milliseconds(time.ns), "work_share": round(time.share, 4), "seen": turns},
             where=Where(lines=tuple(range(time.first, time.last + 1)), ranges_ns=worst(time.during)),
             during=time.during,
-            change=f"Move line {result.first} behind the loop in line {result.loop}. To watch {names}, compute {them} "
-            f"every so many iterations, and print or keep the value there.",
+            change=_change(result, names, them),
             saving=Saving(
                 _AT_WORST * central_ns,
                 central_ns,
@@ -93,3 +96,13 @@ class LastResultRead(Rule):
                 of_cell=True,
             ),
         )
+
+
+def _change(result: LastResult, names: str, them: str) -> str:
+    watch = f"To watch {names}, compute {them} every so many iterations, and print or keep the value there."
+    if result.reader is not None:
+        return (
+            f"Compute {names} where it is read (line {result.reader}), and only keep in each iteration of the loop in "
+            f"line {result.loop} what that takes. {watch}"
+        )
+    return f"Move line {result.first} behind the loop in line {result.loop}. {watch}"
