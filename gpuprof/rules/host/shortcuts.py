@@ -322,7 +322,7 @@ def _columns(place: _Line) -> Iterator[Shortcut]:
             yield Shortcut(
                 call,
                 f"`{{call}}` copies {width} columns, of which {len(columns)} are read",
-                "Take the columns that are read once, before the loop, and give the loop those alone: "
+                "Before the loop, make a table of the columns that are read, and give the loop that one: "
                 f"`{name}[[{listed}]]`.",
                 over,
                 min(width // len(columns), _MOST_FACTOR),
