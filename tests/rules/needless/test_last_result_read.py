@@ -91,3 +91,15 @@ def test_an_attribute_that_is_read_after_the_loop() -> None:
         )
         is None
     )
+
+
+def test_what_every_tenth_iteration_reads() -> None:
+    condition = "    if step % 10 == 0:\n        print(score)"
+    source = SOURCE.replace("for x, y in batches:", "for step, (x, y) in enumerate(batches):").replace(
+        "print(score)", condition
+    )
+    found = answer(source=source)
+    assert found is not None and found.saving is not None and found.saving.share == pytest.approx(0.5 * 0.9)
+    assert "`accuracy` runs in each iteration, but its result is seldom read" in found.title
+    assert "and line 12 lets only one of 10 read it." in found.explanation
+    assert found.change == "Move line 11 below the condition in line 12."
