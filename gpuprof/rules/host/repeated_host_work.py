@@ -20,13 +20,13 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
-from gpuprof.rules.cell.last_attributes import last_attributes
-from gpuprof.rules.cell.last_results import last_results
 from gpuprof.rules.cell.running_totals import running_totals
 from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
 from gpuprof.rules.host.shortcuts import cropped_operation, shortcut_of
+from gpuprof.rules.reads.last_attributes import last_attributes
+from gpuprof.rules.reads.last_results import last_results
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 _NESTED = 2

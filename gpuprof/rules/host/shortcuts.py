@@ -15,12 +15,12 @@ from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand, Operands
 from gpuprof.rules.cell.cell_bindings import dotted
-from gpuprof.rules.cell.columns_read import columns_read
 from gpuprof.rules.cell.cropped_work import CroppedWork, cropped_work
 from gpuprof.rules.cell.decomposition_text import TIMES_AS_LONG, partly_used
 from gpuprof.rules.cell.one_matrix import solved_with_one_matrix
 from gpuprof.rules.cell.used_part import is_few, uses_few, whole_number
 from gpuprof.rules.host.operations import Family, Operation
+from gpuprof.rules.reads.columns_read import copied_columns
 
 _MOSTLY = 0.5
 # a call on fewer takes as long as the call of it
@@ -37,8 +37,6 @@ _MOST_FACTOR, _SPARSE_FACTOR = 12, 5
 # of less the part is most of the array
 _LEAST_CROPPED = 2
 _TENSORS = ("numpy.ndarray", "torch.Tensor")
-# a table of fewer columns is hardly wide, and of a larger part of them most is needed
-_WIDE, _LEAST_WIDTH, _LEAST_PART = ".DataFrame", 8, 4
 _ARRAY, _LIST = "numpy.ndarray", ("builtins.list", "builtins.tuple", "collections.deque")
 _LEGACY = "numpy.random.mtrand.RandomState"
 _GLOBAL = ("np.random", "numpy.random")
@@ -312,21 +310,15 @@ def _decompositions(place: _Line) -> Iterator[Shortcut]:
 
 def _columns(place: _Line) -> Iterator[Shortcut]:
     """`table.sample(n)` of a wide table, of which two columns are read."""
-    for call, name, columns in columns_read(place.source, place.nodes):
-        over = place.seen.get(name)
-        if over is None or not over.kind.endswith(_WIDE) or not over.most or (over.least or 0) < _MANY:
-            continue
-        width = (over.most_elements or 0) // over.most
-        if width >= _LEAST_WIDTH and width >= _LEAST_PART * len(columns):
-            listed = ", ".join(f"'{each}'" for each in columns)
-            yield Shortcut(
-                call,
-                f"`{{call}}` copies {width} columns, of which {len(columns)} are read",
-                "Before the loop, make a table of the columns that are read, and give the loop that one: "
-                f"`{name}[[{listed}]]`.",
-                over,
-                min(width // len(columns), _MOST_FACTOR),
-            )
+    for call, over, width, columns in copied_columns(place.source, place.nodes, place.seen):
+        yield Shortcut(
+            call,
+            f"`{{call}}` copies {width} columns, of which {len(columns)} are read",
+            "Before the loop, make a table of the columns that are read, and give the loop that one: "
+            f"`{over.name}[{list(columns)}]`.",
+            over,
+            min(width // len(columns), _MOST_FACTOR),
+        )
 
 
 def _parts(place: _Line) -> Iterator[Shortcut]:

@@ -28,10 +28,10 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statement_times import StatementTime, StatementTimes
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.cell.last_attributes import last_attributes
-from gpuprof.rules.cell.last_results import LastResult, last_results
-from gpuprof.rules.cell.seldom_read import seldom_read
 from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.reads.last_attributes import last_attributes
+from gpuprof.rules.reads.last_results import LastResult, last_results
+from gpuprof.rules.reads.seldom_read import seldom_read
 from gpuprof.rules.saving.scope import graded, worst
 
 _FEWEST = 3

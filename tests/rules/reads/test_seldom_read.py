@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.rules.cell.seldom_read import seldom_read
+from gpuprof.rules.reads.seldom_read import seldom_read
 
 LOGGED = """import numpy as np
 EVERY = 50

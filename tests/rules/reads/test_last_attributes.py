@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.rules.cell.last_attributes import last_attributes
+from gpuprof.rules.reads.last_attributes import last_attributes
 
 TRACKER = """from sklearn.metrics import roc_auc_score
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuprof.analyses.loops.written_loops import parsed
+from gpuprof.model.operands import Operand
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.pure_calls import words
 
@@ -22,6 +23,8 @@ _OF_NO_COLUMN = words("empty index shape")
 # not columns, and what they give may be all of them
 _WHOLE = words("T at attrs axes columns dtypes flags iat iloc loc ndim plot size style values")
 _COUNTS = words("ngroup ngroups size")
+# a table of fewer columns is hardly wide, and of a larger part of them most is needed
+_WIDE, _LONG, _LEAST_WIDTH, _LEAST_PART = ".DataFrame", 1000, 8, 4
 _MASKS = ast.Compare | ast.BinOp | ast.UnaryOp
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -32,6 +35,26 @@ class ColumnsRead(NamedTuple):
     call: ast.Call
     table: str
     columns: tuple[str, ...]
+
+
+class CopiedColumns(NamedTuple):
+    """`call` copies `width` columns of a long table `over`, of which `columns` are read: a quarter at most."""
+
+    call: ast.Call
+    over: Operand
+    width: int
+    columns: tuple[str, ...]
+
+
+def copied_columns(source: str, nodes: Sequence[ast.AST], seen: Mapping[str, Operand]) -> Iterator[CopiedColumns]:
+    """As `columns_read`, of tables that were `seen`, by name."""
+    for call, name, columns in columns_read(source, nodes):
+        over = seen.get(name)
+        if over is None or not over.kind.endswith(_WIDE) or not over.most or (over.least or 0) < _LONG:
+            continue
+        width = (over.most_elements or 0) // over.most
+        if width >= _LEAST_WIDTH and width >= _LEAST_PART * len(columns):
+            yield CopiedColumns(call, over, width, columns)
 
 
 def columns_read(source: str, nodes: Sequence[ast.AST]) -> Iterator[ColumnsRead]:

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.known_calls import imported, only_known
-from gpuprof.rules.cell.last_results import LastResult, has_effects
 from gpuprof.rules.cell.used_part import whole_number
+from gpuprof.rules.reads.last_results import LastResult, has_effects
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = _Function | ast.Lambda | ast.ClassDef | ast.Module
@@ -102,7 +102,9 @@ def _period(tree: ast.Module, node: ast.expr) -> int | None:
 def _is_counted(test: ast.expr, loop: _Loop) -> bool:
     """Whether it depends on nothing but counters and what the loop does not change."""
     names = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
-    counts = {each.target for each in ast.walk(loop) if isinstance(each, ast.AugAssign) and _is_constant(each.value)}
+    counts: set[ast.AST] = {
+        each.target for each in ast.walk(loop) if isinstance(each, ast.AugAssign) and _is_constant(each.value)
+    }
     counts |= set(ast.walk(loop.target)) if isinstance(loop, ast.For | ast.AsyncFor) else set()
     stored = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
     changed = {each.id for each in stored if each not in counts}

@@ -16,7 +16,7 @@ from typing import TypeGuard
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.known_calls import imported, only_known
-from gpuprof.rules.cell.last_results import LastResult, has_effects
+from gpuprof.rules.reads.last_results import LastResult, has_effects
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.AsyncFor | ast.While
@@ -29,7 +29,7 @@ def last_attributes(source: str) -> tuple[LastResult, ...]:
     """Of the classes without a base in a text, as far as it makes all of their objects under names of its own."""
     tree = parsed(source)
     try:
-        return tuple(_Text(tree).found()) if tree is not None else ()
+        return tuple(_MethodText(tree).found()) if tree is not None else ()
     except RecursionError:  # an expression of a thousand terms
         return ()
 
@@ -48,7 +48,7 @@ class _Method:
         return given[0].arg if given else ""
 
 
-class _Text:
+class _MethodText:
     """Loops and calls by where they stand in a text."""
 
     def __init__(self, tree: ast.Module):

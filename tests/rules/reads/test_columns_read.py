@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.lines.statements import expressions_at
-from gpuprof.rules.cell.columns_read import columns_read
+from gpuprof.rules.reads.columns_read import columns_read
 
 
 def read(first: str, *rest: str) -> tuple[str, ...] | None:
