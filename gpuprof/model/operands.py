@@ -12,10 +12,12 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
 
     `kind`: the type with its module (`builtins.list`, `pandas.core.frame.DataFrame`); of a function or a class the name
     by which it is known (`copy.deepcopy`), with `callable`. `items`: of a list, tuple or deque the kind of its first
-    item, empty where it has none. `looks`: how often it was seen so. `least`, `most`: its
-    lengths then (rows of a table, elements along the first axis of an array), None for what has none. `holds`: of an
-    object of any other kind the length of the largest container among its attributes. `same`: the object was the same
-    one in all looks. `fewest_elements`, `most_elements`: of a tensor or an array, along all its axes.
+    item, empty where it has none. `looks`: how often it was seen so. `least`, `most`: its lengths then (rows of a
+    table, elements along the first axis of an array), None for what has none. `holds`: of an object of any other kind
+    the length of the largest container among its attributes. `same`: the object was the same one in all looks.
+    `fewest_elements`, `most_elements`: of a tensor, an array or a table, along all its axes. `sizes`: of one that was
+    longer and longer from look to look, now and then begun anew, its length or elements with the Unix time in ns, in
+    order; empty for any other.
     """
 
     file: str
@@ -32,6 +34,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     items: str = ""
     fewest_elements: int | None = None
     most_elements: int | None = None
+    sizes: tuple[tuple[int, int], ...] = ()
 
 
 class MadeValue(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ class Growing(StrEnum):
 class Accumulation:
     """`name` grows in a loop or function from `first` to `last` of `file` (empty: the profiled cell); `line` makes it
     grow, `reads` are the lines that work on all of it, `works` those and the lines that work on what comes of them.
-    Lines are 1-based."""
+    Lines are 1-based. `in_function`: it outlives the function, which something else calls again and again."""
 
     growing: Growing
     name: str
@@ -44,6 +44,7 @@ class Accumulation:
     line: int
     reads: tuple[int, ...]
     works: tuple[int, ...]
+    in_function: bool = False
 
     def holds(self, file: str, line: int) -> bool:
         """Whether that line is in the loop or function."""
@@ -75,7 +76,8 @@ def accumulations(file: str, source: str) -> Iterator[Accumulation]:
         last = max(each.end_lineno or each.lineno for each in node.body)
         for growing, name, line, reads in body.grown():
             works = body.works(set(reads))
-            yield Accumulation(growing, name, file, node.lineno, last, line, tuple(sorted(set(reads))), works)
+            read, within = tuple(sorted(set(reads))), not isinstance(node, _Loop)
+            yield Accumulation(growing, name, file, node.lineno, last, line, read, works, within)
 
 
 class _Body:

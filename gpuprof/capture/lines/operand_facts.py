@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import deque
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -40,7 +41,7 @@ def facts_of(value: Any) -> OperandFacts | None:
     name = kind_name(kind)
     length = _length(value, kind, name)
     items = kind_name(type(value[0])) if length and id(kind) in _ORDERED else ""
-    elements = _elements(value, kind)
+    elements = _elements(value, kind, name)
     told = length is not None or elements is not None
     return OperandFacts(name, False, length, None if told else _holds(value), id(value), items, elements)
 
@@ -60,15 +61,19 @@ def _length(value: Any, kind: type, name: str) -> int | None:
     if numpy is not None and kind is numpy.ndarray:
         return int(value.shape[0]) if value.ndim else None
     if name.startswith("pandas.") and name.endswith(_TABLES):
-        return _rows(value)
+        axes = _axes(value)
+        return axes[-1] if axes else None
     return None
 
 
-def _elements(value: Any, kind: type) -> int | None:
-    """Of an array or a tensor; not where a mode of the user's would be asked for it."""
+def _elements(value: Any, kind: type, name: str) -> int | None:
+    """Of an array, a table or a tensor; not where a mode of the user's would be asked for it."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and kind is numpy.ndarray:
         return int(value.size)
+    if name.startswith("pandas.") and name.endswith(_TABLES):
+        axes = _axes(value)
+        return math.prod(axes) if axes else None
     # half imported modules lack both
     asked = getattr(getattr(torch, "_C", None), "_len_torch_function_stack", None)
     if asked is None or kind is not getattr(torch, "Tensor", None) or asked():
@@ -76,14 +81,15 @@ def _elements(value: Any, kind: type) -> int | None:
     return int(value.numel())
 
 
-def _rows(value: Any) -> int | None:
-    """Of a table of pandas: by its blocks, past the properties that a class derived from it may put in their place."""
+def _axes(value: Any) -> tuple[int, ...]:
+    """How long the axes of a table of pandas are, its rows last: by its blocks, past the properties that a class
+    derived from it may put in their place. Empty where that is not known."""
     held = attributes_of(value)
     blocks = held.get("_mgr") if held else None
     if blocks is None or not _is_of_pandas(blocks):
-        return None
-    index = blocks.axes[-1]
-    return len(index) if _is_of_pandas(index) else None
+        return ()
+    axes = blocks.axes
+    return tuple(len(each) for each in axes) if all(_is_of_pandas(each) for each in axes) else ()
 
 
 def _is_of_pandas(value: Any) -> bool:

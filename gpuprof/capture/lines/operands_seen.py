@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import time
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +17,8 @@ _MOST_PLACES = 4000
 # numbers and functions are not looked at again after three looks, and what has no value yet after thirty: the first
 # call of a library takes long, and what it gives has no value so long
 _TRIES, _OF_A_VALUE, _OF_NO_VALUE = 30, 10, 1
+# what grows does so nearly each time that its size was seen to change
+_RISES, _FEWEST_CHANGES = 0.75, 8
 _Value = Callable[[Chain], tuple[bool, Any]]
 
 
@@ -69,6 +73,7 @@ class NameScope:
 
     def note(self, value_of: _Value) -> None:
         """Look at each name."""
+        now_ns = time.time_ns()
         for chain, tries in list(self._left.items()):
             known, value = value_of(chain)
             facts = facts_of(value) if known else None
@@ -78,6 +83,7 @@ class NameScope:
                     self._seen[key].again(facts)
                 else:
                     self._seen[key] = _SeenName(facts)
+                self._seen[key].sized(now_ns, facts)
             if facts is None or facts.callable:
                 self._left[chain] = tries - (_OF_A_VALUE if known else _OF_NO_VALUE)
                 if self._left[chain] <= 0:
@@ -97,6 +103,20 @@ class _SeenName:
         self._callable, self._least, self._most, self._holds = first.callable, first.length, first.length, first.holds
         self._items = first.items
         self._fewest = self._largest = first.elements
+        self._times, self._sizes, self._rises = array("q"), array("q"), 0
+
+    def sized(self, now_ns: int, facts: OperandFacts) -> None:
+        """Note how large it is, where that has changed."""
+        size = facts.length if facts.elements is None else facts.elements
+        if size is None or (self._sizes and size == self._sizes[-1]):
+            return
+        self._rises += bool(self._sizes) and size > self._sizes[-1]
+        self._times.append(now_ns)
+        self._sizes.append(size)
+
+    def _grows(self) -> bool:
+        changes = len(self._sizes) - 1
+        return changes >= _FEWEST_CHANGES and self._rises >= _RISES * changes
 
     def again(self, facts: OperandFacts) -> None:
         self._looks += 1
@@ -127,4 +147,5 @@ class _SeenName:
             items=self._items,
             fewest_elements=self._fewest,
             most_elements=self._largest,
+            sizes=tuple(zip(self._times, self._sizes, strict=True)) if self._grows() else (),
         )

@@ -13,7 +13,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LIBRARIES = words("collections itertools math networkx numpy pandas scipy skimage sklearn statistics torch")
 # of the interpreter: what runs other code, or another's
 _OTHER_CODE = frozenset({"eval", "exec", "next", "iter", "input", "open", "print", "setattr", "delattr", "compile"})
-_OF_MODELS = words("eval train forward encode decode state_dict parameters")
+_OF_MODELS = words("eval train forward encode decode state_dict")
+# they only list what a model has
+_LISTS = words("buffers children modules named_buffers named_children named_modules named_parameters parameters")
 _WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
 _DEEPEST = 4
 
@@ -49,7 +51,7 @@ def only_known(node: ast.AST, functions: Mapping[str, _Function], modules: Mappi
             if modules[root].partition(".")[0] not in _LIBRARIES:
                 return False
         # else of an object that may be anything: `trainer.critic_step()`
-        elif isinstance(each.func, ast.Attribute) and each.func.attr not in DATA_METHODS | (
+        elif isinstance(each.func, ast.Attribute) and each.func.attr not in DATA_METHODS | _LISTS | (
             _OF_MODELS if without else set()
         ):
             return False

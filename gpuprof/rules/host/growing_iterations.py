@@ -4,12 +4,12 @@ What it finds
     Iterations (or steps) whose time rises steadily, by at least half over the loop, in a loop whose text collects
     something and works on all of it again: a prefix that a model reads anew for each token, a metric over everything
     so far, an array that is copied to be made longer, a graph that is kept. Outside the recorded part it is known by
-    sampled stacks, where the lines that do so take more and more of their loop, and where a recurrent module
-    (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow, or a longer and longer part
-    of a series, as the close look saw. Inputs sorted by length,
-    warm-up, changed clocks and lists that nothing reads are left alone, and so are attention over kept keys and values,
-    work whose backward pass grows with it, since its weights change in between, and recurrent models that read in both
-    directions, or are trained in that loop.
+    sampled stacks, where the lines that do so take more and more of the time the longer the collection is, also where
+    each epoch begins it anew or a method fills it, and where a recurrent module (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is
+    given all of a list or tensor that was seen to grow, or a longer and longer part of a series, as the close look saw.
+    Inputs sorted by length, warm-up, changed clocks and lists that nothing reads are left alone, and so are attention
+    over kept keys and values, work whose backward pass grows with it, since its weights change in between, and
+    recurrent models that read in both directions, or are trained in that loop.
 
 Why it costs
     The n-th iteration does the work of n: a thousand iterations cost five hundred times as much as one does at the
@@ -133,21 +133,26 @@ class GrowingIterations(Rule):
     def _of_lines(self, results: Results, found: GrowingShare) -> Finding:
         scope, cause, share = Scope.of(results), found.accumulation, found.excess_ns / found.cell_ns
         first, _, last = found.thirds
+        lines, small, large = _lines(found.lines), units.percent(first), units.percent(last)
+        when, lengths = f"In the first third of the loop {small} of the time is in {lines}, in the last {large}", {}
+        if found.sizes is not None:
+            few, _, many = found.sizes
+            had = f"While `{cause.name}` has about {units.count(few)} items"
+            when = f"{had}, {small} of the time is in {lines}; while it has {units.count(many)}, {large}"
+            lengths = {"first_items": few, "last_items": many}
         of_run = share * results.span_ns
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Work on all of `{cause.name}` takes longer and longer: {units.percent(share)} of the cell",
-            explanation=(
-                f"In the first third of the loop {units.percent(first)} of the time is in {_lines(found.lines)}, in "
-                f"the last {units.percent(last)}: {_words(results, cause)}. By sampled stacks of the whole cell."
-            ),
+            explanation=(f"{when}: {_words(results, cause)}. By sampled stacks of the whole cell."),
             evidence={
                 "first_share": round(first, 4),
                 "last_share": round(last, 4),
                 "error_share": round(found.error, 4),
                 "excess_ms": units.milliseconds(found.excess_ns),
                 "excess_share": round(share, 4),
+                **lengths,
                 "grows": cause.name,
             },
             where=Where(lines=() if cause.file else found.lines),

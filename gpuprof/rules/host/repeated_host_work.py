@@ -20,12 +20,13 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
-from gpuprof.rules.cell.last_results import last_results
 from gpuprof.rules.cell.running_totals import running_totals
 from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
 from gpuprof.rules.host.shortcuts import cropped_operation, shortcut_of
+from gpuprof.rules.reads.last_attributes import last_attributes
+from gpuprof.rules.reads.last_results import last_results
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 _NESTED = 2
@@ -110,7 +111,7 @@ def _total(line: WorkLine, source: str) -> Operation | None:
 def _for_the_last(results: Results, line: WorkLine) -> Operation | None:
     """Where all of it is done for a result of which only the last iteration's is read."""
     cell = results.context.cell
-    for each in last_results(cell.source) if cell else ():
+    for each in (*last_results(cell.source), *last_attributes(cell.source)) if cell else ():
         if any(each.first <= at <= each.last for at in line.cell_lines):
             return Operation(Family.LAST, each.call, line=each.first, loop=each.loop, names=each.names)
     return None

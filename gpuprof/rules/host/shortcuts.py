@@ -20,6 +20,7 @@ from gpuprof.rules.cell.decomposition_text import TIMES_AS_LONG, partly_used
 from gpuprof.rules.cell.one_matrix import solved_with_one_matrix
 from gpuprof.rules.cell.used_part import is_few, uses_few, whole_number
 from gpuprof.rules.host.operations import Family, Operation
+from gpuprof.rules.reads.columns_read import copied_columns
 
 _MOSTLY = 0.5
 # a call on fewer takes as long as the call of it
@@ -307,6 +308,19 @@ def _decompositions(place: _Line) -> Iterator[Shortcut]:
             )
 
 
+def _columns(place: _Line) -> Iterator[Shortcut]:
+    """`table.sample(n)` of a wide table, of which two columns are read."""
+    for call, over, width, columns in copied_columns(place.source, place.nodes, place.seen):
+        yield Shortcut(
+            call,
+            f"`{{call}}` copies {width} columns, of which {len(columns)} are read",
+            "Before the loop, make a table of the columns that are read, and give the loop that one: "
+            f"`{over.name}[{list(columns)}]`.",
+            over,
+            min(width // len(columns), _MOST_FACTOR),
+        )
+
+
 def _parts(place: _Line) -> Iterator[Shortcut]:
     """`w, v = np.linalg.eigh(cov)` where only `v[:, -k:]` is read."""
     for call, title, advice in partly_used(place.source, place.nodes):
@@ -380,4 +394,5 @@ _TABLE: tuple[Callable[[_Line], Iterator[Shortcut]], ...] = (
     _parts,
     _decompositions,
     _systems,
+    _columns,
 )

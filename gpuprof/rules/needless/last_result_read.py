@@ -3,15 +3,16 @@
 What it finds
     Statements of which 8% of the cell goes to, with all that they call, in torch or elsewhere, and whose result the
     next iteration overwrites before anybody reads it: an evaluation after each step of which the last one is printed, a
-    metric of each epoch that only the final report shows. The text decides; what may have an effect of its own
-    (training, printing, writing), or calls what the text does not know, is left out.
+    metric of each epoch that only the final report shows, an attribute that a method computes for each batch and
+    another one reads for each epoch, a number that is printed every hundred steps. The text decides; what may have an
+    effect of its own (training, printing, writing), or calls what the text does not know, is left out.
 
 Why it costs
     All but the last result are thrown away.
 
 What to do
-    Move the statement behind the loop. To watch it while the loop runs, compute it every so many iterations, and print
-    it or keep it there.
+    Move the statement behind the loop, or below the condition that reads its result. To watch it while the loop runs,
+    compute it every so many iterations, and print it or keep it there.
 
 When to leave it
     When the statement is needed for something else that it does: it warms something up, or moves a generator of random
@@ -27,8 +28,10 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statement_times import StatementTime, StatementTimes
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.cell.last_results import LastResult, last_results
 from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.reads.last_attributes import last_attributes
+from gpuprof.rules.reads.last_results import LastResult, last_results
+from gpuprof.rules.reads.seldom_read import seldom_read
 from gpuprof.rules.saving.scope import graded, worst
 
 _FEWEST = 3
@@ -54,13 +57,14 @@ class LastResultRead(Rule):
                 "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
             )
         source = cell.source if cell is not None else ""
-        known = {(each.first, each.last): each for each in last_results(source) if each.known}
+        read = (*seldom_read(source), *last_attributes(source), *last_results(source))
+        known = {(each.first, each.last): each for each in read if each.known}
         for time in times.statements:
             result = known.get((time.first, time.last))
             turns = len(time.during.starts)
             if result is None or turns < _FEWEST or time.called & _TRAINS or times_its_calls(source):
                 continue
-            share = time.share * (1 - 1 / turns)
+            share = time.share * (1 - 1 / (result.every or turns))
             if share >= self.work_share:
                 return self._finding(time, result, share, turns)
         return None
@@ -69,20 +73,19 @@ class LastResultRead(Rule):
         several = len(result.names) > 1
         gets, them = ("get", "them") if several else ("gets", "it")
         names = " and ".join(f"`{name}`" for name in result.names)
-        central_ns = time.ns * (1 - 1 / turns)
+        central_ns = share / time.share * time.ns
+        read = "only its last result is read" if result.every is None else "its result is seldom read"
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share, self.low_share),
-            title=f"`{result.call}` runs in each iteration, but only its last result is read: "
-            f"{units.percent(time.share)} of the cell",
+            title=f"`{result.call}` runs in each iteration, but {read}: {units.percent(time.share)} of the cell",
             explanation=f"Line {result.first} (`{result.call}`) takes {units.duration(time.ns)}, "
             f"{units.percent(time.share)} of the cell. {names} {gets} a value in each iteration of the loop in "
-            f"line {result.loop}, and nothing reads {them} before the next iteration gives another one.",
+            f"line {result.loop}, and {_reading(result, them)}.",
             evidence={"work_ms": units.milliseconds(time.ns), "work_share": round(time.share, 4), "seen": turns},
             where=Where(lines=tuple(range(time.first, time.last + 1)), ranges_ns=worst(time.during)),
             during=time.during,
-            change=f"Move line {result.first} behind the loop in line {result.loop}. To watch {names}, compute {them} "
-            f"every so many iterations, and print or keep the value there.",
+            change=_change(result, names, them),
             saving=Saving(
                 _AT_WORST * central_ns,
                 central_ns,
@@ -93,3 +96,21 @@ class LastResultRead(Rule):
                 of_cell=True,
             ),
         )
+
+
+def _reading(result: LastResult, them: str) -> str:
+    if result.every is None:
+        return f"nothing reads {them} before the next iteration gives another one"
+    return f"line {result.reader} lets only one of {units.count(result.every)} read {them}"
+
+
+def _change(result: LastResult, names: str, them: str) -> str:
+    if result.every is not None:
+        return f"Move line {result.first} below the condition in line {result.reader}."
+    watch = f"To watch {names}, compute {them} every so many iterations, and print or keep the value there."
+    if result.reader is None:
+        return f"Move line {result.first} behind the loop in line {result.loop}. {watch}"
+    return (
+        f"Compute {names} where it is read (line {result.reader}), and only keep in each iteration of the loop in line "
+        f"{result.loop} what that takes. {watch}"
+    )

@@ -8,6 +8,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loops.growing_shares import GrowingShares
 from gpuprof.analyses.loops.growth import GrowingLoop, Growth
 from gpuprof.model.context import Cell
+from gpuprof.model.operands import Operand, Operands
 from gpuprof.model.trace import Trace
 from tests.analyses.accounts.cells import cell, line
 from tests.analyses.accounts.test_sample_phases import BACKWARD, libraries  # noqa: F401  - a fixture
@@ -125,6 +126,51 @@ def test_the_excess_is_what_reading_takes_beyond_its_part_of_the_first_third():
     assert found.thirds == pytest.approx((0.25, 0.5, 0.75))
     assert found.excess_ns == pytest.approx(500e6 - 500e6 / 3 + 750e6 - 250e6 / 3, abs=2)
     assert (found.loop_ns, found.cell_ns) == (3_000_000_000, 3_000_000_000)
+
+
+TRACKER = """class Tracker:
+    def add(self, x):
+        self.preds.append(x)
+        self.score = metric(torch.cat(self.preds))
+
+for x in xs:
+    tracker.add(model(x))
+"""
+
+
+def epochs(*, source: str, place: tuple[str, int], name: str, grows: bool = True, looked: bool = True) -> Trace:
+    """15 epochs of 40 batches of 10 ms, beside 0.5 ms in the line of `place` for each batch so far in the epoch. A
+    look at each tenth batch."""
+    builder, at, sizes = TraceBuilder(), 0.0, list[tuple[int, int]]()
+    for batch in [each for _ in range(15) for each in range(1, 41)]:
+        builder.stack(at, 10_000, (CELL_FILE, "<module>", 2))
+        for_us = 500 * batch if grows else 10_000
+        inside = ((CELL_FILE, "<module>", 7), (CELL_FILE, *place)) if place[0] != "<module>" else ((CELL_FILE, *place),)
+        builder.stack(at + 10_000, for_us, *inside)
+        if batch % 10 == 1 or batch == 40:
+            sizes.append((int(1000 * at), batch))
+        at += 10_000 + for_us
+    operand = Operand(
+        file=CELL_FILE, first=1, last=7, name=name, kind="builtins.list", least=1, most=40, sizes=tuple(sizes)
+    )
+    seen = Operands(looks=25, seen=(operand,) if looked else ())
+    return builder.operator("aten::mm", 0, 10).context(cell=Cell(source=source), operands=seen).build()
+
+
+@pytest.mark.parametrize(
+    ("source", "place", "name"),
+    [(METRIC, ("<module>", 3), "preds"), (TRACKER, ("add", 4), "self.preds")],
+)
+def test_what_each_epoch_begins_anew_is_known_by_its_size(source, place, name):
+    (found,) = Results(epochs(source=source, place=place, name=name)).get(GrowingShares).found
+    assert found.accumulation.name == name and found.lines == (place[1],)
+    small, larger, largest = found.sizes
+    assert 1 <= small < larger < largest <= 40
+    # of the time with few batches 4 of 14 ms, with all of them 20 of 30
+    assert found.thirds[0] < 0.4 and found.thirds[2] > 0.6
+    assert found.loop_ns <= found.cell_ns
+    for what in ({"grows": False}, {"looked": False}):
+        assert not Results(epochs(source=source, place=place, name=name, **what)).get(GrowingShares).found
 
 
 @pytest.mark.parametrize(("in_backward", "share"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import gc
 import sys
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterator
@@ -141,6 +142,41 @@ def test_elements_of_tensors_and_arrays(watch: OperandWatch) -> None:
     assert (array.fewest_elements, array.most_elements, array.least) == (12, 12, 3)
     # of a class of its own, which may do anything
     assert seen(watch, "weight").most_elements is None
+
+
+def test_elements_of_tables(watch: OperandWatch) -> None:
+    class Own(pd.DataFrame):
+        @property
+        def shape(self) -> NoReturn:
+            raise AssertionError("a property")
+
+    def looked_at() -> tuple[Any, ...]:
+        table, own = pd.DataFrame(np.zeros((30, 4))), Own(np.zeros((5, 3)))
+        column = table[0]
+        watch._look()
+        return table, own, column
+
+    looked_at()
+    found = {name: (seen(watch, name).most, seen(watch, name).most_elements) for name in ("table", "column")}
+    assert found == {"table": (30, 120), "column": (30, 30)}
+
+
+def test_sizes_of_what_grows_and_is_begun_anew(watch: OperandWatch) -> None:
+    def looked_at() -> tuple[Any, ...]:
+        stays, other = [0] * 5, list[int]()
+        for each in range(24):
+            kept = [] if each % 12 == 0 else [*kept, each]  # noqa: F821
+            other = [0] * (each % 3)
+            watch._look()
+        return kept, stays, other
+
+    began_ns = time.time_ns()
+    looked_at()
+    times, sizes = zip(*seen(watch, "kept").sizes, strict=True)
+    assert sizes == (*range(12), *range(12))
+    assert list(times) == sorted(times) and began_ns <= times[0] <= times[-1] <= time.time_ns()
+    # two of three changes make it longer; or none does
+    assert seen(watch, "other").sizes == seen(watch, "stays").sizes == ()
 
 
 def test_a_mode_of_the_users_is_not_asked_for_elements(watch: OperandWatch) -> None:

@@ -13,7 +13,7 @@ from gpuprof.model.context import Cell, SampledFile
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
-from tests.analyses.loops.test_growth import METRIC, sampled
+from tests.analyses.loops.test_growth import METRIC, TRACKER, epochs, sampled
 from tests.analyses.loops.test_growth import generation as shaped
 from tests.rules.cases.host.growing_iterations import SOURCE, generation
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
@@ -215,3 +215,13 @@ def test_what_is_measured_of_a_growing_number_of_operators() -> None:
 def test_no_recording_has_it(any_shared_trace):
     answer = rule("growing_iterations").check(Results(any_shared_trace))
     assert not isinstance(answer, Finding)
+
+
+def test_what_each_epoch_begins_anew_says_how_large_it_was() -> None:
+    answer = found(epochs(source=TRACKER, place=("add", 4), name="self.preds"))
+    assert answer is not None
+    few, many = answer.evidence["first_items"], answer.evidence["last_items"]
+    assert f"While `self.preds` has about {few} items, " in answer.explanation
+    assert f" of the time is in line 4; while it has {many}, " in answer.explanation
+    assert answer.explanation.endswith("line 4 takes all of it. By sampled stacks of the whole cell.")
+    assert answer.where.lines == (4,)

@@ -157,3 +157,33 @@ def test_one_sparse_matrix_for_all_systems() -> None:
     found = told("y = spsolve(a, x)", (matrix,), solve)
     assert found is not None and found.saving is not None
     assert found.saving.share == pytest.approx(0.3 * 4 / 5) and "splu" in (found.change or "")
+
+
+def table(columns: int = 40, rows: int = 20_000) -> Operand:
+    frame = known("table", "pandas.core.frame.DataFrame", rows)
+    return structs.replace(frame, fewest_elements=columns * rows, most_elements=columns * rows)
+
+
+SAMPLE = library("pandas/core/generic.py", "NDFrame.sample")
+
+
+@pytest.mark.parametrize(
+    ("line", "seen", "share"),
+    [
+        ("b = table.sample(n); print(b.groupby('arm').x.mean())", table(), 0.3 * 11 / 12),
+        ("b = table.sample(n); print(b.groupby('arm').x.mean())", table(12), 0.3 * 5 / 6),
+        ("y = table.sample(n)['x'].mean()", table(8), 0.3 * 7 / 8),
+        # most of it is read, or it is short
+        ("b = table.sample(n); print(b.groupby('arm').x.mean())", table(7), None),
+        ("y = table.sample(n)['x'].mean()", table(7), None),
+        ("y = table.sample(n)['x'].mean()", table(rows=900), None),
+        ("y = table.sample(n)['x'].mean()", known("table", "pandas.core.frame.DataFrame"), None),
+        ("y = table.sample(n).mean()", table(), None),
+    ],
+)
+def test_columns_that_are_copied_and_not_read(line: str, seen: Operand, share: float | None) -> None:
+    found = told(line, (seen,), SAMPLE)
+    assert (found is None) == (share is None)
+    if found is not None:
+        assert found.title.startswith("`table.sample` copies ") and found.saving is not None
+        assert found.saving.share == pytest.approx(share) and "'x'" in (found.change or "")

@@ -3,9 +3,15 @@
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Cell
+from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
+from tests.rules.cases.host.costly_call_per_item import MODEL, library
 from tests.rules.cases.needless.last_result_read import SOURCE, steps
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
+
+MEDIAN = library("numpy/lib/_function_base_impl.py", "median")
 
 
 def answer(for_ms: float = 50, source: str = SOURCE) -> Finding | None:
@@ -48,3 +54,52 @@ def test_several_names() -> None:
     found = answer(source=SOURCE.replace("score = accuracy(net)", "score, other = accuracy(net), 1"))
     assert found is not None and "`score` and `other` get a value" in found.explanation
     assert "compute them every so many" in (found.change or "")
+
+
+TRACKED = """import numpy as np
+class Tracker:
+    def add(self, out):
+        self.seen.append(out)
+        self.score = np.median(self.seen)
+    def line(self):
+        return self.score
+
+tracker = Tracker()
+for x, y in batches: tracker.add(train(x, y))
+print(tracker.line())
+"""
+
+
+def tracked(source: str) -> Trace:
+    """A cell of 1 s, of which line 5 takes half, in a method that the loop calls."""
+    builder = TraceBuilder().operator("aten::empty", 0, 0.5).operator("aten::mm", 980_000, 20_000)
+    for at in range(1, 1_000_000, 100_000):
+        builder.stack(at, 50_000, (CELL_FILE, "<module>", 10), (CELL_FILE, "Tracker.add", 5), MEDIAN)
+        builder.stack(at + 50_000, 50_000, (CELL_FILE, "<module>", 10), MODEL)
+    return builder.context(cell=Cell(source=source, filename=CELL_FILE)).build()
+
+
+def test_an_attribute_that_is_read_after_the_loop() -> None:
+    found = rule("last_result_read").check(Results(tracked(TRACKED)))
+    assert isinstance(found, Finding) and found.severity is Severity.HIGH and found.where.lines == (5,)
+    assert found.title.startswith("`np.median` runs in each iteration, but only its last result is read: 50 %")
+    assert "`self.score` gets a value in each iteration of the loop in line 10" in found.explanation
+    assert (found.change or "").startswith("Compute `self.score` where it is read (line 11), and only keep in each")
+    assert (
+        rule("last_result_read").check(
+            Results(tracked(TRACKED.replace(": tracker.add", ": print(tracker.line()); tracker.add")))
+        )
+        is None
+    )
+
+
+def test_what_every_tenth_iteration_reads() -> None:
+    condition = "    if step % 10 == 0:\n        print(score)"
+    source = SOURCE.replace("for x, y in batches:", "for step, (x, y) in enumerate(batches):").replace(
+        "print(score)", condition
+    )
+    found = answer(source=source)
+    assert found is not None and found.saving is not None and found.saving.share == pytest.approx(0.5 * 0.9)
+    assert "`accuracy` runs in each iteration, but its result is seldom read" in found.title
+    assert "and line 12 lets only one of 10 read it." in found.explanation
+    assert found.change == "Move line 11 below the condition in line 12."

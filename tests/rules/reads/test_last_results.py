@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.rules.cell.last_results import last_results
+from gpuprof.rules.reads.last_results import last_results
 
 ERRORS = """for epoch in range(5):
     errors = total = 0

@@ -28,7 +28,9 @@ _DEEPEST = 4
 class LastResult:
     """The statement in lines `first` to `last` (from 1) gives `names` a value in each iteration of the loop in line
     `loop`; `call`: what it calls. `known`: the text has the functions that it calls, or imports them from a library of
-    data, and what else these call computes without gradients."""
+    data, and what else these call computes without gradients. `reader`: the line that reads it, where that is not
+    behind the loop in the text: of an attribute that a method gives a value; or that of the condition that lets one of
+    `every` iterations read it. `every` is None where only the last one is read."""
 
     first: int
     last: int
@@ -36,6 +38,8 @@ class LastResult:
     loop: int
     call: str
     known: bool = False
+    reader: int | None = None
+    every: int | None = None
 
 
 @lru_cache(maxsize=16)

@@ -1,0 +1,1 @@
+"""What of a result is read, by the text of a cell."""

@@ -1,0 +1,170 @@
+"""Which statements of a loop compute, in each iteration, what only one of many reads.
+
+`accuracy = hits(net(x), y)` for each step, and `if step % 100 == 0: print(accuracy)`: it belongs below that condition.
+Where it is read behind the loop as well, it is computed there once more.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from gpuprof.analyses.loops.written_loops import parsed
+from gpuprof.rules.cell.known_calls import imported, only_known
+from gpuprof.rules.cell.used_part import whole_number
+from gpuprof.rules.reads.last_results import LastResult, has_effects
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Scope = _Function | ast.Lambda | ast.ClassDef | ast.Module
+_Loop = ast.For | ast.AsyncFor | ast.While
+# of fewer iterations nearly each reads it
+_FEWEST = 4
+# `step == last`: once
+_ONCE = 1 << 30
+
+
+@lru_cache(maxsize=16)
+def seldom_read(source: str) -> tuple[LastResult, ...]:
+    """Those of a text, of loops in functions as well; empty where it is not Python."""
+    tree = parsed(source)
+    try:
+        return tuple(_of_tree(tree)) if tree is not None else ()
+    except RecursionError:  # an expression of a thousand terms
+        return ()
+
+
+def _of_tree(tree: ast.Module) -> Iterator[LastResult]:
+    functions = {each.name: each for each in ast.walk(tree) if isinstance(each, _Function)}
+    modules = imported(tree)
+    scopes = {id(node): each for each in ast.walk(tree) if isinstance(each, _Scope) for node in _own(each)}
+    loads = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    for loop in ast.walk(tree):
+        conditions = _conditions(tree, loop) if isinstance(loop, _Loop) else {}
+        if not conditions:
+            continue
+        assert isinstance(loop, _Loop)
+        inside, end, scope = {id(each) for each in ast.walk(loop)}, loop.end_lineno or loop.lineno, scopes.get(id(loop))
+        behind = {id(each) for each in loads if each.lineno > end and scopes.get(id(each)) is scope}
+        elsewhere = {each.id for each in loads if id(each) not in inside | behind}
+        for statement, every, line in _of_loop(loop, conditions, elsewhere):
+            calls = [each for each in ast.walk(statement.value) if isinstance(each, ast.Call)]
+            if calls and not has_effects(statement, functions):
+                last, known = statement.end_lineno or statement.lineno, only_known(statement, functions, modules)
+                names, call = _given(statement), ast.unparse(calls[0].func)
+                yield LastResult(statement.lineno, last, names, loop.lineno, call, known, line, every)
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """What is in it and in no function inside it."""
+    for each in ast.iter_child_nodes(scope):
+        if not isinstance(each, _Scope):
+            yield each
+            yield from _own(each)
+
+
+def _conditions(tree: ast.Module, loop: _Loop) -> dict[ast.If, int]:
+    """The conditions of the loop itself that hold in one of so many iterations, as its counters say."""
+    found = {}
+    for each in loop.body:
+        every = _every(tree, each.test) if isinstance(each, ast.If) and not each.orelse else None
+        if isinstance(each, ast.If) and every is not None and every >= _FEWEST and _is_counted(each.test, loop):
+            found[each] = every
+    return found
+
+
+def _every(tree: ast.Module, test: ast.expr) -> int | None:
+    """100 of `step % 100 == 0`; None for what holds more often, or nobody knows how often."""
+    if isinstance(test, ast.BoolOp):
+        parts = [_every(tree, each) for each in test.values]
+        known = [each for each in parts if each is not None]
+        if isinstance(test.op, ast.And):
+            # `rank == 0` may hold each time
+            return max((each for each in known if each < _ONCE), default=max(known, default=None))
+        return min(known) if len(known) == len(parts) else None
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _period(tree, test.operand)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+        sides = [_period(tree, each) for each in (test.left, test.comparators[0]) if _divides(each)]
+        return sides[0] if sides else _ONCE
+    return None
+
+
+def _divides(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Mod) for each in ast.walk(node))
+
+
+def _period(tree: ast.Module, node: ast.expr) -> int | None:
+    is_rest = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+    return whole_number(tree, node.right) if is_rest and isinstance(node, ast.BinOp) else None
+
+
+def _is_counted(test: ast.expr, loop: _Loop) -> bool:
+    """Whether it depends on nothing but counters and what the loop does not change."""
+    names = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
+    counts: set[ast.AST] = {
+        each.target for each in ast.walk(loop) if isinstance(each, ast.AugAssign) and _is_constant(each.value)
+    }
+    counts |= set(ast.walk(loop.target)) if isinstance(loop, ast.For | ast.AsyncFor) else set()
+    stored = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    changed = {each.id for each in stored if each not in counts}
+    calls = any(isinstance(each, ast.Call) for each in ast.walk(test))
+    return not calls and bool(names) and names.isdisjoint(changed)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)
+
+
+def _of_loop(
+    loop: _Loop, conditions: Mapping[ast.If, int], elsewhere: set[str]
+) -> Iterator[tuple[ast.Assign, int, int]]:
+    """The statements, with how seldom they are read, and the line of the condition that lets them be."""
+    statements = [each for each in loop.body if isinstance(each, ast.Assign) and _given(each)]
+    nodes = [each for each in ast.walk(loop) if isinstance(each, ast.Name)]
+    below = {id(node): each for each in conditions for part in each.body for node in ast.walk(part)}
+    while True:
+        own = {id(node): each for each in statements for node in ast.walk(each)}
+        kept = []
+        for each in statements:
+            uses = [node for node in nodes if node.id in _given(each)]
+            stores = [node for node in uses if not isinstance(node.ctx, ast.Load)]
+            loads = [node for node in uses if isinstance(node.ctx, ast.Load)]
+            seldom = all(id(node) in own | below and node.lineno > each.lineno for node in loads)
+            if len(stores) == len(_given(each)) and loads and seldom and elsewhere.isdisjoint(_given(each)):
+                kept.append(each)
+        if len(kept) == len(statements):
+            break
+        statements = kept
+    for each in statements:
+        readers = _readers(each, statements, nodes, below)
+        every = min((conditions[one] for one in readers), default=_ONCE)
+        if every < _ONCE:
+            yield each, every, min(one.lineno for one in readers)
+
+
+def _readers(
+    statement: ast.Assign, statements: list[ast.Assign], nodes: list[ast.Name], below: Mapping[int, ast.If]
+) -> set[ast.If]:
+    """The conditions below which it is read, or what is computed of it."""
+    names, before = set(_given(statement)), 0
+    while len(names) != before:
+        before = len(names)
+        of_it = [each for each in statements if any(_loads(node, names) for node in ast.walk(each))]
+        names |= {name for each in of_it for name in _given(each)}
+    return {below[id(node)] for node in nodes if _loads(node, names) and id(node) in below}
+
+
+def _loads(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+
+
+def _given(statement: ast.Assign) -> tuple[str, ...]:
+    """The names that it gives a value; empty where it gives one to anything else."""
+    flat = [
+        inner
+        for each in statement.targets
+        for inner in (each.elts if isinstance(each, ast.Tuple | ast.List) else [each])
+    ]
+    names = [each.id for each in flat if isinstance(each, ast.Name)]
+    return tuple(names) if len(names) == len(flat) else ()
