@@ -1,7 +1,9 @@
-"""The variables of the notebook's running functions, looked at when the process, or what it has on devices, grew.
+"""The notebook's names and the variables of its running functions, looked at when the process, or what it has on
+devices, grew.
 
-A function's lists are gone when it returns: what they held shows only while it runs. They are looked at on the thread
-that runs them, between two bytecodes: no backward pass runs then, and no variable changes.
+A function's lists are gone when it returns, and a name may be emptied: what they held shows only while the cell runs.
+They are looked at on the thread that runs them, between two bytecodes: no backward pass runs then, and no variable
+changes.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import msgspec
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.main_thread import MainThreadCall
+from gpuprof.capture.memory.unnamed_lists import makes_list
 from gpuprof.model.memory import HeldTensors
 from gpuprof.units import NS_PER_MS
 
@@ -28,13 +31,16 @@ _MOST_SHARE = 0.01
 _FREE_NS = 20 * NS_PER_MS
 _MOST_FRAMES = 100
 _MOST_LOOKS = 50
+_COMPREHENSION = "<listcomp>"
 
 
 class Frame(NamedTuple):
-    """A running function and its variables."""
+    """A running function and its variables. `filling`: the function and the line (1-based) of the statement that may be
+    filling a list that no name holds yet."""
 
     function: str
     variables: dict[str, Any]
+    filling: tuple[str, int] | None = None
 
 
 class RunningFrames:
@@ -79,33 +85,41 @@ class RunningFrames:
         began = time.thread_time_ns()
         self._looks += 1
         try:
-            frames = self._frames()
-            if frames:
-                now = time.time_ns()
-                self.found = tuple(msgspec.structs.replace(each, at_ns=now) for each in self._uncompiled()(frames))
+            now, found = time.time_ns(), self._uncompiled()(self._frames())
+            self.found = tuple(msgspec.structs.replace(each, at_ns=now) for each in found)
         except Exception:  # noqa: BLE001  - the user's objects may do anything: what was found before stays
             self._ended = True
         self._cost_ns += time.thread_time_ns() - began
 
     def _uncompiled(self) -> Callable[[list[Frame]], tuple[HeldTensors, ...]]:
-        if "torch._dynamo" not in sys.modules:
-            return self._weigh
-        import torch._dynamo
-
-        disabled: Any = torch._dynamo.disable(self._weigh)  # type: ignore[no-untyped-call]
-        return disabled  # type: ignore[no-any-return]
+        # while the cell imports it, it is there and has nothing in it
+        disable: Any = getattr(sys.modules.get("torch._dynamo"), "disable", None)
+        return self._weigh if disable is None else disable(self._weigh)  # type: ignore[no-any-return]
 
     def _frames(self) -> list[Frame]:
-        """Those of functions of the notebook, the innermost first."""
+        """Those of functions of the notebook, and of cells that may be filling a list, the innermost first."""
         found: list[Frame] = []
         frame: FrameType | None = sys._getframe(1)
         for _ in range(_MOST_FRAMES):
             if frame is None:
                 break
-            if frame.f_globals is self._namespace and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-                found.append(Frame(frame.f_code.co_name, _variables(frame)))
+            if frame.f_globals is self._namespace:
+                filling = _filling(frame)
+                if frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+                    found.append(Frame(frame.f_code.co_name, _variables(frame), filling))
+                elif filling:
+                    found.append(Frame(frame.f_code.co_name, {}, filling))
             frame = frame.f_back
         return found
+
+
+def _filling(frame: FrameType) -> tuple[str, int] | None:
+    if not makes_list(frame.f_code):
+        return None
+    # before Python 3.12 a comprehension is a function of its own
+    while frame.f_code.co_name == _COMPREHENSION and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code.co_name, frame.f_lineno
 
 
 def _variables(frame: FrameType) -> dict[str, Any]:
