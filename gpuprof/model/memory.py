@@ -117,8 +117,8 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     "" where it is no attribute. `cycled_bytes`: in an `itertools.cycle`, which keeps what it hands out. `shape`: of the
     largest tensor; None in older recordings. `levels`: the way to at least seven tenths of the bytes, through
     containers and objects; empty where the name stands for one tensor. `looked_share` of the bytes were looked at; the
-    others are estimated by the items of the same containers that were. `filling`: of lists that no name holds yet, in the
-    row `[…]`, the functions and lines that may be filling one then, the innermost first.
+    others are estimated by the items of the same containers that were. `filling`: of lists that no name holds yet,
+    in the row `[…]`, the functions and lines that may be filling one then, the innermost first.
     """
 
     name: str

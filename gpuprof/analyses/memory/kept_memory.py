@@ -307,7 +307,7 @@ def _kept(
         hooked=row.hooked,
         lines=tuple(sorted(lines)),
         summed=any(set(summing_lines(each, name)) for each in texts),
-        filled=bool(hook or inner) or any(_fills(each, name) for each in texts),
+        filled=bool(hook or inner or row.filling) or any(_fills(each, name) for each in texts),
         made=_made(row, source, name, function),
         refilled=holder_text.is_refilled(source, name) or row.kind in _EARLIER,
         unseen_bytes=row.unseen_bytes,

@@ -33,7 +33,7 @@ class WaysIn:
                 if len(steps) > len(found) and steps[: len(found)] == found:
                     deeper[steps[: len(found) + 1]] += size
             (most, size) = max(deeper.items(), key=lambda each: each[1], default=(found, 0))
-            if size < _MOST * whole or not most[-1]:
+            if not size or size < _MOST * whole or not most[-1]:
                 return found
             found = most
 

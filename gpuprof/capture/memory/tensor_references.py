@@ -42,6 +42,8 @@ LEAST_GRAPHS = 32
 LEAST_PEAK_BYTES = 32 << 20
 _LEAST_GIVEN_BACK = 0.25
 _NAMES = ("global", "module")
+# of the growth: with less in names, lists without a name are looked for
+_MOST_EXPLAINED = 0.5
 _MOST_OBJECTS = 50_000
 # of processor time: beside other work the same is found
 _MOST_NS = 40 * NS_PER_MS
@@ -93,7 +95,7 @@ class HeldTensorsList(Signal):
 
     def _held_now(self, frames: list[Frame]) -> tuple[HeldTensors, ...]:
         assert self.cell.namespace is not None
-        found = held_tensors(self.cell.namespace, self.cell.source, self._hooked, frames)
+        found = held_tensors(self.cell.namespace, self.cell.source, self._hooked, frames, self._frames.grown_bytes)
         return tuple(each for each in found if each.kind in ("frame", "global"))
 
     def facts(self) -> tuple[HeldTensors, ...] | None:
@@ -148,11 +150,13 @@ def held_tensors(
     source: str | None,
     hooked: _Hooked | None = None,
     frames: Sequence[Frame] | None = None,
+    grown_bytes: int = 0,
 ) -> tuple[HeldTensors, ...]:
     """What the names of `namespace` hold, the largest first: a MiB or more, or many autograd graphs.
 
     `source` is the cell's code. Hidden names (`_x`) but those of IPython are left out. `hooked`: names that a forward
-    hook could fill at an earlier time. `frames`: while the cell runs, its functions, whose variables come last.
+    hook could fill at an earlier time. `frames`: while the cell runs, its functions, whose variables come last, and
+    `grown_bytes`, by which memory has grown in it.
     """
     import torch
 
@@ -183,8 +187,12 @@ def held_tensors(
         for name, value in frame.variables.items():
             walk.claim(f"{name} in {frame.function}()", "frame", value, used=True)
     filling = tuple(frame.filling for frame in frames or () if frame.filling)
-    if filling:
-        walk.claim(UNNAMED, "frame", unnamed_lists(), used=True, filling=filling)
+    for old in (False, True) if filling else ():
+        if walk.bytes < _MOST_EXPLAINED * grown_bytes:
+            values = unnamed_lists(old=old)
+            walk.hurry(_MOST_RUNNING_NS)
+            for value in values:
+                walk.claim(UNNAMED, "frame", value, used=True, filling=filling)
     for hook in others:
         walk.claim(hook.name, "hook", Containers().of_hook(hook.function), used=True, hook=(hook.name, hook.module))
     return walk.found()
@@ -208,6 +216,11 @@ class _Walk:
         self._graphs: dict[tuple[str, str], list[Any]] = {}
         self._content_ns = _MOST_CONTENT_NS
         self._most_graphs_ns = _MOST_GRAPHS_NS
+
+    @property
+    def bytes(self) -> int:
+        """Of all that is claimed."""
+        return self._values.bytes
 
     def hurry(self, most_ns: int) -> None:
         """Take that long at most for what is left to claim, and as long for graphs and for content."""

@@ -58,10 +58,9 @@ def test_what_a_cycle_keeps() -> None:
 
 def weighed(value: Any, most: int, size: Any = lambda each: each.nbytes) -> tuple[int, int]:
     """What is found and what is missing where time is up after so many tensors."""
-    walk, found = HeldValues(LONG_NS), 0
-    for each in walk.of(value):
+    walk = HeldValues(LONG_NS)
+    for found, each in enumerate(walk.of(value), 1):
         walk.bytes += size(each)
-        found += 1
         if found == most:
             walk.until_ns = 0
     return walk.bytes, walk.missing_bytes
