@@ -13,18 +13,18 @@ from gpuprof.analyses.accounts.cell_memory import CellMemory, resident_readings
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.containers.chosen_items import ChosenItems, chosen_items
+from gpuprof.analyses.containers.inner_containers import InnerContainer, inner_container
+from gpuprof.analyses.containers.single_reads import SingleRead, single_read
+from gpuprof.analyses.containers.unnamed_lists import with_names
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.written_loops import notebook_sources
 from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.alike_names import AlikeNames, with_alike
-from gpuprof.analyses.memory.chosen_items import ChosenItems, chosen_items
 from gpuprof.analyses.memory.hook_text import hooks_in, lines_of_hook
-from gpuprof.analyses.memory.inner_containers import InnerContainer, inner_container
 from gpuprof.analyses.memory.kept_graphs import filling_lines, summing_lines
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
 from gpuprof.analyses.memory.made_memory import made_bytes
-from gpuprof.analyses.memory.single_reads import SingleRead, single_read
-from gpuprof.analyses.memory.unnamed_lists import with_names
 from gpuprof.model.memory import HeldTensors, HolderLevel
 from gpuprof.model.operands import Operands
 from gpuprof.model.trace import Trace
@@ -33,6 +33,11 @@ _FEWEST_LEVELS = 5
 _WITHOUT_BACKWARD = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
 # held before the end
 _EARLIER = ("frame", "peak")
+_AS_HELD = (
+    "kind", "tensors", "bytes", "hooked", "unseen_bytes", "copies", "copied_bytes", "repeated_bytes", "repeated_times",
+    "zeros_bytes", "zeros_share", "one_hot", "wide_type", "wide_bytes", "narrow_type", "narrow_bytes", "attribute",
+    "arrays", "cycled_bytes", "shape", "levels",
+)  # fmt: skip
 OWN_KINDS = ("global", "frame", "peak")
 _LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
 
@@ -298,33 +303,15 @@ def _kept(
     chosen = inner.chosen if inner else _chosen(texts, name)
     return KeptTensors(
         name=name,
-        kind=row.kind,
-        tensors=row.tensors,
-        bytes=row.bytes,
+        **{each: getattr(row, each) for each in _AS_HELD},
         graphs=sum(each.graphs for each in same),
         graph_bytes=row.graph_bytes or 0,
         hook=hook,
-        hooked=row.hooked,
         lines=tuple(sorted(lines)),
         summed=any(set(summing_lines(each, name)) for each in texts),
         filled=bool(hook or inner or row.filling) or any(_fills(each, name) for each in texts),
         made=_made(row, source, name, function),
         refilled=holder_text.is_refilled(source, name) or row.kind in _EARLIER,
-        unseen_bytes=row.unseen_bytes,
-        copies=row.copies,
-        copied_bytes=row.copied_bytes,
-        repeated_bytes=row.repeated_bytes,
-        repeated_times=row.repeated_times,
-        zeros_bytes=row.zeros_bytes,
-        zeros_share=row.zeros_share,
-        one_hot=row.one_hot,
-        wide_type=row.wide_type,
-        wide_bytes=row.wide_bytes,
-        narrow_type=row.narrow_type,
-        narrow_bytes=row.narrow_bytes,
-        attribute=row.attribute,
-        arrays=row.arrays,
-        cycled_bytes=row.cycled_bytes,
         densified=holder_text.densified_by(source, name, function),
         updated=any(holder_text.is_updated(each, name, row.attribute) for each in texts),
         combined=any(holder_text.is_combined(each, name) for each in texts),
@@ -335,8 +322,6 @@ def _kept(
         backward=any(holder_text.goes_backward(each, name) for each in texts),
         function=function,
         meant=row.kind in _EARLIER and phases.may_go_backward(row.at_ns, texts),
-        shape=row.shape,
-        levels=row.levels,
         inner=inner,
         estimated=row.looked_share < 1,
     )

@@ -37,10 +37,10 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.chosen_items import ChosenItems
+from gpuprof.analyses.containers.chosen_items import ChosenItems
+from gpuprof.analyses.containers.single_reads import SingleRead
 from gpuprof.analyses.memory.kept_memory import OWN_KINDS, DeviceKept, KeptMemory, KeptTensors
 from gpuprof.analyses.memory.reducing_calls import Reduction
-from gpuprof.analyses.memory.single_reads import SingleRead
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.holder_words import holder, number_held

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from gpuprof.analyses.containers.chosen_items import ChosenItems, chosen_items
 from gpuprof.analyses.loops.written_loops import parsed
-from gpuprof.analyses.memory.chosen_items import ChosenItems, chosen_items
 from gpuprof.analyses.memory.kept_graphs import filled_in
 from gpuprof.model.memory import HolderLevel
 
