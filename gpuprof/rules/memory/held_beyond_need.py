@@ -1,15 +1,16 @@
 """A name holds much more memory than what it is used for.
 
 What it finds
-    Tensors, or NumPy's arrays, that a name of the notebook holds at the end of the cell, or a variable of a function
-    while it runs, and that make the peak higher than it need be, by at least a tenth of it. They are small views, each
-    of which keeps the whole tensor that it was cut from; or many copies of a model's parameters; or one tensor that
-    holds the same numbers again and again, such as overlapping windows, or almost only zeros, such as one-hot targets;
-    or numbers in a type that is wider than they need, such as pictures of whole numbers up to 255 in `float32`, of
-    which a sample is looked at; or models and optimizers in a list of which only the best or the last item is taken; or
-    whole activations or outputs of which all that the text reads later is a mean, a maximum or one position; or batches
-    that an `itertools.cycle` over a DataLoader keeps; or the items of a list that one later loop alone reads, one after
-    the other, also in a function that the list is given to.
+    Tensors, or NumPy's arrays, that a name of the notebook holds at the end of the cell or near its peak, or a variable
+    of a function while it runs, also inside of containers and objects, or a list that a comprehension is filling, and
+    that make the peak higher than it need be, by at least a tenth of it. They are small views, each of which keeps the
+    whole tensor that it was cut from; or many copies of a model's parameters; or one tensor that holds the same numbers
+    again and again, such as overlapping windows, or almost only zeros, such as one-hot targets; or numbers in a type
+    that is wider than they need, such as pictures of whole numbers up to 255 in `float32`, of which a sample is looked
+    at; or models and optimizers in a list of which only the best or the last item is taken; or whole activations or
+    outputs of which all that the text reads later is a mean, a maximum or one position; or batches that an
+    `itertools.cycle` over a DataLoader keeps; or the items of a list that one later loop alone reads, one after the
+    other, also in a function that the list is given to.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each

@@ -22,7 +22,7 @@ def number_held(kept: KeptTensors) -> str:
 
 def holder(kept: KeptTensors) -> str:
     """`` `kept` ``, with the containers inside it: `` `kept` (a dict of 3 lists of 36 tensors)``."""
-    inside = _made_up(kept.levels) if len(kept.levels) > 2 or kept.inner else ""
+    inside = _made_up(kept.levels) if len(kept.levels) > 2 else ""
     return f"`{kept.name}` ({inside})" if inside else f"`{kept.name}`"
 
 
@@ -34,13 +34,15 @@ def _made_up(levels: Sequence[HolderLevel]) -> str:
         own = units.plural(levels[at - 1].items, _noun(level)) if many else _one(_noun(level))
         if level.step == _EACH:
             text = f"{own} of {text}" if at + 1 < len(levels) else own
-        elif level.step.startswith("."):
-            text = f"{own} with `{level.step[1:]}`, {text}"
-        elif level.step.startswith('["'):
-            text = f"{own} with `{level.step[2:-2]}`, {text}"
+        elif level.step.startswith((".", '["')):
+            text = f"{own} with `{_part(level)}`" + (f", {text}" if text else "")
         else:
             text = f"{own} with {text}" if text else own
     return text
+
+
+def _part(level: HolderLevel) -> str:
+    return level.step.strip('.[]"')
 
 
 def _noun(level: HolderLevel) -> str:

@@ -1,7 +1,7 @@
 """Memory grows in the cell because results stay with their graphs, or a hook keeps activations.
 
 What it finds
-    Tensors that a name of the notebook holds at the end of the cell, or a variable of its functions at the peak of an
+    Tensors that a name of the notebook holds at the end of the cell, or a name or variable at the peak of an
     evaluation, whose autograd graphs keep activations for a backward pass that has not run: many of them, a sum, or
     one whose graph makes most of the peak. And in training what a forward hook has stored in every step. Together they
     explain at least two fifths of what memory grew by, and are at least a fifth of its peak.
