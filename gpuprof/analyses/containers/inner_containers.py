@@ -12,6 +12,7 @@ from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.analyses.memory.kept_graphs import filled_in
 from gpuprof.model.memory import HolderLevel
 
+_PAIRS = {"items", "enumerate"}
 _PASSING = {"enumerate", "len", "list", "print", "reversed", "sorted", "tqdm", "zip"}
 
 
@@ -62,7 +63,7 @@ def _is_given(source: str, name: str) -> bool:
     names = {name}
     for node in nodes:
         if isinstance(node, ast.For | ast.comprehension) and _mentions(node.iter, name):
-            names |= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+            names |= {each.id for each in ast.walk(_value(node)) if isinstance(each, ast.Name)}
         if isinstance(node, ast.ClassDef):
             methods = (each for each in node.body if isinstance(each, ast.FunctionDef) and each.args.args)
             names |= {each.args.args[0].arg for each in methods}
@@ -74,6 +75,14 @@ def _is_given(source: str, name: str) -> bool:
         if isinstance(node, ast.Attribute) and node.attr == "__dict__":
             return True
     return False
+
+
+def _value(loop: ast.For | ast.comprehension) -> ast.expr:
+    """What stands for an item: of pairs with a key or a number the second."""
+    called = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+    paired = getattr(called, "attr", getattr(called, "id", "")) in _PAIRS
+    target = loop.target
+    return target.elts[-1] if paired and isinstance(target, ast.Tuple) else target
 
 
 def _mentions(node: ast.AST, name: str) -> bool:

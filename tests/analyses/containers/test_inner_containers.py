@@ -8,7 +8,7 @@ from gpuprof.analyses.containers.inner_containers import inner_container
 from gpuprof.model.memory import HolderLevel
 
 TRAINER = """class Trainer:
-    def __init__(self):
+    def __init__(self, lr):
         self.net = build()
         self.history = []
     def fit(self):
@@ -17,7 +17,7 @@ TRAINER = """class Trainer:
         return self
 runs = {{}}
 for lr in rates:
-    runs[lr] = Trainer().fit()
+    runs[lr] = Trainer(lr).fit()
 for lr, run in runs.items():
     {use}
 """
