@@ -115,10 +115,10 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     exactly one of the smaller `narrow_type`, in which they take `narrow_bytes` (only looked for on the host; "" and 0
     where there is none). `attribute`: the one of the name's object of whose numbers these figures are, in the largest;
     "" where it is no attribute. `cycled_bytes`: in an `itertools.cycle`, which keeps what it hands out. `shape`: of the
-    largest tensor; None in older recordings. `levels`: the way to at least seven tenths of the bytes, through
-    containers and objects; empty where the name stands for one tensor. `looked_share` of the bytes were looked at; the
-    others are estimated by the items of the same containers that were. `filling`: of lists that no name holds yet,
-    in the row `[…]`, the functions and lines that may be filling one then, the innermost first.
+    largest tensor; None in older recordings. `levels`: the way to `way_bytes`, seven tenths of the bytes at least,
+    through containers and objects; empty where the name stands for one tensor. `looked_share` of the bytes were looked
+    at; the others are estimated by the items of the same containers that were. `filling`: of lists that no name holds
+    yet, in the row `[…]`, the functions and lines that may be filling one then, the innermost first.
     """
 
     name: str
@@ -149,5 +149,6 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     at_ns: int | None = None
     shape: tuple[int, ...] | None = None
     levels: tuple[HolderLevel, ...] = ()
+    way_bytes: int = 0
     looked_share: float = 1.0
     filling: tuple[tuple[str, int], ...] = ()

@@ -18,11 +18,13 @@ _PASSING = {"enumerate", "len", "list", "print", "reversed", "sorted", "tqdm", "
 
 @dataclass(frozen=True)
 class InnerContainer:
-    """The attribute `name`, of each of `number` objects; the `lines` of the profiled cell (1-based) that put something
-    into it; `chosen`: how the text takes single items of it, where that is all that it takes."""
+    """The attribute `name`, of each of `number` objects, with about `items` things in each; the `lines` of the profiled
+    cell (1-based) that put something into it; `chosen`: how the text takes single items of it, where that is all that it
+    takes."""
 
     name: str
     number: int
+    items: int
     lines: tuple[int, ...]
     chosen: ChosenItems | None = None
 
@@ -38,7 +40,8 @@ def inner_container(texts: Sequence[str], name: str, levels: Sequence[HolderLeve
         with_it = [each for each in texts if attribute in each]
         alone = len(with_it) == 1 and not any(_is_given(each, name) for each in texts)
         chosen = chosen_items(with_it[0], attribute, attribute=True) if alone else None
-        return InnerContainer(attribute, number, _fills(texts[0], attribute), chosen)
+        items = levels[at + 1].items if at + 1 < len(levels) else 0
+        return InnerContainer(attribute, number, items, _fills(texts[0], attribute), chosen)
     return None
 
 

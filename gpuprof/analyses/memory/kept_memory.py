@@ -36,7 +36,7 @@ _EARLIER = ("frame", "peak")
 _AS_HELD = (
     "kind", "tensors", "bytes", "hooked", "unseen_bytes", "copies", "copied_bytes", "repeated_bytes", "repeated_times",
     "zeros_bytes", "zeros_share", "one_hot", "wide_type", "wide_bytes", "narrow_type", "narrow_bytes", "attribute",
-    "arrays", "cycled_bytes", "shape", "levels",
+    "arrays", "cycled_bytes", "shape", "levels", "way_bytes",
 )  # fmt: skip
 OWN_KINDS = ("global", "frame", "peak")
 _LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
@@ -66,8 +66,8 @@ class KeptTensors:
     be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
     `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop that reads its items in
     order, where that is so, and `together_bytes` what the names that it reads beside hold. `shape`: of the largest
-    tensor. `levels`: the containers and objects on the way to most of it; `inner`: of the objects the attribute that
-    the way goes through. `estimated`: not all of it was looked at.
+    tensor. `levels`: the containers and objects on the way to `way_bytes`, most of it; `inner`: of the objects the
+    attribute that the way goes through. `estimated`: not all of it was looked at.
     """
 
     name: str
@@ -116,6 +116,7 @@ class KeptTensors:
     together_bytes: int = 0
     shape: tuple[int, ...] | None = None
     levels: tuple[HolderLevel, ...] = ()
+    way_bytes: int = 0
     inner: InnerContainer | None = None
     estimated: bool = False
 

@@ -69,6 +69,7 @@ class HeldPart:
         number, copied = copies.among(self._shapes) if copies else (0, 0)
         types = max(self._narrow, key=lambda each: self._narrow[each][0] - self._narrow[each][1], default=("", ""))
         wide, narrow = self._narrow.get(types, (0, 0))
+        way = self._ways.to_most()
         return HeldTensors(
             bytes=round(sum(size for _, size in self.storages) / looked_share),
             tensors=round(self._tensors / looked_share),
@@ -89,7 +90,8 @@ class HeldPart:
             narrow_bytes=narrow,
             attribute=self._needless[1],
             shape=self._largest[1],
-            levels=levels_of(value, self._ways.to_most()),
+            levels=levels_of(value, way),
+            way_bytes=round(self._ways.bytes_on(way) / looked_share),
             looked_share=round(looked_share, 4),
             **names,
         )

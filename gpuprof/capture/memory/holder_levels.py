@@ -37,6 +37,10 @@ class WaysIn:
                 return found
             found = most
 
+    def bytes_on(self, steps: tuple[str, ...]) -> int:
+        """What lies on that way, or behind it."""
+        return sum(size for way, size in self._bytes.items() if way[: len(steps)] == steps)
+
 
 def levels_of(value: Any, steps: tuple[str, ...]) -> tuple[HolderLevel, ...]:
     """The containers and objects on that way, each by one example that is not empty, if there is one; last what is at

@@ -39,6 +39,7 @@ from dataclasses import dataclass
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.containers.chosen_items import ChosenItems
+from gpuprof.analyses.containers.inner_containers import InnerContainer
 from gpuprof.analyses.containers.single_reads import SingleRead
 from gpuprof.analyses.memory.kept_memory import OWN_KINDS, DeviceKept, KeptMemory, KeptTensors
 from gpuprof.analyses.memory.reducing_calls import Reduction
@@ -149,7 +150,7 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
     if kept.hook:
         # the rest of what a hook fills is memory_kept_by_hooks_or_graphs' to judge
         return found
-    best_alone = kept.chosen and kept.inner and kept.copies >= copies
+    best_alone = kept.chosen and kept.inner and max(kept.copies, kept.inner.items) >= copies
     if kept.read_once and not found and not best_alone:
         found.append(_read_later(kept, kept.read_once))
     if kept.cycled_bytes:
@@ -158,6 +159,8 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
         found.append(_behind_views(kept))
     if kept.copies >= copies:
         found.append(_copies(kept))
+    elif kept.chosen and kept.inner and kept.inner.items >= copies:
+        found.append(_chosen_inside(kept, kept.chosen, kept.inner))
     elif kept.function and kept.chosen and kept.items and kept.items >= copies:
         found.append(_chosen_alone(kept, kept.chosen, kept.items))
     if kept.repeated_bytes:
@@ -232,6 +235,24 @@ def _chosen_alone(kept: KeptTensors, chosen: ChosenItems, items: int) -> Needles
         f"Keep only what is used: where a better item comes (`if score < best_score: best_score, best = score, item`), "
         f"replace the one before, and put only the numbers of each into `{kept.name}`. An optimizer that is not used "
         "again need not be kept.",
+        chosen.lines,
+    )
+
+
+def _chosen_inside(kept: KeptTensors, chosen: ChosenItems, inner: InnerContainer) -> NeedlessMemory:
+    """Of containers in objects: the items that nothing takes."""
+    calls = " and ".join(f"`{each}`" for each in chosen.calls[:_MOST_CALLS])
+    verb = "are" if " and " in calls else "is"
+    return NeedlessMemory(
+        kept,
+        round(kept.way_bytes * (1 - min(len(chosen.calls) / inner.items, 1.0))),
+        True,
+        f"`{kept.name}` keeps {units.size(kept.way_bytes)} in `{inner.name}`, but only {calls} {verb} used",
+        f"{holder(kept)} holds {number_held(kept)}. Nothing is read of the tensors in `{inner.name}` but {calls}, at "
+        f"{_at(chosen.lines)}.",
+        f"Keep only what is used: at {_at(inner.lines or kept.lines)}, replace the item before where a better one "
+        f"comes (`if score < best_score: best_score, best = score, item`), and put only the numbers of each into "
+        f"`{inner.name}`.",
         chosen.lines,
     )
 

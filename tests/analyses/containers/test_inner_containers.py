@@ -36,7 +36,7 @@ def text(fill: str = "self.history.append(state())", use: str = BEST) -> str:
 
 def test_the_attribute_its_lines_and_the_item_that_is_taken() -> None:
     found = inner_container([text()], "runs", LEVELS)
-    assert found is not None and (found.name, found.number, found.lines) == ("history", 4, (7,))
+    assert found is not None and (found.name, found.number, found.items, found.lines) == ("history", 4, 7, (7,))
     assert found.chosen is not None
     assert (found.chosen.calls, found.chosen.lines) == (("min(run.history, …)",), (13,))
 

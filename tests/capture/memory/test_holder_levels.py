@@ -26,6 +26,13 @@ def test_as_far_as_seven_tenths_go() -> None:
     assert most((["[…]", "", "[…]"], 8)) == ("[…]",)
 
 
+def test_what_lies_on_a_way() -> None:
+    found = WaysIn()
+    for steps, size in ((["[…]", ".a"], 7), (["[…]", ".a", "[…]"], 2), (["[…]", ".b"], 3)):
+        found.add(steps, size)
+    assert [found.bytes_on(each) for each in ((), ("[…]", ".a"), ("[…]", ".c"))] == [12, 9, 0]
+
+
 def levels(value: Any, *steps: str) -> list[tuple[str, int, str]]:
     return [(each.kind, each.items, each.step) for each in levels_of(value, steps)]
 

@@ -90,6 +90,16 @@ def test_of_the_copies_in_objects_only_the_best_is_used() -> None:
     assert "instead of adding it to `history`" in finding.change
 
 
+def test_of_what_is_in_objects_only_the_best_is_used() -> None:
+    finding = found(SWEEP, "runs", kind="global", levels=OBJECTS, way_bytes=3 * GIB)
+    assert plain(finding.title) == "`runs` keeps 3.00 GiB in `history`, but only `min(run.history, …)` is used"
+    assert finding.evidence["needless_bytes"] == round(3 * GIB * 6 / 7) and finding.where.lines == (6, 10, 12)
+    assert "at line 6, replace the item before" in finding.change
+    few = (*OBJECTS[:2], HolderLevel(kind="list", items=3, step="[…]"))
+    answer = check(SWEEP, "runs", kind="global", levels=few, way_bytes=3 * GIB)
+    assert not isinstance(answer, Finding) or "history" not in answer.title
+
+
 @pytest.mark.parametrize("after", ["pickle.dump(runs, file)", "show(runs[0.1].history)"])
 def test_copies_that_may_all_be_used(after: str) -> None:
     facts = {"kind": "global", "copies": 28, "copied_bytes": 4 * GIB, "levels": OBJECTS}
