@@ -19,8 +19,8 @@ _PASSING = {"enumerate", "len", "list", "print", "reversed", "sorted", "tqdm", "
 @dataclass(frozen=True)
 class InnerContainer:
     """The attribute `name`, of each of `number` objects, with about `items` things in each; the `lines` of the profiled
-    cell (1-based) that put something into it; `chosen`: how the text takes single items of it, where that is all that it
-    takes."""
+    cell (1-based) that put something into it; `chosen`: how the text takes single items of it, where it takes no more.
+    """
 
     name: str
     number: int
