@@ -79,13 +79,27 @@ class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
     allocated_bytes: tuple[int, ...] = ()
 
 
+UNNAMED = "[…]"
+"""The name of lists that no name holds yet."""
+
+
+class HolderLevel(msgspec.Struct, frozen=True, kw_only=True):
+    """One container or object on the way from a name to most of what it holds: its type, how many things are in it, and
+    the step to the next: `[…]` (each item), `[0]`, `["state"]`, `.history`; empty at the end of the way."""
+
+    kind: str
+    items: int
+    step: str
+
+
 class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     """Tensors on one device that one name of the notebook kept alive at the end of the cell; on the host (`cpu`)
     NumPy's arrays as well, which are `arrays` of the `tensors`.
 
     `kind` is `global`, `module` (a model or optimizer), `output` (`Out[3]`, `_`), `traceback` (a frame of the last
-    one), `hook` (only a module's forward hook reaches it; `name` is the hook's) or `frame`: a variable of a function of
-    the notebook (`outputs in evaluate()`) that ran at `at_ns` (Unix time), when the process was about largest. `bytes`
+    one), `hook` (only a module's forward hook reaches it; `name` is the hook's), `frame`: a variable of a function of
+    the notebook (`outputs in evaluate()`) that ran at `at_ns` (Unix time), when the process was about largest, or
+    `peak`: a name of the notebook that held more then than at the end. `bytes`
     are of whole storages, each under the first name that holds it. `graphs` of the `tensors` carry an autograd graph.
     `used`: the cell or a function of the notebook mentions the name, or something else refers to the object as well.
 
@@ -101,7 +115,10 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     exactly one of the smaller `narrow_type`, in which they take `narrow_bytes` (only looked for on the host; "" and 0
     where there is none). `attribute`: the one of the name's object of whose numbers these figures are, in the largest;
     "" where it is no attribute. `cycled_bytes`: in an `itertools.cycle`, which keeps what it hands out. `shape`: of the
-    largest tensor; None in older recordings.
+    largest tensor; None in older recordings. `levels`: the way to `way_bytes`, seven tenths of the bytes at least,
+    through containers and objects; empty where the name stands for one tensor. `looked_share` of the bytes were looked
+    at; the others are estimated by the items of the same containers that were. `filling`: of lists that no name holds
+    yet, in the row `[…]`, the functions and lines that may be filling one then, the innermost first.
     """
 
     name: str
@@ -131,3 +148,7 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     attribute: str = ""
     at_ns: int | None = None
     shape: tuple[int, ...] | None = None
+    levels: tuple[HolderLevel, ...] = ()
+    way_bytes: int = 0
+    looked_share: float = 1.0
+    filling: tuple[tuple[str, int], ...] = ()

@@ -18,6 +18,7 @@ KINDS = {
     "traceback": "last traceback",
     "hook": "forward hook",
     "frame": "variable of a function",
+    "peak": "variable, at the peak",
 }
 
 

@@ -20,6 +20,8 @@ _LEAST_BYTES = 64 * 1024**2
 _FEWEST_READINGS = 5
 _LEAST_SHARE = 0.05
 # readings are further apart than these parts of a step
+# held before the end
+_EARLIER = ("frame", "peak")
 _OF_A_STEP = (Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER)
 
 
@@ -101,7 +103,7 @@ def _place(trace: Trace, place: str, phases: _Phases, time: Array, held: Array) 
 
 def _parts(trace: Trace, device: str) -> tuple[tuple[str, int], ...]:
     known = next((each for each in trace.context.compositions if each.device == device), None)
-    held = [each for each in trace.context.held or () if each.device == device and each.kind != "frame"]
+    held = [each for each in trace.context.held or () if each.device == device and each.kind not in _EARLIER]
     held = [each for each in held if each.kind != "module" or not known]
     sizes = {
         "parameters": known.parameter_bytes if known else 0,

@@ -17,6 +17,8 @@ _COMPUTES_LOSS = re.compile(r"(?:loss|loss_fn|criterion|cross_entropy(?:_with_lo
 _WITHOUT_GRAPH = ("no_grad", "inference_mode")
 _FILLS = _COLLECTS | {"extend", "update", "setdefault", "put"}
 _FEW = 2
+# held before the end
+_EARLIER = ("frame", "peak")
 _EACH_SHARE = 0.9
 
 
@@ -42,7 +44,7 @@ class KeptGraphs(Result):
         cell = trace.context.cell
         found = sorted(set(_keepers(cell.source))) if cell else []
         held = trace.context.held or ()
-        holders = {each.name: each.graphs for each in held if each.graphs >= _FEW and each.kind != "frame"}
+        holders = {each.name: each.graphs for each in held if each.graphs >= _FEW and each.kind not in _EARLIER}
         known = [(line, name) for line, name in found if name.partition(".")[0] in holders]
         chosen = known or found
         return cls(

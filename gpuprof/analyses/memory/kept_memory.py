@@ -3,8 +3,7 @@ grew in it."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -14,24 +13,33 @@ from gpuprof.analyses.accounts.cell_memory import CellMemory, resident_readings
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.containers.chosen_items import ChosenItems, chosen_items
+from gpuprof.analyses.containers.inner_containers import InnerContainer, inner_container
+from gpuprof.analyses.containers.single_reads import SingleRead, single_read
+from gpuprof.analyses.containers.unnamed_lists import with_names
 from gpuprof.analyses.lines.stretches import Stretches
-from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
+from gpuprof.analyses.loops.written_loops import notebook_sources
 from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.alike_names import AlikeNames, with_alike
-from gpuprof.analyses.memory.chosen_items import ChosenItems, chosen_items
-from gpuprof.analyses.memory.kept_graphs import filled_in, filling_lines, summing_lines
+from gpuprof.analyses.memory.hook_text import hooks_in, lines_of_hook
+from gpuprof.analyses.memory.kept_graphs import filling_lines, summing_lines
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
 from gpuprof.analyses.memory.made_memory import made_bytes
-from gpuprof.analyses.memory.single_reads import SingleRead, single_read
-from gpuprof.model.memory import HeldTensors
+from gpuprof.model.memory import HeldTensors, HolderLevel
 from gpuprof.model.operands import Operands
 from gpuprof.model.trace import Trace
 
 _FEWEST_LEVELS = 5
 _WITHOUT_BACKWARD = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
-_OWN_KINDS = ("global", "frame")
+# held before the end
+_EARLIER = ("frame", "peak")
+_AS_HELD = (
+    "kind", "tensors", "bytes", "hooked", "unseen_bytes", "copies", "copied_bytes", "repeated_bytes", "repeated_times",
+    "zeros_bytes", "zeros_share", "one_hot", "wide_type", "wide_bytes", "narrow_type", "narrow_bytes", "attribute",
+    "arrays", "cycled_bytes", "shape", "levels", "way_bytes",
+)  # fmt: skip
+OWN_KINDS = ("global", "frame", "peak")
 _LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
-_HOOKING = ("register_forward_hook", "register_forward_pre_hook")
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,8 @@ class KeptTensors:
     be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
     `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop that reads its items in
     order, where that is so, and `together_bytes` what the names that it reads beside hold. `shape`: of the largest
-    tensor.
+    tensor. `levels`: the containers and objects on the way to `way_bytes`, most of it; `inner`: of the objects the
+    attribute that the way goes through. `estimated`: not all of it was looked at.
     """
 
     name: str
@@ -106,6 +115,10 @@ class KeptTensors:
     read_once: SingleRead | None = None
     together_bytes: int = 0
     shape: tuple[int, ...] | None = None
+    levels: tuple[HolderLevel, ...] = ()
+    way_bytes: int = 0
+    inner: InnerContainer | None = None
+    estimated: bool = False
 
     @property
     def shown(self) -> str:
@@ -156,7 +169,8 @@ class KeptMemory(Result):
         if held is None or any(each.graphs and each.graph_bytes is None for each in held):
             return cls((), False)
         sources = dict(notebook_sources(trace))
-        by_text = {name: hook for text in sources.values() for hook, name in _hooks_in(text)}
+        held = with_names(held, sources)
+        by_text = {name: hook for text in sources.values() for hook, name in hooks_in(text)}
         later = {each: _later(each, sources) for each in held}
         once = {each: None if later[each] else _read_once(each, sources) for each in held}
         chosen = {each for each in held if each.kind == "frame" and _chosen(list(sources.values()), _variable(each)[0])}
@@ -206,26 +220,35 @@ def _variable(row: HeldTensors) -> tuple[str, str | None]:
 
 def _later(row: HeldTensors, sources: dict[str, str]) -> LaterReductions | None:
     name, function = _variable(row)
-    known = row.shape and not row.graphs and row.kind in _OWN_KINDS and name.isidentifier()
+    known = row.shape and not row.graphs and row.kind in OWN_KINDS and name.isidentifier()
     return later_reductions(list(sources.values()), name, function) if known else None
 
 
 def _with_later(kept: KeptTensors, later: LaterReductions | None, held: tuple[HeldTensors, ...]) -> KeptTensors:
-    names = {(name, kept.function) for name in later.joined} if later else set()
-    return replace(kept, later=later, joined_bytes=sum(each.bytes for each in held if _variable(each) in names))
+    return replace(kept, later=later, joined_bytes=_bytes_of(later.joined if later else (), kept.function, held))
 
 
 def _read_once(row: HeldTensors, sources: dict[str, str]) -> SingleRead | None:
     name, function = _variable(row)
-    known = not row.graphs and not row.hook and row.kind in _OWN_KINDS and name.isidentifier()
+    known = not row.graphs and not row.hook and row.kind in OWN_KINDS and name.isidentifier()
     texts = [sources.get("", ""), *(text for file, text in sources.items() if file)]
     return single_read(texts, name, function) if known else None
 
 
 def _with_once(kept: KeptTensors, once: SingleRead | None, held: tuple[HeldTensors, ...], device: str) -> KeptTensors:
-    others = {(name, kept.function) for name in once.names if name != kept.name} if once else set()
-    beside = [each for each in held if each.device == device and _variable(each) in others]
-    return replace(kept, read_once=once, together_bytes=sum(each.bytes for each in beside))
+    others = [name for name in once.names if name != kept.name] if once else []
+    beside = [each for each in held if each.device == device]
+    return replace(kept, read_once=once, together_bytes=_bytes_of(others, kept.function, beside))
+
+
+def _bytes_of(names: Sequence[str], function: str | None, held: Sequence[HeldTensors]) -> int:
+    """At the peak or at the end, whichever is more."""
+    sizes: dict[tuple[str, str], int] = {}
+    for each in held:
+        if _variable(each) in {(name, function) for name in names}:
+            key = each.name, each.device
+            sizes[key] = max(sizes.get(key, 0), each.bytes)
+    return sum(sizes.values())
 
 
 def _with_making(kept: KeptTensors, trace: Trace, results: Results, source: str) -> KeptTensors:
@@ -274,38 +297,22 @@ def _kept(
     hook = row.hook or (by_text.get(name) if function is None else None)
     lines = _fills(source, name)
     if hook:
-        lines |= set(_lines_of_hook(source, hook))
+        lines |= set(lines_of_hook(source, hook))
     texts = list(sources.values())
-    chosen = _chosen(texts, name)
+    inner = inner_container([source, *(text for file, text in sources.items() if file)], name, row.levels)
+    lines |= set(inner.lines) if inner else set()
+    chosen = inner.chosen if inner else _chosen(texts, name)
     return KeptTensors(
         name=name,
-        kind=row.kind,
-        tensors=row.tensors,
-        bytes=row.bytes,
+        **{each: getattr(row, each) for each in _AS_HELD},
         graphs=sum(each.graphs for each in same),
         graph_bytes=row.graph_bytes or 0,
         hook=hook,
-        hooked=row.hooked,
         lines=tuple(sorted(lines)),
         summed=any(set(summing_lines(each, name)) for each in texts),
-        filled=hook is not None or any(_fills(each, name) for each in texts),
+        filled=bool(hook or inner or row.filling) or any(_fills(each, name) for each in texts),
         made=_made(row, source, name, function),
-        refilled=holder_text.is_refilled(source, name) or function is not None,
-        unseen_bytes=row.unseen_bytes,
-        copies=row.copies,
-        copied_bytes=row.copied_bytes,
-        repeated_bytes=row.repeated_bytes,
-        repeated_times=row.repeated_times,
-        zeros_bytes=row.zeros_bytes,
-        zeros_share=row.zeros_share,
-        one_hot=row.one_hot,
-        wide_type=row.wide_type,
-        wide_bytes=row.wide_bytes,
-        narrow_type=row.narrow_type,
-        narrow_bytes=row.narrow_bytes,
-        attribute=row.attribute,
-        arrays=row.arrays,
-        cycled_bytes=row.cycled_bytes,
+        refilled=holder_text.is_refilled(source, name) or row.kind in _EARLIER,
         densified=holder_text.densified_by(source, name, function),
         updated=any(holder_text.is_updated(each, name, row.attribute) for each in texts),
         combined=any(holder_text.is_combined(each, name) for each in texts),
@@ -315,8 +322,9 @@ def _kept(
         in_parts=any(holder_text.is_used_in_parts(each, name, row.attribute) for each in texts),
         backward=any(holder_text.goes_backward(each, name) for each in texts),
         function=function,
-        meant=row.kind == "frame" and phases.may_go_backward(row.at_ns, texts),
-        shape=row.shape,
+        meant=row.kind in _EARLIER and phases.may_go_backward(row.at_ns, texts),
+        inner=inner,
+        estimated=row.looked_share < 1,
     )
 
 
@@ -362,31 +370,3 @@ def _fills(source: str, name: str) -> set[int]:
         *summing_lines(source, name),
         *holder_text.lines_of_methods(source, name),
     }
-
-
-def _hooks_in(source: str) -> Iterator[tuple[str, str]]:
-    """`(function, name)` where a function that the text registers as a forward hook fills `name`."""
-    tree = parsed(source)
-    nodes = list(ast.walk(tree)) if tree else []
-    given = {
-        name.id
-        for node in nodes
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _HOOKING
-        for each in (*node.args, *(given.value for given in node.keywords))
-        for name in ast.walk(each)
-        if isinstance(name, ast.Name)
-    }
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef) and node.name in given:
-            for inner in ast.walk(node):
-                target = filled_in(inner)
-                if target is not None:
-                    yield node.name, ast.unparse(target).partition(".")[0].partition("[")[0]
-
-
-def _lines_of_hook(source: str, hook: str) -> Iterator[int]:
-    """The lines that fill something in the function of that name."""
-    tree = parsed(source)
-    for node in ast.walk(tree) if tree else ():
-        if isinstance(node, ast.FunctionDef) and node.name == hook:
-            yield from (inner.lineno for inner in ast.walk(node) if filled_in(inner))  # type: ignore[attr-defined]

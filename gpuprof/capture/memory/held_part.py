@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuprof.capture.base.storages import Key
 from gpuprof.capture.memory.array_memory import is_array
+from gpuprof.capture.memory.holder_levels import WaysIn, levels_of
 from gpuprof.capture.memory.narrow_content import narrow_in
 from gpuprof.capture.memory.repeated_content import RepeatedNumbers, repeats_in
 from gpuprof.capture.memory.storage_use import ParameterCopies, Shapes, shape_of
@@ -21,6 +22,7 @@ class HeldPart:
         self.storages: list[tuple[Key, int]] = []
         self._tensors = self._arrays = self._graphs = self._cycled_bytes = 0
         self._shapes: Shapes = Counter()
+        self._ways = WaysIn()
         self._repeats = RepeatedNumbers(0, 1.0)
         self._zeros = ZeroNumbers(0, 0.0, False)
         # by the types from and to: bytes now and then
@@ -29,18 +31,24 @@ class HeldPart:
         self._needless = (0, "")
         self._largest: tuple[int, tuple[int, ...]] = (0, ())
 
-    def add(self, value: Any, fresh: list[tuple[Key, int]], *, graph: bool, cycled: bool = False) -> None:
-        """A tensor or array, and those of its storages that no name had yet. `cycled`: `itertools.cycle` keeps it."""
+    def add(
+        self, value: Any, fresh: list[tuple[Key, int]], steps: list[str], *, graph: bool, cycled: bool = False
+    ) -> int:
+        """A tensor or array, and those of its storages that no name had yet; `steps` lead to it. `cycled`:
+        `itertools.cycle` keeps it. Gives the bytes of these storages."""
         import torch
 
         self.storages += fresh
         self._tensors += 1
         self._arrays += is_array(value)
         self._graphs += graph
-        self._cycled_bytes += sum(size for _, size in fresh) if cycled else 0
-        self._largest = max(self._largest, (sum(size for _, size in fresh), tuple(value.shape)))
+        added = sum(size for _, size in fresh)
+        self._cycled_bytes += added if cycled else 0
+        self._ways.add(steps, added)
+        self._largest = max(self._largest, (added, tuple(value.shape)))
         if type(value) is torch.Tensor and not graph:
             self._shapes[shape_of(value)] += 1
+        return added
 
     def look_inside(self, value: Any, attribute: str) -> None:
         """For zeros, for numbers that come again, and for numbers that a smaller type holds. `attribute`: the one of
@@ -55,20 +63,22 @@ class HeldPart:
         if repeats or zeros or narrow:
             self._needless = max(self._needless, (int(value.nbytes), attribute))
 
-    def row(self, copies: ParameterCopies | None, **names: Any) -> HeldTensors:
-        """With what is known of the name; `copies` where copies of a model's parameters are looked for."""
+    def row(self, value: Any, copies: ParameterCopies | None, looked_share: float = 1.0, **names: Any) -> HeldTensors:
+        """With what is known of the name, which stands for `value`; `copies` where copies of a model's parameters are
+        looked for. `looked_share` of it has been added."""
         number, copied = copies.among(self._shapes) if copies else (0, 0)
         types = max(self._narrow, key=lambda each: self._narrow[each][0] - self._narrow[each][1], default=("", ""))
         wide, narrow = self._narrow.get(types, (0, 0))
+        way = self._ways.to_most()
         return HeldTensors(
-            bytes=sum(size for _, size in self.storages),
-            tensors=self._tensors,
-            arrays=self._arrays,
+            bytes=round(sum(size for _, size in self.storages) / looked_share),
+            tensors=round(self._tensors / looked_share),
+            arrays=round(self._arrays / looked_share),
             graphs=self._graphs,
             graph_bytes=0,
-            cycled_bytes=self._cycled_bytes,
-            copies=number,
-            copied_bytes=copied,
+            cycled_bytes=round(self._cycled_bytes / looked_share),
+            copies=round(number / looked_share),
+            copied_bytes=round(copied / looked_share),
             repeated_bytes=self._repeats.bytes,
             repeated_times=round(self._repeats.times, 1),
             zeros_bytes=self._zeros.bytes,
@@ -80,5 +90,8 @@ class HeldPart:
             narrow_bytes=narrow,
             attribute=self._needless[1],
             shape=self._largest[1],
+            levels=levels_of(value, way),
+            way_bytes=round(self._ways.bytes_on(way) / looked_share),
+            looked_share=round(looked_share, 4),
             **names,
         )

@@ -7,12 +7,10 @@ Looked at once, at the end of a cell, within a few milliseconds; nothing is kept
 from __future__ import annotations
 
 import contextlib
-import gc
-import itertools
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType, TracebackType
 from typing import Any
 
@@ -27,17 +25,25 @@ from gpuprof.capture.memory.claimed_memory import ClaimedMemory
 from gpuprof.capture.memory.dense_arrays import LEAST_CONTENT_BYTES
 from gpuprof.capture.memory.graph_bytes import GraphBytes
 from gpuprof.capture.memory.held_part import HeldPart
+from gpuprof.capture.memory.held_values import HeldValues
 from gpuprof.capture.memory.hook_containers import Containers, Hook, hooks_of
 from gpuprof.capture.memory.modules import modules_in
 from gpuprof.capture.memory.referenced_names import ReferencedNames
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
 from gpuprof.capture.memory.storage_use import ParameterCopies, StorageUse
-from gpuprof.model.memory import HeldTensors
+from gpuprof.capture.memory.unnamed_lists import unnamed_lists
+from gpuprof.model.memory import UNNAMED, HeldTensors
 from gpuprof.units import NS_PER_MS
 
 LEAST_BYTES = 1 << 20
 # many small losses, each with its graph, are a leak too
 LEAST_GRAPHS = 32
+# what a name held at the peak and gave back before the end
+LEAST_PEAK_BYTES = 32 << 20
+_LEAST_GIVEN_BACK = 0.25
+_NAMES = ("global", "module")
+# of the growth: with less in names, lists without a name are looked for
+_MOST_EXPLAINED = 0.5
 _MOST_OBJECTS = 50_000
 # of processor time: beside other work the same is found
 _MOST_NS = 40 * NS_PER_MS
@@ -70,7 +76,7 @@ class HeldTensorsList(Signal):
         super().__init__(cell)
         self._failed: tuple[str, ...] = ()
         self._hooked: _Hooked = {}
-        self._frames = RunningFrames(self.cell.namespace, self._held_by_frames)
+        self._frames = RunningFrames(self.cell.namespace, self._held_now)
         self._allocated = AllocatedBytes()
 
     def after_step(self, optimizer: Any, times: int) -> None:
@@ -87,17 +93,18 @@ class HeldTensorsList(Signal):
         """No function is looked at any more."""
         self._frames.end()
 
-    def _held_by_frames(self, frames: list[Frame]) -> tuple[HeldTensors, ...]:
+    def _held_now(self, frames: list[Frame]) -> tuple[HeldTensors, ...]:
         assert self.cell.namespace is not None
-        found = held_tensors(self.cell.namespace, self.cell.source, self._hooked, frames)
-        return tuple(each for each in found if each.kind == "frame")
+        found = held_tensors(self.cell.namespace, self.cell.source, self._hooked, frames, self._frames.grown_bytes)
+        return tuple(each for each in found if each.kind in ("frame", "global"))
 
     def facts(self) -> tuple[HeldTensors, ...] | None:
         """The list; None where there is no notebook, or where its objects could not be looked at."""
         if self.cell.namespace is None:
             return None
         try:
-            return held_tensors(self.cell.namespace, self.cell.source, self._hooked) + self._frames.found
+            found = held_tensors(self.cell.namespace, self.cell.source, self._hooked)
+            return found + at_peak(self._frames.found, found)
         except Exception as error:  # noqa: BLE001  - the user's objects may do anything; the run must be saved
             self._failed = (f"the tensors that the notebook holds could not be listed ({type(error).__name__})",)
             return None
@@ -105,6 +112,19 @@ class HeldTensorsList(Signal):
     def notes(self) -> tuple[str, ...]:
         """Why there is no list."""
         return self._failed
+
+
+def at_peak(then: Sequence[HeldTensors], at_end: Sequence[HeldTensors]) -> tuple[HeldTensors, ...]:
+    """Of what names and variables held at the peak what is not told by `at_end`: the names that held much more."""
+    found = []
+    left = {(each.name, each.device): _held(each) for each in at_end if each.kind in _NAMES}
+    for each in then:
+        before = left.get((each.name, each.device), 0)
+        if each.kind == "frame":
+            found.append(each)
+        elif _held(each) - before >= max(LEAST_PEAK_BYTES, _LEAST_GIVEN_BACK * _held(each)):
+            found.append(msgspec.structs.replace(each, kind="peak", used=True))
+    return tuple(found)
 
 
 def hooked_names(namespace: Mapping[str, Any]) -> tuple[_Hooked, list[Hook]]:
@@ -129,12 +149,14 @@ def held_tensors(
     namespace: Mapping[str, Any],
     source: str | None,
     hooked: _Hooked | None = None,
-    frames: Sequence[Frame] = (),
+    frames: Sequence[Frame] | None = None,
+    grown_bytes: int = 0,
 ) -> tuple[HeldTensors, ...]:
     """What the names of `namespace` hold, the largest first: a MiB or more, or many autograd graphs.
 
     `source` is the cell's code. Hidden names (`_x`) but those of IPython are left out. `hooked`: names that a forward
-    hook could fill at an earlier time. `frames`: functions that run now, whose variables come last.
+    hook could fill at an earlier time. `frames`: while the cell runs, its functions, whose variables come last, and
+    `grown_bytes`, by which memory has grown in it.
     """
     import torch
 
@@ -142,7 +164,7 @@ def held_tensors(
     own = {name: value for name, value in own.items() if name not in ("In", "Out")}
     mentions = ReferencedNames(own, source)
     now, others = hooked_names(namespace)
-    walk = _Walk({**(hooked or {}), **now}, ParameterCopies(modules_in(own)), "frame" if frames else "global")
+    walk = _Walk({**(hooked or {}), **now}, ParameterCopies(modules_in(own)), "global" if frames is None else "frame")
     shared = _shared(own, namespace)
     # what is in use claims its storages first: a dataset or trainer in use may hold what an unused name holds as well
     for used in (True, False):
@@ -157,13 +179,20 @@ def held_tensors(
         walk.claim(f"Out[{number}]", "output", value)
     for name in _LAST_OUTPUTS:
         walk.claim(name, "output", namespace.get(name))
-    if not frames:
+    if frames is None:
         _claim_traceback(walk)
     else:
         walk.hurry(_MOST_RUNNING_NS)
-    for frame in frames:
+    for frame in frames or ():
         for name, value in frame.variables.items():
             walk.claim(f"{name} in {frame.function}()", "frame", value, used=True)
+    filling = tuple(frame.filling for frame in frames or () if frame.filling)
+    for old in (False, True) if filling else ():
+        if walk.bytes < _MOST_EXPLAINED * grown_bytes:
+            values = unnamed_lists(old=old)
+            walk.hurry(_MOST_RUNNING_NS)
+            for value in values:
+                walk.claim(UNNAMED, "frame", value, used=True, filling=filling)
     for hook in others:
         walk.claim(hook.name, "hook", Containers().of_hook(hook.function), used=True, hook=(hook.name, hook.module))
     return walk.found()
@@ -174,8 +203,6 @@ class _Walk:
     of large tensors and arrays is looked at, too."""
 
     def __init__(self, hooked: _Hooked, copies: ParameterCopies, looked_into: str) -> None:
-        # within how many `itertools.cycle` the walk is
-        self._cycles = 0
         self._looked_into = looked_into
         self._hooked = hooked
         self._copies = copies
@@ -183,17 +210,21 @@ class _Walk:
         # the storages of each row
         self._storages: list[list[tuple[Key, int]]] = []
         self._claimed = ClaimedMemory()
-        self._visited: set[int] = set()
+        self._values = HeldValues(_MOST_NS)
         self._rows: list[HeldTensors] = []
         # tensors with a graph, by the name and kind that hold them
         self._graphs: dict[tuple[str, str], list[Any]] = {}
-        self._until_ns = time.thread_time_ns() + _MOST_NS
         self._content_ns = _MOST_CONTENT_NS
         self._most_graphs_ns = _MOST_GRAPHS_NS
 
+    @property
+    def bytes(self) -> int:
+        """Of all that is claimed."""
+        return self._values.bytes
+
     def hurry(self, most_ns: int) -> None:
         """Take that long at most for what is left to claim, and as long for graphs and for content."""
-        self._until_ns = time.thread_time_ns() + most_ns
+        self._values.until_ns = time.thread_time_ns() + most_ns
         self._most_graphs_ns = self._content_ns = most_ns
 
     def found(self) -> tuple[HeldTensors, ...]:
@@ -201,17 +232,26 @@ class _Walk:
         for at, storages in enumerate(self._storages):
             row = self._rows[at]
             if row.kind != "module":
-                self._rows[at] = msgspec.structs.replace(row, unseen_bytes=self._use.unseen_bytes(storages))
+                unseen = round(self._use.unseen_bytes(storages) / row.looked_share)
+                self._rows[at] = msgspec.structs.replace(row, unseen_bytes=unseen)
         self._weigh_graphs()
         rows = [row for row in self._rows if _held(row) >= LEAST_BYTES or row.graphs >= LEAST_GRAPHS]
         return tuple(sorted(rows, key=lambda row: -_held(row)))
 
     def claim(
-        self, name: str, kind: str, value: Any, *, used: bool = False, hook: tuple[str, str] | None = None
+        self,
+        name: str,
+        kind: str,
+        value: Any,
+        *,
+        used: bool = False,
+        hook: tuple[str, str] | None = None,
+        filling: tuple[tuple[str, int], ...] = (),
     ) -> None:
         parts: dict[str, HeldPart] = {}
         before: Any = None
-        for each in self._values(value, _DEPTH):
+        values, began = self._values, self._values.bytes
+        for each in values.of(value):
             # what is in a gradient, the name did not make
             gradient, before = _is_gradient(each, before), each
             try:
@@ -224,26 +264,39 @@ class _Walk:
                 part = parts.get(device)
                 if part is None:
                     part = parts[device] = HeldPart()
-                part.add(each, fresh, graph=graph, cycled=self._cycles > 0)
+                values.bytes += part.add(each, fresh, values.steps, graph=graph, cycled=values.cycles > 0)
                 large = sum(size for _, size in storages) >= LEAST_CONTENT_BYTES
                 if large and not gradient and kind == self._looked_into and self._content_ns > 0:
-                    began = time.thread_time_ns()
+                    from_ns = time.thread_time_ns()
                     part.look_inside(each, _attribute(value, each))
-                    self._paid_for_content(time.thread_time_ns() - began)
+                    self._paid_for_content(time.thread_time_ns() - from_ns)
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(each)
         known = hook or (self._hooked.get(name) if kind == "global" else None)
         hook_name, hooked = known or (None, None)
         copies = self._copies if kind in ("global", "frame") else None
+        counted = values.bytes - began
+        looked_share = counted / (counted + values.missing_bytes) if counted else 1.0
         for device, part in parts.items():
             self._storages.append(part.storages)
-            row = part.row(copies, name=name, kind=kind, device=device, used=used, hook=hook_name, hooked=hooked)
+            row = part.row(
+                value,
+                copies,
+                looked_share,
+                name=name,
+                kind=kind,
+                device=device,
+                used=used,
+                hook=hook_name,
+                filling=filling,
+                hooked=hooked,
+            )
             self._rows.append(row)
 
     def _paid_for_content(self, spent_ns: int) -> None:
         """It has a time of its own: what names hold is listed in full all the same."""
         self._content_ns -= spent_ns
-        self._until_ns += spent_ns
+        self._values.until_ns += spent_ns
 
     def _weigh_graphs(self) -> None:
         graphs = GraphBytes(self._claimed.keys, time.thread_time_ns() + self._most_graphs_ns)
@@ -259,37 +312,6 @@ class _Walk:
                 apart = msgspec.structs.replace(first, device=device, bytes=0, tensors=0, graphs=0, graph_bytes=size)
                 self._rows.append(apart)
         self._graphs.clear()
-
-    def _values(self, value: Any, depth: int) -> Iterator[Any]:
-        """Its tensors and arrays, each tensor's gradient right after it."""
-        if is_array(value):
-            yield value
-            return
-        if is_tensor(value):
-            yield value
-            if value.is_leaf and value.grad is not None:
-                yield value.grad
-            return
-        if depth == 0 or id(value) in self._visited or len(self._visited) > _MOST_OBJECTS:
-            return
-        if time.thread_time_ns() > self._until_ns:
-            return
-        inner = _inside(value)
-        if inner is None:
-            return
-        self._visited.add(id(value))
-        cycle = type(value) is itertools.cycle
-        for at, each in enumerate(inner):
-            # most of a long list, with half the time that a call takes
-            if type(each) not in _PLAIN:
-                # what it has handed out is in a list
-                kept = cycle and type(each) is list
-                self._cycles += kept
-                yield from self._values(each, depth - 1)
-                self._cycles -= kept
-                # the clock takes as long as what it measures
-                if at % _BETWEEN_LOOKS == 0 and time.thread_time_ns() > self._until_ns:
-                    return
 
 
 def _memory_of(value: Any) -> tuple[list[tuple[Key, int]], str, bool]:
@@ -310,28 +332,6 @@ def _attribute(value: Any, inner: Any) -> str:
 
 def _held(row: HeldTensors) -> int:
     return row.bytes + (row.graph_bytes or 0)
-
-
-def _inside(value: Any) -> list[Any] | None:
-    """What an object holds, where that can be told without running code of its own."""
-    import torch
-
-    kind = type(value)
-    if issubclass(kind, dict):
-        return list(dict.values(value))
-    if issubclass(kind, _SEQUENCES):
-        return list(value) if kind.__iter__ in _ITERATES else []
-    if kind is itertools.cycle:
-        # its iterator, and the list of what that has given so far
-        return gc.get_referents(value)
-    if issubclass(kind, torch.nn.Module):
-        return [*value.parameters(), *value.buffers()]
-    if issubclass(kind, torch.optim.Optimizer):
-        return [*value.state.values(), *(each for group in value.param_groups for each in group["params"])]
-    if str(kind.__module__).startswith(_MACHINERY):
-        return None
-    attributes = attributes_of(value)
-    return None if attributes is None else list(attributes.values())
 
 
 def _shared(own: dict[str, Any], namespace: Mapping[str, Any]) -> set[str]:

@@ -1,15 +1,16 @@
 """A name holds much more memory than what it is used for.
 
 What it finds
-    Tensors, or NumPy's arrays, that a name of the notebook holds at the end of the cell, or a variable of a function
-    while it runs, and that make the peak higher than it need be, by at least a tenth of it. They are small views, each
-    of which keeps the whole tensor that it was cut from; or many copies of a model's parameters; or one tensor that
-    holds the same numbers again and again, such as overlapping windows, or almost only zeros, such as one-hot targets;
-    or numbers in a type that is wider than they need, such as pictures of whole numbers up to 255 in `float32`, of
-    which a sample is looked at; or models and optimizers in a list of which only the best or the last item is taken; or
-    whole activations or outputs of which all that the text reads later is a mean, a maximum or one position; or batches
-    that an `itertools.cycle` over a DataLoader keeps; or the items of a list that one later loop alone reads, one after
-    the other, also in a function that the list is given to.
+    Tensors, or NumPy's arrays, that a name of the notebook holds at the end of the cell or near its peak, or a variable
+    of a function while it runs, also inside of containers and objects, or a list that a comprehension is filling, and
+    that make the peak higher than it need be, by at least a tenth of it. They are small views, each of which keeps the
+    whole tensor that it was cut from; or many copies of a model's parameters; or one tensor that holds the same numbers
+    again and again, such as overlapping windows, or almost only zeros, such as one-hot targets; or numbers in a type
+    that is wider than they need, such as pictures of whole numbers up to 255 in `float32`, of which a sample is looked
+    at; or models and optimizers in a list of which only the best or the last item is taken; or whole activations or
+    outputs of which all that the text reads later is a mean, a maximum or one position; or batches that an
+    `itertools.cycle` over a DataLoader keeps; or the items of a list that one later loop alone reads, one after the
+    other, also in a function that the list is given to.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
@@ -37,12 +38,14 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.chosen_items import ChosenItems
-from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
+from gpuprof.analyses.containers.chosen_items import ChosenItems
+from gpuprof.analyses.containers.inner_containers import InnerContainer
+from gpuprof.analyses.containers.single_reads import SingleRead
+from gpuprof.analyses.memory.kept_memory import OWN_KINDS, DeviceKept, KeptMemory, KeptTensors
 from gpuprof.analyses.memory.reducing_calls import Reduction
-from gpuprof.analyses.memory.single_reads import SingleRead
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.memory.holder_words import holder, number_held
 from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
 from gpuprof.rules.memory.needless_content import NeedlessMemory, cycled, narrow, repeated, zeros
 from gpuprof.rules.memory.saved_memory import (
@@ -51,7 +54,6 @@ from gpuprof.rules.memory.saved_memory import (
     MEDIUM_SHARE,
     MIB,
     SavedMemory,
-    number_held,
     place_of,
 )
 
@@ -140,14 +142,16 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
     """What the name need not hold, where the notebook is seen to fill or make it."""
     # of the variables of functions, what the text or the content alone shows
     shown = kept.function is None or kept.read_once or kept.zeros_bytes or kept.narrow_type or kept.cycled_bytes
-    filled = kept.filled or (kept.made and shown)
-    if kept.kind not in ("global", "frame") or not filled:
+    # what is gone at the end may just have been in the making
+    filled = kept.filled or (kept.made and shown and kept.kind != "peak")
+    if kept.kind not in OWN_KINDS or not filled:
         return []
     found = _reduced_later(kept)
     if kept.hook:
         # the rest of what a hook fills is memory_kept_by_hooks_or_graphs' to judge
         return found
-    if kept.read_once and not found:
+    best_alone = kept.chosen and kept.inner and max(kept.copies, kept.inner.items) >= copies
+    if kept.read_once and not found and not best_alone:
         found.append(_read_later(kept, kept.read_once))
     if kept.cycled_bytes:
         found.append(cycled(kept))
@@ -155,6 +159,8 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
         found.append(_behind_views(kept))
     if kept.copies >= copies:
         found.append(_copies(kept))
+    elif kept.chosen and kept.inner and kept.inner.items >= copies:
+        found.append(_chosen_inside(kept, kept.chosen, kept.inner))
     elif kept.function and kept.chosen and kept.items and kept.items >= copies:
         found.append(_chosen_alone(kept, kept.chosen, kept.items))
     if kept.repeated_bytes:
@@ -173,7 +179,7 @@ def _behind_views(kept: KeptTensors) -> NeedlessMemory:
         kept.unseen_bytes,
         True,
         f"The views in `{kept.name}` keep {units.size(kept.unseen_bytes)} of unused storage alive",
-        f"`{kept.name}` holds {number} over {units.size(kept.bytes)} of storage, and "
+        f"{holder(kept)} holds {number} over {units.size(kept.bytes)} of storage, and "
         f"{units.percent(kept.unseen_bytes / kept.bytes)} of that lies behind small views: a part of a tensor keeps "
         "all of it.",
         f"Store a copy of the part in `{kept.name}` instead of the view: `x[:, 0].{_copied(kept)}()` "
@@ -184,7 +190,7 @@ def _behind_views(kept: KeptTensors) -> NeedlessMemory:
 def _copies(kept: KeptTensors) -> NeedlessMemory:
     each = kept.copied_bytes // kept.copies
     if kept.chosen is not None:
-        return _one_of_all(kept, kept.chosen, kept.copied_bytes - each)
+        return _one_of_all(kept, kept.chosen, kept.copied_bytes - each * (kept.inner.number if kept.inner else 1))
     otherwise = "" if kept.combined else " Where each is needed, save them to files with `torch.save`."
     return NeedlessMemory(
         kept,
@@ -206,10 +212,11 @@ def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> Needle
         True,
         f"`{kept.name}` keeps {units.size(kept.copied_bytes)} of model states, but only {calls} "
         f"{'are' if ' and ' in calls else 'is'} used",
-        f"`{kept.name}` holds {number_held(kept)}. The cell reads nothing of them but {calls}, at {_at(chosen.lines)}.",
+        f"{holder(kept)} holds {number_held(kept)}. The cell reads nothing of them but {calls}, at "
+        f"{_at(chosen.lines)}.",
         f"Keep only what is used: at {_at(kept.lines or kept.made)}, replace the copy when a better one comes "
         "(`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of adding it "
-        f"to `{kept.name}`.",
+        f"to `{_filled(kept)}`.",
         chosen.lines,
     )
 
@@ -223,13 +230,35 @@ def _chosen_alone(kept: KeptTensors, chosen: ChosenItems, items: int) -> Needles
         round(kept.bytes * (1 - min(len(chosen.calls) / items, 1.0))),
         True,
         f"`{kept.name}` keeps {units.size(kept.bytes)}, but only {calls} {verb} used",
-        f"`{kept.name}` of `{kept.function}` had {items} items, with {number_held(kept)} in all: models, optimizers or "
-        f"results. Nothing is read of their tensors but {calls}, at {_at(chosen.lines)}.",
+        f"{holder(kept)} of `{kept.function}` had {items} items, with {number_held(kept)} in all: models, optimizers "
+        f"or results. Nothing is read of their tensors but {calls}, at {_at(chosen.lines)}.",
         f"Keep only what is used: where a better item comes (`if score < best_score: best_score, best = score, item`), "
         f"replace the one before, and put only the numbers of each into `{kept.name}`. An optimizer that is not used "
         "again need not be kept.",
         chosen.lines,
     )
+
+
+def _chosen_inside(kept: KeptTensors, chosen: ChosenItems, inner: InnerContainer) -> NeedlessMemory:
+    """Of containers in objects: the items that nothing takes."""
+    calls = " and ".join(f"`{each}`" for each in chosen.calls[:_MOST_CALLS])
+    verb = "are" if " and " in calls else "is"
+    return NeedlessMemory(
+        kept,
+        round(kept.way_bytes * (1 - min(len(chosen.calls) / inner.items, 1.0))),
+        True,
+        f"`{kept.name}` keeps {units.size(kept.way_bytes)} in `{inner.name}`, but only {calls} {verb} used",
+        f"{holder(kept)} holds {number_held(kept)}. Nothing is read of the tensors in `{inner.name}` but {calls}, at "
+        f"{_at(chosen.lines)}.",
+        f"Keep only what is used: at {_at(inner.lines or kept.lines)}, replace the item before where a better one "
+        f"comes (`if score < best_score: best_score, best = score, item`), and put only the numbers of each into "
+        f"`{inner.name}`.",
+        chosen.lines,
+    )
+
+
+def _filled(kept: KeptTensors) -> str:
+    return kept.inner.name if kept.inner else kept.name
 
 
 def _copied(kept: KeptTensors) -> str:
@@ -255,7 +284,7 @@ def _reduced_later(kept: KeptTensors) -> list[NeedlessMemory]:
             # a single number of all may be for show, with the rest for another cell
             any(each.axes is not None for each in reductions),
             f"`{name}` holds {units.size(kept.bytes)}, of which only {calls} {verb} read",
-            f"`{name}` holds {number_held(kept)} of up to {shape}{again}. All that is read of them, "
+            f"{holder(kept)} holds {number_held(kept)} of up to {shape}{again}. All that is read of them, "
             f"at {_at(lines)}, {verb} {calls}: {units.size(round(kept.bytes * left))}.",
             f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions, kept)} in "
             f"`{name}` instead of the whole tensor.",
@@ -277,7 +306,7 @@ def _read_later(kept: KeptTensors, once: SingleRead) -> NeedlessMemory:
         whole - whole // items,
         True,
         f"{names} {verb} {units.size(whole)} that {reader} reads item by item",
-        f"`{kept.name}` holds {number_held(kept)} of up to {shape}, put into it at "
+        f"{holder(kept)} holds {number_held(kept)} of up to {shape}, put into it at "
         f"{_at(once.filled)}. Nothing but the loop at line {once.read_in} reads {them}, one item at a time, and it "
         "keeps only what it makes of each.",
         _as_it_is_made(once, names, them),

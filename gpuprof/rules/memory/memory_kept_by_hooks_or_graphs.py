@@ -1,7 +1,7 @@
 """Memory grows in the cell because results stay with their graphs, or a hook keeps activations.
 
 What it finds
-    Tensors that a name of the notebook holds at the end of the cell, or a variable of its functions at the peak of an
+    Tensors that a name of the notebook holds at the end of the cell, or a name or variable at the peak of an
     evaluation, whose autograd graphs keep activations for a backward pass that has not run: many of them, a sum, or
     one whose graph makes most of the peak. And in training what a forward hook has stored in every step. Together they
     explain at least two fifths of what memory grew by, and are at least a fifth of its peak.
@@ -31,18 +31,20 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.memory.device_memory import trains
+from gpuprof.rules.memory.holder_words import number_held
 from gpuprof.rules.memory.saved_memory import (
     HIGH_SHARE,
     LEAST_MIB,
     MEDIUM_SHARE,
     MIB,
     SavedMemory,
-    number_held,
     place_of,
 )
 
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_NAMES = 3
+# held before the end
+_EARLIER = ("frame", "peak")
 
 
 @dataclass(frozen=True)
@@ -164,9 +166,9 @@ class MemoryKeptByHooksOrGraphs(Rule):
 
 
 def _parts(memory: DeviceKept) -> list[DeviceKept]:
-    """What names held at the end; and what variables of functions held at the peak, beside what had grown by then."""
-    names = [each for each in memory.kept if each.function is None]
-    variables = [each for each in memory.kept if each.function is not None]
+    """What names held at the end; and what names and variables held at the peak, beside what had grown by then."""
+    names = [each for each in memory.kept if each.kind not in _EARLIER]
+    variables = [each for each in memory.kept if each.kind in _EARLIER]
     grown = max(memory.levels) - min(memory.levels) if memory.levels else memory.grown_bytes
     at_peak = replace(memory, kept=tuple(variables), grown_bytes=grown)
     return [replace(memory, kept=tuple(names)), *([at_peak] if variables else [])]

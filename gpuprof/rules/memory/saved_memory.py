@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuprof import units
-from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptTensors
+from gpuprof.analyses.memory.kept_memory import DeviceKept
 from gpuprof.rules.base.finding import Severity
 from gpuprof.rules.saving.scope import graded
 
@@ -61,9 +61,3 @@ class SavedMemory:
 def place_of(memory: DeviceKept) -> str:
     """`the process`, or the device."""
     return "the process" if memory.device == "cpu" else memory.device
-
-
-def number_held(kept: KeptTensors) -> str:
-    """`12 tensors and 2 arrays`."""
-    number = {"tensor": kept.tensors - kept.arrays, "array": kept.arrays}
-    return " and ".join(units.plural(count, name) for name, count in number.items() if count)

@@ -17,8 +17,8 @@ import torch
 from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.memory import running_frames
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
-from gpuprof.capture.memory.tensor_references import HeldTensorsList, held_tensors
-from gpuprof.model.memory import HeldTensors
+from gpuprof.capture.memory.tensor_references import HeldTensorsList, at_peak, held_tensors
+from gpuprof.model.memory import UNNAMED, HeldTensors
 from tests.support.torch_versions import TELLS_WHAT_GRAPHS_KEEP
 
 MIB = 1 << 20
@@ -114,16 +114,108 @@ def looked(namespace: dict[str, Any], weigh: Any, *ticks: int) -> RunningFrames:
     return frames
 
 
-def test_the_last_look_counts_and_each_needs_more_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+def rows_of(monkeypatch: pytest.MonkeyPatch, *looks: tuple[float, dict[str, int]]) -> tuple[int, dict[str, int]]:
+    """How often it looked at these levels (GiB), where it finds such bytes by name, and what it has found."""
     monkeypatch.setattr(running_frames, "_FREE_NS", 10**12)
-    seen: list[list[str]] = []
+    left = [names for _, names in looks]
 
     def weigh(frames: list[Frame]) -> tuple[HeldTensors, ...]:
-        seen.append([each.function for each in frames])
-        return (HeldTensors(name=f"{len(seen)}", kind="frame", device="cpu", bytes=1, tensors=1),)
+        assert [each.function for each in frames] == ["collect"]
+        names = left.pop(0).items()
+        return tuple(HeldTensors(name=each, kind="frame", device="cpu", bytes=size, tensors=1) for each, size in names)
 
-    frames = looked(notebook(), weigh, GIB, int(1.2 * GIB), int(1.3 * GIB), int(1.4 * GIB), GIB)
-    assert len(seen) == 2 and [each.name for each in frames.found] == ["2"]
+    frames = looked(notebook(), weigh, GIB, *(int(level * GIB) for level, _ in looks))
+    return len(looks) - len(left), {each.name: each.bytes for each in frames.found}
+
+
+def test_each_look_needs_more_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running_frames, "_CHEAP_SHARE", 0)
+    looks = [(1.2, {"a": 1}), (1.3, {"a": 2}), (1.4, {"a": 3}), (1.0, {"a": 4})]
+    assert rows_of(monkeypatch, *looks) == (2, {"a": 2})
+
+
+def test_it_needs_less_where_looks_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running_frames, "_CHEAP_SHARE", 10**6)
+    looks = [(1.2, {"a": 1}), (1.22, {"a": 2}), (1.3, {"a": 3}), (1.4, {"a": 4})]
+    assert rows_of(monkeypatch, *looks) == (3, {"a": 3})
+
+
+def test_a_name_counts_when_it_held_most_near_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = [(1.2, {"early": 9, "a": 1}), (2.0, {"b": 5, "a": 2}), (2.4, {"a": 7, "b": 3})]
+    assert rows_of(monkeypatch, *looks) == (3, {"a": 7, "b": 5})
+
+
+def test_an_import_of_the_compiler_does_not_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch._dynamo", types.ModuleType("torch._dynamo"))
+    assert rows_of(monkeypatch, (1.2, {"a": 1})) == (1, {"a": 1})
+
+
+GLOBAL = """
+import torch
+kept = {"a": [torch.zeros(1 << 20) for _ in range(20)]}
+def work(watch):
+    watch()
+    for _ in range(100):
+        pass
+work(watch)
+kept.clear()
+"""
+
+
+def test_a_name_that_is_emptied_before_the_end() -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    held = HeldTensorsList(WatchedCell(namespace, GLOBAL))
+    held.tick(GIB)
+    namespace["watch"] = lambda: held.tick(2 * GIB)
+    exec(compile(GLOBAL, "cell", "exec"), namespace)
+    held.end()
+    (row,) = (each for each in held.facts() or () if each.kind == "peak")
+    assert (row.name, row.bytes, row.tensors, row.used) == ("kept", 80 * MIB, 20, True)
+    assert [(each.kind, each.items, each.step) for each in row.levels] == [
+        ("dict", 1, "[…]"),
+        ("list", 20, "[…]"),
+        ("Tensor", 0, ""),
+    ]
+
+
+def test_only_names_that_gave_much_back() -> None:
+    def row(name: str, mib: int, kind: str = "global") -> HeldTensors:
+        return HeldTensors(name=name, kind=kind, device="cpu", bytes=mib * MIB, tensors=1)
+
+    then = [row("gone", 40), row("small", 31), row("most", 100), row("left", 100), row("v in f()", 2, "frame")]
+    end = [row("most", 60), row("left", 80), row("other", 500)]
+    assert [(each.name, each.kind) for each in at_peak(then, end)] == [
+        ("gone", "peak"),
+        ("most", "peak"),
+        ("v in f()", "frame"),
+    ]
+
+
+FILLING = """
+import torch
+def part(at, watch):
+    whole = torch.zeros(1 << 20)
+    if at == 30:
+        watch()
+        for _ in range(100):
+            pass
+    return whole[:1]
+def embed(watch):
+    parts = [part(at, watch) for at in range(40)]
+    return len(parts)
+"""
+
+
+def test_a_list_that_is_being_filled() -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(FILLING, "cell", "exec"), namespace)
+    held = HeldTensorsList(WatchedCell(namespace, FILLING))
+    held.tick(GIB)
+    namespace["embed"](lambda: held.tick(2 * GIB))
+    held.end()
+    (row,) = (each for each in held.facts() or () if each.name == UNNAMED)
+    assert (row.kind, row.tensors, row.bytes, row.filling[0]) == ("frame", 30, 120 * MIB, ("embed", 11))
+    assert row.unseen_bytes == 120 * MIB - 30 * 4
 
 
 def test_a_fault_of_the_users_objects_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:

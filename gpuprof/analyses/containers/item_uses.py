@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gpuprof.analyses.containers.loop_effects import given_to
 from gpuprof.analyses.memory.later_reductions import inside_scope
-from gpuprof.analyses.memory.loop_effects import given_to
 
 _EMPTY = {"list", "dict", "OrderedDict", "deque"}
 _COPYING = {"list", "tuple"}

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from gpuprof.analyses.memory.item_aliases import ItemAliases, put_in
-from gpuprof.analyses.memory.loop_effects import functions_of
+from gpuprof.analyses.containers.item_aliases import ItemAliases, put_in
+from gpuprof.analyses.containers.loop_effects import functions_of
 
 FUNCTIONS = functions_of(
     ast.parse(

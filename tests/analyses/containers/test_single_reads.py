@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.rounds.f import h09_liver_volumes as volumes
 from benchmarks.rounds.h import l11_sgld as sgld
-from gpuprof.analyses.memory.single_reads import single_read
+from gpuprof.analyses.containers.single_reads import single_read
 
 HELD = "xs = []\nfor b in data:\n    xs.append(net(b))\n"
 PAIRS = "xs, ys = [], []\nfor i, (b, y) in enumerate(data):\n    xs.append(net(b))\n    ys.append(y)\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from gpuprof.analyses.memory.item_aliases import ItemAliases, put_in
+from gpuprof.analyses.containers.item_aliases import ItemAliases, put_in
 from gpuprof.analyses.memory.kept_graphs import filled_in
 
 _LISTS = {"list", "tuple", "sorted"}

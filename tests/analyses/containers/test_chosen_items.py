@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.memory.chosen_items import ChosenItems, chosen_items
+from gpuprof.analyses.containers.chosen_items import ChosenItems, chosen_items
 
 FILLED = """
 kept = []

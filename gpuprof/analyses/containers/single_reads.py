@@ -7,12 +7,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gpuprof.analyses.containers.item_aliases import ItemAliases, put_in
+from gpuprof.analyses.containers.item_uses import ItemUses, Reader, Uses, same_order
+from gpuprof.analyses.containers.list_sources import UNKNOWN, ListSource, source_of
+from gpuprof.analyses.containers.loop_effects import effects_of, functions_of
 from gpuprof.analyses.loops.written_loops import parsed
-from gpuprof.analyses.memory.item_aliases import ItemAliases, put_in
-from gpuprof.analyses.memory.item_uses import ItemUses, Reader, Uses, same_order
 from gpuprof.analyses.memory.kept_graphs import filled_in
-from gpuprof.analyses.memory.list_sources import UNKNOWN, ListSource, source_of
-from gpuprof.analyses.memory.loop_effects import effects_of, functions_of
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 _Loop = ast.For | ast.While

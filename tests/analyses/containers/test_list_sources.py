@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from gpuprof.analyses.memory.list_sources import UNKNOWN, ListSource, source_of
+from gpuprof.analyses.containers.list_sources import UNKNOWN, ListSource, source_of
 
 
 def source(text: str) -> ListSource | None:

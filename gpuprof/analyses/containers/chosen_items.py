@@ -22,8 +22,9 @@ class ChosenItems:
     lines: tuple[int, ...]
 
 
-def chosen_items(source: str, name: str) -> ChosenItems | None:
-    """How that text takes items of what it collects in `name`; None where it takes none, or all of them.
+def chosen_items(source: str, name: str, *, attribute: bool = False) -> ChosenItems | None:
+    """How that text takes items of what it collects in `name` (an `attribute` of any object); None where it takes none,
+    or all of them.
 
     `max(name, key=…)`, `sorted(name, …)[0]` and `name[-1]` take one. What only reads one entry of each item by a key of
     its own (`[c["loss"] for c in name]`) takes none, where the items that are chosen are not read by that key alone.
@@ -31,7 +32,7 @@ def chosen_items(source: str, name: str) -> ChosenItems | None:
     tree = parsed(source) if name in source else None
     if tree is None:
         return None
-    text = _ContainerReads(tree, name)
+    text = _ContainerReads(tree, name, attribute)
     taken = [text.taken(each) for each in text.reads()]
     if any(each is None for each in taken):
         return None
@@ -45,19 +46,23 @@ def chosen_items(source: str, name: str) -> ChosenItems | None:
 class _ContainerReads:
     """The nodes of a text with what they stand in."""
 
-    def __init__(self, tree: ast.Module, name: str):
-        self._name = name
+    def __init__(self, tree: ast.Module, name: str, attribute: bool):
+        self._name, self._attribute = name, attribute
         self._nodes = list(ast.walk(tree))
         self._around = {id(inner): node for node in self._nodes for inner in ast.iter_child_nodes(node)}
         self._entries = self._read_of_chosen()
 
-    def reads(self) -> Iterator[ast.Name]:
+    def reads(self) -> Iterator[ast.Name | ast.Attribute]:
         """Where the container is read."""
         for node in self._nodes:
-            if isinstance(node, ast.Name) and node.id == self._name and isinstance(node.ctx, ast.Load):
+            if self._attribute:
+                own = isinstance(node, ast.Attribute) and node.attr == self._name
+            else:
+                own = isinstance(node, ast.Name) and node.id == self._name
+            if own and isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
                 yield node
 
-    def taken(self, node: ast.Name) -> tuple[str, int] | tuple[()] | None:
+    def taken(self, node: ast.Name | ast.Attribute) -> tuple[str, int] | tuple[()] | None:
         """The words and the line of what takes one item there; empty where it takes none, None where it may take
         all."""
         choice = self._choice(node)
@@ -68,21 +73,30 @@ class _ContainerReads:
             return ()
         if isinstance(around, ast.Call) and isinstance(around.func, ast.Name) and around.func.id in _LENGTHS:
             return ()
+        if self._is_tested(node):
+            return ()
         if isinstance(around, ast.comprehension | ast.For) and around.iter is node:
             return () if self._reads_entries(around) else None
         return None
 
+    def _is_tested(self, node: ast.AST) -> bool:
+        """`if not kept or better(x):` asks whether anything is in it."""
+        around = self._around[id(node)]
+        while isinstance(around, ast.UnaryOp | ast.BoolOp):
+            node, around = around, self._around[id(around)]
+        return getattr(around, "test", None) is node
+
     def _choice(self, node: ast.expr) -> str | None:
         around = self._around[id(node)]
         if isinstance(around, ast.Subscript) and around.value is node and isinstance(around.ctx, ast.Load):
-            return f"{self._name}[{ast.unparse(around.slice)}]" if _is_number(around.slice) else None
+            return f"{ast.unparse(node)}[{ast.unparse(around.slice)}]" if _is_number(around.slice) else None
         if not isinstance(around, ast.Call) or not isinstance(around.func, ast.Name) or around.args[:1] != [node]:
             return None
         if around.func.id in _CHOICES and len(around.args) == 1:
-            return f"{around.func.id}({self._name}, …)"
+            return f"{around.func.id}({ast.unparse(node)}, …)"
         above = self._around[id(around)]
         if around.func.id in _ORDERS and isinstance(above, ast.Subscript) and _is_number(above.slice):
-            return f"sorted({self._name}, …)[{ast.unparse(above.slice)}]"
+            return f"sorted({ast.unparse(node)}, …)[{ast.unparse(above.slice)}]"
         return None
 
     def _read_of_chosen(self) -> set[str] | None:

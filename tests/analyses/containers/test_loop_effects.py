@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from gpuprof.analyses.memory.loop_effects import Effects, effects_of, functions_of, given_to
+from gpuprof.analyses.containers.loop_effects import Effects, effects_of, functions_of, given_to
 
 FUNCTIONS = """
 def learn(model, batch):

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from gpuprof.analyses.memory.item_uses import ItemUses, runs_at_once, same_order
-from gpuprof.analyses.memory.loop_effects import functions_of
+from gpuprof.analyses.containers.item_uses import ItemUses, runs_at_once, same_order
+from gpuprof.analyses.containers.loop_effects import functions_of
 
 FUNCTIONS = """
 def score(rows, start=0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.memory.single_reads import single_read
+from gpuprof.analyses.containers.single_reads import single_read
 
 HELD = "xs = []\nfor b in data:\n    xs.append(net(b))\n"
 SCORE = "def score(rows):\n    for row in rows:\n        print(row.sum())\n"
