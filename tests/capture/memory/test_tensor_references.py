@@ -152,6 +152,13 @@ def test_a_session_lists_what_the_notebook_holds(new_session: Callable[..., Sess
     held = session.stop().context.held
     assert held == (
         HeldTensors(
-            name="left", kind="global", device="cpu", bytes=2 * MIB, tensors=1, graph_bytes=0, shape=(2 * MIB // 4,)
+            name="left",
+            kind="global",
+            device="cpu",
+            bytes=2 * MIB,
+            tensors=1,
+            graph_bytes=0,
+            shape=(2 * MIB // 4,),
+            way_bytes=2 * MIB,
         ),
     )
