@@ -1,4 +1,5 @@
-"""Runs one program once, in this process: plain, in a `with` of gpuprof, under stopwatches, or watched now and then.
+"""Runs one program once, in this process: plain, in a `with` of gpuprof, under stopwatches, watched now and then, or
+recorded to its end.
 
 python -m benchmarks.observer.worker NAME VARIANT [--programs FOLDER] [--device cpu] -o FILE
 """
@@ -28,9 +29,11 @@ from benchmarks.observer.stopwatch import Stopwatch
 from benchmarks.observer.turns import Turns
 from benchmarks.proving.fresh import write_json
 
-PLAIN, PROFILED, STOPWATCH, TURNS = VARIANTS = ("plain", "profiled", "stopwatch", "turns")
+PLAIN, PROFILED, STOPWATCH, TURNS, EXACT = VARIANTS = ("plain", "profiled", "stopwatch", "turns", "exact")
 
 
+# of EXACT: every step, so that all of the cell's lines are followed
+_TO_THE_END: dict[str, Any] = {"steps": 1_000_000, "skip": 0, "no_nvml": True, "no_close_look": True}
 # of the `with`: where it is left
 _OURS = (0, 1)
 
@@ -56,7 +59,9 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
             names.STEP_BEGINS: stopwatch.step_begins,
             names.STEP_ENDS: stopwatch.step_ends if turns is None else turns.step_ends,
             names.TIMED: stopwatch.timed,
-            names.PROFILE: functools.partial(gpuprof.profile, folder=folder / "runs"),
+            names.PROFILE: functools.partial(
+                gpuprof.profile, folder=folder / "runs", **(_TO_THE_END if variant == EXACT else {})
+            ),
             AT: lines.at,
             HERE: lines.here,
         }
@@ -64,7 +69,7 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
     timed_lines = variant in (PROFILED, STOPWATCH)
     notebook.run(cells.before, instrumented=1 if timed_lines else None)
     lines.restart()
-    text = cells.profiled if variant == PROFILED else cells.plain
+    text = cells.profiled if variant in (PROFILED, EXACT) else cells.plain
     with _timed_exit() as leaving, _own_time(lines):
         found = _timed(lambda: notebook.run(text, instrumented=0 if timed_lines else None))
     lines.at(None)
@@ -74,6 +79,11 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
         found["lines"] = folded({at: each / sum(spent.values()) for at, each in spent.items() if at}, cells)
     if turns is not None:
         found["turns"] = turns.finish()
+    if variant == EXACT:
+        from benchmarks.observer.exact_lines import both_of
+
+        run = notebook.namespace[names.RUN]
+        found |= {"both": both_of(run.trace, cells), "notes": list(run.trace.context.notes)}
     if variant == PROFILED:
         found["lines_beside"] = found["lines"]
         found |= {**told(notebook.namespace[names.RUN], cells), "leaving": leaving}

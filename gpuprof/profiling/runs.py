@@ -54,14 +54,15 @@ class SavedRun(RunOnDisk):
         return _load(self.folder)
 
     def describe(self) -> str:
-        """One line: number, id, when, which cell, how long, its median step, what was found."""
+        """One line: number, id, when, which cell, how long, a step (unrecorded where known), what was found."""
         when = "unknown time" if self.created_ns is None else f"{_local(self.created_ns):%Y-%m-%d %H:%M:%S}"
         counted = self.cell.execution_count if self.cell else None
         cell = "" if counted is None else f"In [{counted}]"
         number = "" if self.number is None else f"run {self.number}"
         ended = "" if self.error is None else f"raised {self.error}"
         summary = read_summary(self.folder)
-        step = "" if summary is None or summary.step_ns is None else f"step {duration(summary.step_ns)}"
+        step_ns = summary.usual_step_ns if summary else None
+        step = "" if step_ns is None else f"step {duration(step_ns)}"
         found = "" if summary is None else plural(len(summary.findings), "finding")
         fields = (
             number,

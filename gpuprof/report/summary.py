@@ -98,6 +98,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def usual_step_ns(self) -> float | None:
+        """The median step as the cell runs without the recording where that is known, else of the recorded steps."""
+        return self.step_ns if self.plain_ns is None else self.plain_ns
+
+    @property
     def reference(self) -> str:
         """How a sentence calls it: `run 3`, or `before` where it has no number."""
         return f"run {self.run_number}" if self.run_number is not None else "before"

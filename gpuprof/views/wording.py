@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpuprof.analyses.accounts.outside_steps import OutsideSteps
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
+from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.report.facts.efficiency import rate_words
 from gpuprof.rules.base.finding import Abstention
@@ -80,13 +81,21 @@ def facts(report: Report) -> list[str]:
         known.append(f"torch {torch}")
     steps = len(trace.steps)
     if steps:
-        known.append(f"{plural(steps, 'step')}{', median' if steps > 1 else ' of'} {duration(report.step_ns)}")
+        known.append(_steps(report, steps))
     elif (found := report.results.get(Iterations).main) is not None:
         median = f"{', median' if found.count > 1 else ' of'} {duration(found.median_ns)}"
         known.append(f"{plural(found.count, 'iteration')}{median}")
     if steps and (rate := rate_words(report.results)):
         known.append(rate)
     return known
+
+
+def _steps(report: Report, count: int) -> str:
+    """How many were recorded, and how long one takes: without the recording where that is known."""
+    plain = report.results.get(PlainIterations).plain
+    if plain is not None:
+        return f"{plural(count, 'step')} recorded, median of unrecorded ones {duration(plain.median_ns)}"
+    return f"{plural(count, 'step')}{', median' if count > 1 else ' of'} {duration(report.step_ns)}"
 
 
 def kind_words(report: Report) -> tuple[str, ...]:

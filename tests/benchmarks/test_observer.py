@@ -224,12 +224,15 @@ def test_a_program_is_played_in_every_way_and_the_page_is_written(tmp_path: Path
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     kept = tmp_path / "kept"
-    for variant in ("plain", "profiled", "stopwatch", "turns"):
+    for variant in ("plain", "profiled", "stopwatch", "turns", "exact"):
         found = played(variant, tmp_path, monkeypatch)
         assert len(found["iterations"]["wall_s"]) == (0 if variant == "turns" else 23)
         if variant == "stopwatch":
             assert {"1:8", "1:9", "1:13", "0:3", "0:4"} <= set(found["lines"])
             assert 0.5 < sum(found["lines"].values()) <= 1.0 + 1e-9
+        if variant == "exact":
+            assert set(found["both"]) in (set(), {"seconds", "samples", "exact", "sampled"})
+            assert not found["both"] or sys.version_info >= (3, 12)
         if variant == "profiled":
             assert found["plain_from"] < 23
             assert {"0:1"}.isdisjoint(found["lines_beside"])

@@ -9,6 +9,7 @@ from gpuprof.model.context import Cell, CellOutcome, RunContext, Window
 from gpuprof.model.recording import MANIFEST, write_context
 from gpuprof.profiling import runs
 from gpuprof.profiling.runs import find_run, history, last, remember
+from gpuprof.report.summary import Summary, write_summary
 from gpuprof.units import NS_PER_S
 
 
@@ -52,6 +53,14 @@ def test_history_is_oldest_first_and_says_what_each_run_was(folder: Path) -> Non
     assert second.endswith("In [4]  “later”  3.00 s  raised KeyError")
     assert repr(known[0]) == f"<gpuprof.SavedRun {first}>"
     assert type(known[:1]).__name__ == "History" and len(known[:1]) == 1
+
+
+@pytest.mark.parametrize(("plain_ns", "said"), [(None, "step 30.0 ms"), (1e7, "step 10.0 ms")])
+def test_a_step_is_as_long_as_without_the_recording_where_that_is_known(
+    folder: Path, plain_ns: float | None, said: str
+) -> None:
+    write_summary(save(folder, "a"), Summary(title="a", path="a", step_ns=3e7, plain_ns=plain_ns))
+    assert said in history()[0].describe().replace("\u00a0", " ")
 
 
 def test_a_broken_run_is_counted_and_the_others_are_listed(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """What recording adds to one operator on this machine: a few milliseconds of tiny operators, with and without it.
 
-Asked where no iteration of the cell ran without the recording, once the recording has ended.
+Asked where the cell's own steps with and without the recording do not show it, once the recording has ended.
 """
 
 from __future__ import annotations

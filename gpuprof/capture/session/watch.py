@@ -43,10 +43,9 @@ from gpuprof.capture.session.signals import Signals
 from gpuprof.capture.session.steps import StepCount
 from gpuprof.capture.session.window import RecordingWindow
 from gpuprof.capture.stacks.stacks import StackWatch, learned_lines
-from gpuprof.model.context import Cell, Cost, Environment, RunContext
+from gpuprof.model.context import Cell, Cost, Environment, RunContext, Window
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
-from gpuprof.model.table import Table
 from gpuprof.units import NS_PER_S
 
 # a cell that says so has steps, if slow ones, once there is an optimizer: what is even before the first may be a part
@@ -175,7 +174,7 @@ class Watch:
         folder = RunFolder(self._runs, context.run_id or "")
         trace = self._save_trace(folder, save_unpacked if pack_later else save_trace)
         self._note_problems(trace)
-        iterations = self._window.iterations()
+        iterations, window = self._window.iterations(), self._window.describe(cell_start_ns, cell_end_ns)
         context = msgspec.structs.replace(
             context,
             **facts,
@@ -183,7 +182,7 @@ class Watch:
             environment=self._environment(log),
             loaders=self._loaders.facts(),
             optimizers=self._optimizers.facts(),
-            window=self._window.describe(cell_start_ns, cell_end_ns),
+            window=window,
             lines=followed or learned_lines(stacks, self._window.recording.start_ns, self._window.recording.end_ns),
             stacks=stacks,
             modules=modules,
@@ -196,7 +195,7 @@ class Watch:
                 stop_ns=time.perf_counter_ns() - began + self._window.pause_ns,
                 pause_ns=self._window.pause_ns,
                 sampler_share=self._sampler_share(log, cell_end_ns - cell_start_ns),
-                operator_ns=self._operator_cost_ns(iterations),
+                operator_ns=self._operator_cost_ns(window),
             ),
         )
         large = (line_events, iterations, *stack_tables, module_calls, *looked)
@@ -346,12 +345,13 @@ class Watch:
         driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)
         return msgspec.structs.replace(read_environment(driver), **(self._flags or {}))
 
-    def _operator_cost_ns(self, iterations: Table) -> float | None:
-        """Only where it is needed: on a device's run, and beside plain iterations, the cost shows otherwise."""
+    def _operator_cost_ns(self, window: Window) -> float | None:
+        """Only where it is needed: on a device's run, and where enough steps ran with and without the recording, the
+        cost shows otherwise."""
         recording = self._window.recording
-        if iterations["plain"].any() or recording.with_device or not recording.end_ns:
-            return None
-        return operator_cost_ns()
+        recorded, plain = window.recorded_step_ns, window.plain_step_ns
+        shown = recorded is not None and plain is not None and plain <= recorded
+        return None if shown or recording.with_device or not recording.end_ns else operator_cost_ns()
 
     def _save_trace(self, folder: RunFolder, save: Saver) -> SavedTrace | None:
         recording = self._window.recording

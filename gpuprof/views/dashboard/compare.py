@@ -117,7 +117,7 @@ def label(run: RunOnDisk, previous: bool) -> str:
     """`run 3 · train one epoch · 20 Nov 14:02:10 · step 41.0 ms · previous run of this cell`."""
     summary = read_summary(run.folder)
     when = "" if run.created_ns is None else f"{_local(run.created_ns):%d %b %H:%M:%S}"
-    step = summary.step_ns if summary else None
+    step = summary.usual_step_ns if summary else None
     cell = "" if run.cell is None or run.cell.execution_count is None else f"In [{run.cell.execution_count}]"
     parts = (
         f"run {run.number}" if run.number is not None else run.run_id,

@@ -5,10 +5,11 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from gpuprof.capture.profiler import operator_cost
 from gpuprof.capture.profiler.kineto import KinetoRecording
 from gpuprof.capture.profiler.operator_cost import operator_cost_ns
+from gpuprof.capture.session import watch
 from gpuprof.capture.session.session import Session
+from gpuprof.capture.session.steps import StepCount
 
 
 def test_it_is_some_hundred_ns_to_some_us() -> None:
@@ -44,13 +45,26 @@ def test_it_is_tried_out_where_no_iteration_was_plain(new_session: Callable[...,
     assert cost is not None and cost.operator_ns is not None and cost.operator_ns >= 0
 
 
-def test_it_is_not_where_some_were(new_session: Callable[..., Session], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operator_cost, "operator_cost_ns", lambda: pytest.fail("tried out"))
+@pytest.mark.parametrize(
+    ("recorded_ns", "plain_ns", "tried"),
+    [(3e6, 1e6, False), (1e6, 1e6, False), (1e6, 3e6, True), (3e6, None, True), (None, 1e6, True)],
+    ids=["slower", "alike", "faster with recording", "few plain steps", "few recorded steps"],
+)
+def test_it_is_tried_out_where_the_steps_do_not_show_it(
+    new_session: Callable[..., Session],
+    monkeypatch: pytest.MonkeyPatch,
+    recorded_ns: float | None,
+    plain_ns: float | None,
+    tried: bool,
+) -> None:
+    monkeypatch.setattr(watch, "operator_cost_ns", lambda: 700.0)
+    monkeypatch.setattr(StepCount, "median_ns", lambda *_: recorded_ns)
+    monkeypatch.setattr(StepCount, "plain_median_ns", lambda *_: plain_ns)
     session = new_session(steps=3)
     session.start()
     cell(20)
     cost = session.stop().context.cost
-    assert cost is not None and cost.operator_ns is None
+    assert cost is not None and cost.operator_ns == (700.0 if tried else None)
 
 
 def test_an_interrupt_while_it_ends_leaves_no_profiler_on(monkeypatch: pytest.MonkeyPatch) -> None:

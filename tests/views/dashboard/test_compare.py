@@ -4,13 +4,14 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from gpuprof.model.context import Cell, RunContext, Window
 from gpuprof.model.recording import write_context
 from gpuprof.report import Report, Summary
 from gpuprof.report.saved import RunOnDisk
 from gpuprof.report.summary import write_summary
-from gpuprof.views.dashboard.compare import Compare
+from gpuprof.views.dashboard.compare import Compare, label
 from tests.support.reports import NASTY, device_report
 from tests.support.trace_builder import TraceBuilder
 
@@ -46,6 +47,13 @@ def _fields(context: RunContext) -> dict:
 
 def words(compare: Compare) -> str:
     return compare.html_widget.html.replace("\u00a0", " ")
+
+
+def test_runs_to_choose_from_are_named_with_their_unrecorded_step(tmp_path):
+    made = save(tmp_path, report_of(LOOP, 1))
+    assert "step 1.00 ms" in label(RunOnDisk.read(made), previous=False).replace("\u00a0", " ")
+    write_summary(made, structs.replace(Summary.of(report_of(LOOP, 1)), plain_ns=4e5))
+    assert "step 400 µs" in label(RunOnDisk.read(made), previous=False).replace("\u00a0", " ")
 
 
 def test_the_previous_run_of_the_cell_is_chosen_and_read_from_its_summary(tmp_path, monkeypatch):
