@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -72,3 +73,28 @@ def test_without_a_change_one_line_says_so(kernel: LiveKernel) -> None:
     ran = kernel.run("%%gpuprofile --display text --try\nsum(range(1000))")
     said = ran.stream("stdout") + ran.stream("stderr")
     assert "--try: no" in said and not ran.errors
+
+
+def test_a_cell_that_raised_is_not_measured(kernel: LiveKernel) -> None:
+    ran = kernel.run(CELL.format(options="--display text --try").replace("opt.step()", "raise ValueError('mine')"))
+    assert ran.failed and "--try: nothing measured, since the cell did not run to its end" in ran.stream("stderr")
+
+
+RAISE_FLAG = """
+import pathlib
+def raise_flag():
+    if len(seen) >= 60 and seen[-1] is None:
+        pathlib.Path({flag!r}).touch()
+        time.sleep(60)
+"""
+
+
+def test_an_interrupt_keeps_the_cell_and_what_it_left(kernel: LiveKernel, flag: Path) -> None:
+    kernel.run(SETUP + RAISE_FLAG.format(flag=str(flag)))
+    # the first run leaves a None behind, by which a measurement knows itself
+    cell = CELL.format(options="--display text --try --try-seconds 60")
+    kernel.interrupt_when(flag)
+    ran = kernel.run(f"{cell.replace('opt = ', 'raise_flag()' + chr(10) + 'opt = ')}seen.append(None)\n")
+    assert ran.failed and ran.errors[-1].ename == "KeyboardInterrupt"
+    assert "--try was interrupted; your variables are as the cell left them" in ran.stream("stderr")
+    assert kernel.value("len(seen), seen[-1]") == "(61, None)"
