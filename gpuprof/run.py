@@ -218,9 +218,7 @@ class Run:
         the host never waits for the device. `data_ready`: every batch is there when it is asked for. `link_speedup`:
         collectives are that many times as fast. UsageError, with one line, for what this run cannot be asked.
         """
-        asked = Question(
-            dict(kernel_time or {}), tuple(without_lines), pinned_copies, no_waits, data_ready, link_speedup
-        )
+        asked = Question(kernel_time or {}, without_lines, pinned_copies, no_waits, data_ready, link_speedup)
         return answer(self.report_data.results, asked)
 
     @property

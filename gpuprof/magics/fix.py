@@ -30,7 +30,7 @@ def put_changed_cell(shell: Any, line: str) -> None:
         if tuned is not None:
             _put(shell, tuned.source, " + ".join(tuned.settings))
             return
-        best = _best_measured(run) if not line.strip() else ()
+        best = best_measured(run) if not line.strip() else ()
         numbers = best or (finding_number(run, line.strip(), "%gpufix"),)
         changed = combined_source(run, numbers)
     except GpuprofError as error:
@@ -104,17 +104,34 @@ def best_tuned(run: Run) -> Tuned | None:
     tuned = run.tuned
     if tuned is None or not tuned.settings:
         return None
-    others = max((each.measurement.get("ratio") or 0.0 for each in _faster(run)), default=0.0)
+    others = max(map(_ratio, _faster(run)), default=0.0)
     return tuned if (tuned.ratio or 0.0) >= others else None
 
 
-def _best_measured(run: Run) -> tuple[int, ...]:
-    """The findings whose changes, made together, were measured to be fastest; empty where none was faster."""
+def best_measured(run: Run) -> tuple[int, ...]:
+    """The findings whose changes, made together, were measured to be fastest; empty where none was faster.
+
+    A ratio of steps and one of the whole cell do not compare: there a change gives way to a faster combination with it.
+    """
     faster = _faster(run)
     if not faster:
         return ()
-    best = max(faster, key=lambda each: each.measurement.get("ratio") or 0.0)
+    best = max(faster, key=_ratio)
+    wider = [each for each in faster if _numbers(each) > _numbers(best) and _of_cell(each) != _of_cell(best)]
+    best = max(wider, key=_ratio, default=best)
     return best.together or (best.number,)
+
+
+def _ratio(made: Measured) -> float:
+    return made.measurement.get("ratio") or 0.0
+
+
+def _numbers(made: Measured) -> set[int]:
+    return set(made.together or (made.number,))
+
+
+def _of_cell(made: Measured) -> bool:
+    return bool(made.measurement.get("whole_cell"))
 
 
 def _faster(run: Run) -> list[Measured]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpuprof.capture.base.options import CaptureOptions
 
 REPORT_SUFFIXES = (".html", ".htm")
+_TRY_SECONDS = 60.0
 DISPLAYS = ("auto", "report", "widget", "text", "none")
 
 
@@ -68,7 +69,7 @@ _ARGUMENTS = (
         action="store_true",
         help="then measure the changes of the best findings, alone and together; %%gpufix inserts the best of them",
     ),
-    argument("--try-seconds", type=float, default=60.0, metavar="S", help="--try takes about S seconds (default 60)"),
+    argument("--try-seconds", type=float, metavar="S", help="--try takes about S seconds (default 60)"),
     argument("--report", type=_unquoted, metavar="FILE.html", help="also write the one-file HTML report"),
     argument(
         "--display",
@@ -132,7 +133,7 @@ def parse(line: str) -> CellOptions:
         embed=given.embed,
         quiet=given.quiet,
         into=_variable(given.into),
-        try_seconds=_seconds(given.try_seconds) if given.try_changes else None,
+        try_seconds=_seconds(given.try_seconds, try_changes=given.try_changes),
     )
 
 
@@ -167,9 +168,13 @@ def _report(text: str | None) -> Path | None:
     return path
 
 
-def _seconds(given: float) -> float:
+def _seconds(given: float | None, *, try_changes: bool) -> float | None:
+    if given is None:
+        return _TRY_SECONDS if try_changes else None
     if not 0 < given < float("inf"):
         raise UsageError(f"--try-seconds {given:g}: expected a number of seconds above 0")
+    if not try_changes:
+        raise UsageError(f"--try-seconds {given:g}: it says how long --try takes; add --try")
     return given
 
 

@@ -40,6 +40,7 @@ class ProfiledCell:
         self._live = live
         self._captured: Captured | None = None
         self._failure = "the capture was not stopped"
+        self._error: BaseException | None = None
 
     @classmethod
     def start(cls, shell: Any, options: CellOptions, cell: Cell) -> Self:
@@ -61,6 +62,7 @@ class ProfiledCell:
 
     def stop(self, error: BaseException | None) -> bool:
         """Stop the capture; False where the user interrupted that. Never raises."""
+        self._error = error
         if self._live is not None:
             self._live.end()
         self._say("saving the recording")
@@ -122,9 +124,18 @@ class ProfiledCell:
             return
         from gpuprof.magics.try_best import try_best
 
+        if self._error is not None:
+            notice("--try: nothing measured, since the cell did not run to its end")
+            return
         if run.report_data.gate.cannot_judge:
             notice("--try: nothing measured, since this recording cannot be judged")
-        elif try_best(self._shell, run, self._options.try_seconds):
+            return
+        known = len(run.measured)
+        try:
+            try_best(self._shell, run, self._options.try_seconds)
+        except KeyboardInterrupt:
+            notice("--try was interrupted; your variables are as the cell left them")
+        if len(run.measured) > known:
             showing.again()
 
     def _read(self) -> Run:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gpuprof.errors import VariantError, VerificationError
-from gpuprof.magics.fix import changed_source, combined_source, script_of
+from gpuprof.magics.fix import best_measured, changed_source, combined_source, script_of
 from gpuprof.magics.messages import notice
+from gpuprof.magics.progress import ProgressLine
 from gpuprof.magics.try_change import as_plain_python, keep, predicted
-from gpuprof.units import NS_PER_S, duration
+from gpuprof.units import NS_PER_S, duration, plural
 
 if TYPE_CHECKING:
     from gpuprof.rules.base.rule import Rule
@@ -33,39 +34,41 @@ class _Change:
 
     @property
     def words(self) -> str:
-        plural = "s" if len(self.numbers) > 1 else ""
-        return f"finding{plural} {' + '.join(map(str, self.numbers))}"
+        return _named(self.numbers)
 
 
-def try_best(shell: Any, run: Run, budget_s: float) -> bool:
-    """Measure at most _MOST_TRIED changes within `budget_s`, then those that help together; True where any was.
+def try_best(shell: Any, run: Run, budget_s: float) -> None:
+    """Measure at most _MOST_TRIED changes within `budget_s`, then those that help together.
 
     Each result is kept with the run and said in one line, as is why one was not measured. KeyboardInterrupt passes on,
-    with the user's variables as they were and what was measured until then kept.
+    with the user's variables as they were, what was measured until then kept, and the best of it said.
     """
     changes = _changes(run)
     if not changes:
         notice("--try: no finding above low severity has a change to measure")
-        return False
+        return
+    if left := changes[_MOST_TRIED:]:
+        numbers = tuple(change.numbers[0] for change in left)
+        notice(f"--try: {plural(_MOST_TRIED, 'change')} at most; %gputry measures {_named(numbers, ', ')}")
+    try:
+        _measure_all(shell, run, changes[:_MOST_TRIED], budget_s)
+    finally:
+        if best := best_measured(run):
+            sys.stdout.write(f"gpuprof: measured best: {_named(best)}; %gpufix puts that cell below\n")
+
+
+def _measure_all(shell: Any, run: Run, changes: Sequence[_Change], budget_s: float) -> None:
     began = time.perf_counter()
-    helped: list[tuple[_Change, Measurement]] = []
+    helped: list[_Change] = []
     shares = len(changes) + (len(changes) > 1)
-    measured = False
     for number, change in enumerate(changes):
         left_s = budget_s - (time.perf_counter() - began)
         made = _measure(shell, run, change, left_s / (shares - number))
-        measured = measured or made is not None
         if made is not None and helps(made):
-            helped.append((change, made))
-    together = _together(run, [change for change, _ in helped])
+            helped.append(change)
+    together = _together(run, helped)
     if together is not None:
-        made = _measure(shell, run, together, budget_s - (time.perf_counter() - began))
-        if made is not None and helps(made):
-            helped.append((together, made))
-    if helped:
-        best = max(helped, key=lambda each: each[1].ratio or 0.0)[0]
-        sys.stdout.write(f"gpuprof: measured best: {best.words}; %gpufix puts that cell below\n")
-    return measured
+        _measure(shell, run, together, budget_s - (time.perf_counter() - began))
 
 
 def helps(made: Measurement) -> bool:
@@ -86,7 +89,7 @@ def _changes(run: Run) -> list[_Change]:
         source = changed_source(run, number) if finding.severity > Severity.LOW else None
         if source is not None:
             found.append(_Change((number,), source))
-    return found[:_MOST_TRIED]
+    return found
 
 
 def _together(run: Run, changes: Sequence[_Change]) -> _Change | None:
@@ -103,7 +106,8 @@ def _measure(shell: Any, run: Run, change: _Change, budget_s: float) -> Measurem
     sys.stdout.write(f"gpuprof: measuring {change.words}, for about {duration(budget_s * NS_PER_S)} at most\n")
     sys.stdout.flush()
     try:
-        made = _compared(shell, run, change, budget_s)
+        with ProgressLine() as progress:
+            made = _compared(shell, run, change, budget_s, lambda text: progress.say(f"{change.words}: {text}"))
     except VariantError as error:
         notice(f"--try: {change.words} not measured: {error}; your variables are as they were")
     except VerificationError as error:
@@ -115,7 +119,9 @@ def _measure(shell: Any, run: Run, change: _Change, budget_s: float) -> Measurem
     return None
 
 
-def _compared(shell: Any, run: Run, change: _Change, budget_s: float) -> Measurement:
+def _compared(
+    shell: Any, run: Run, change: _Change, budget_s: float, on_progress: Callable[[str], None]
+) -> Measurement:
     from gpuprof.rules.base.guard import Guard
     from gpuprof.verification import measure_cells
 
@@ -131,7 +137,12 @@ def _compared(shell: Any, run: Run, change: _Change, budget_s: float) -> Measure
         whole_cell=any(each.whole_cell for each in rules),
         budget_s=budget_s,
         predicted=predicted(run, change.numbers[0]) if len(change.numbers) == 1 else None,
+        on_progress=on_progress,
     )
+
+
+def _named(numbers: Sequence[int], joined: str = " + ") -> str:
+    return f"finding{'s' if len(numbers) > 1 else ''} {joined.join(map(str, numbers))}"
 
 
 def _rule(run: Run, number: int) -> Rule:

@@ -15,6 +15,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from gpuprof.errors import GpuprofError, VariantError, VerificationError
 from gpuprof.magics.fix import changed_source, finding_number, script_of
 from gpuprof.magics.messages import MagicUsageError, notice
+from gpuprof.magics.progress import ProgressLine
 from gpuprof.units import NS_PER_S, duration
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def try_change(shell: Any, line: str) -> None:
     sys.stdout.write(f"gpuprof: measuring the change of {name} against the original, for about {budget} at most\n")
     sys.stdout.flush()
     try:
-        measurement = _measure(shell, run, number, sources, given)
+        with ProgressLine() as progress:
+            measurement = _measure(shell, run, number, sources, given, progress)
     except VariantError as error:
         notice(f"not measured: {error}; your variables are as they were")
         show_users_traceback(error.__cause__)
@@ -108,7 +110,9 @@ def as_plain_python(shell: Any, source: str) -> str:
     return str(shell.transform_cell(source if magic is None else "".join(comment_out(lines, magic))))
 
 
-def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given: Namespace) -> Measurement:
+def _measure(
+    shell: Any, run: Run, number: int, sources: tuple[str, str], given: Namespace, progress: ProgressLine
+) -> Measurement:
     from gpuprof.rules.base.guard import Guard
     from gpuprof.rules.registry import rule
     from gpuprof.verification import measure_cells
@@ -125,6 +129,7 @@ def _measure(shell: Any, run: Run, number: int, sources: tuple[str, str], given:
         most_pairs=given.pairs,
         allow_effects=given.allow_effects,
         predicted=predicted(run, number),
+        on_progress=progress.say,
     )
 
 

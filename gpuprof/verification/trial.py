@@ -61,6 +61,7 @@ class Trial:
         """VerificationError or VariantError where it cannot be done; the caller puts the state back."""
         settings = self._settings
         guarding = self._guard_runs()
+        self._say("looking at what both compute")
         look = guarding.look()
         plan = self._plan(look.record)
         self._afford(plan)
@@ -143,6 +144,7 @@ class Trial:
         units: list[float] = []
         limit = min(_LONGEST_WARM_UP_S, self._settings.budget_s * _WARM_UP_SHARE)
         began = time.perf_counter()
+        self._say(f"warming up {self._variants[number].name}")
         while not (settled(units) and clocks.steady()):
             if time.perf_counter() - began > limit:
                 self._settled[number] = False
@@ -167,7 +169,10 @@ class Trial:
             after.append(made[1])
             if decided(self._differences()) is not None:
                 return
-            settings.on_progress(f"{len(before)} pairs")
+            self._say(plural(len(before), "pair"))
+
+    def _say(self, text: str) -> None:
+        self._settings.on_progress(f"{self._seconds:.0f} s of {self._settings.budget_s:.0f} s: {text}")
 
     @property
     def _seconds(self) -> float:

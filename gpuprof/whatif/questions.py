@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +41,7 @@ from gpuprof.whatif.changes.trace_changes import (
 from gpuprof.whatif.predict import Range
 
 _MOST_NAMED = 3
+_NAMES = '{"*gemm*": 0.5}'
 _NO_DEVICE = "no device was recorded in this run, and {} concerns a device"
 _LATE_RANKS = "how much of a collective is a wait for other ranks is not known from one rank"
 
@@ -52,11 +56,30 @@ class Question:
     """
 
     kernel_time: Mapping[str, float] = field(default_factory=dict)
-    without_lines: tuple[int, ...] = ()
+    without_lines: Sequence[int] = ()
     pinned_copies: bool = False
     no_waits: bool = False
     data_ready: bool = False
     link_speedup: float = 1.0
+
+    def __post_init__(self) -> None:
+        """UsageError, with one line, for what is of another kind: it comes from a person."""
+        if not isinstance(self.kernel_time, Mapping):
+            raise UsageError(f"whatif: kernel_time is {self.kernel_time!r}; expected names and factors: {_NAMES}")
+        for pattern, factor in self.kernel_time.items():
+            if not (isinstance(pattern, str) and _is_number(factor) and 0 <= factor < math.inf):
+                raise UsageError(f"whatif: kernel_time of {pattern!r} is {factor!r}; expected a factor of 0 or more")
+        lines = self.without_lines
+        if not (isinstance(lines, Sequence) and all(isinstance(each, Integral) for each in lines)):
+            raise UsageError(f"whatif: without_lines is {lines!r}; expected numbers of lines, such as [12]")
+        if not (_is_number(self.link_speedup) and 0 < self.link_speedup < math.inf):
+            raise UsageError(
+                f"whatif: link_speedup is {self.link_speedup!r}; expected a number above 0, such as 2 for twice as fast"
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +121,6 @@ def _parts(results: Results, asked: Question) -> Iterator[Part]:
 
 
 def _kernel_time(results: Results, pattern: str, factor: float) -> Part:
-    if not factor >= 0:
-        raise UsageError(f"whatif: kernel_time of {pattern!r} is {factor}; expected a factor of 0 or more")
     trace, words = results.trace, f"named {pattern} in {units.percent(factor)} of their time"
     hit = np.array([fnmatchcase(name, pattern) for name in trace.names], bool)
     if results.get(DeviceActivity).recorded:
@@ -117,7 +138,7 @@ def _kernel_time(results: Results, pattern: str, factor: float) -> Part:
     return Part(f"operators {words}", _always(host_time_scaled(inside, factor)), inside, factor)
 
 
-def _without_lines(results: Results, lines: tuple[int, ...]) -> Part:
+def _without_lines(results: Results, lines: Sequence[int]) -> Part:
     trace, places = results.trace, results.get(LinePlaces)
     known = np.unique(places.events["cell_line"][places.events["cell_line"] > 0]).tolist()
     if not known:
@@ -161,8 +182,6 @@ def _no_waits(results: Results) -> Part:
 
 
 def _faster_links(results: Results, times: float) -> Part:
-    if not times > 0:
-        raise UsageError(f"whatif: link_speedup is {times}; expected a number above 0, such as 2 for twice as fast")
     _needs_device(results, "a collective")
     found = results.get(Collectives)
     _some(len(found.event), "no collective was recorded in this run")

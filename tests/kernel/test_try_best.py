@@ -72,3 +72,27 @@ def test_without_a_change_one_line_says_so(kernel: LiveKernel) -> None:
     ran = kernel.run("%%gpuprofile --display text --try\nsum(range(1000))")
     said = ran.stream("stdout") + ran.stream("stderr")
     assert "--try: no" in said and not ran.errors
+
+
+def test_a_cell_that_raised_is_not_measured(kernel: LiveKernel) -> None:
+    ran = kernel.run(CELL.format(options="--display text --try").replace("opt.step()", "raise ValueError('mine')"))
+    assert ran.failed and "--try: nothing measured, since the cell did not run to its end" in ran.stream("stderr")
+
+
+STOP_LATER = """
+import signal
+def stop_later():
+    if seen and seen[-1] is None:
+        signal.raise_signal(signal.SIGINT)
+"""
+
+
+def test_an_interrupt_keeps_the_cell_and_what_it_left(kernel: LiveKernel) -> None:
+    kernel.run(SETUP + STOP_LATER)
+    # the first run leaves a None behind, by which a measurement is known
+    cell = CELL.format(options="--display text --try").replace("opt = ", "stop_later()\nopt = ")
+    ran = kernel.run(f"{cell}seen.append(None)\n")
+    said = ran.stream("stderr")
+    assert "--try was interrupted; your variables are as the cell left them" in said, said
+    assert ran.failed and "the report was interrupted" not in said
+    assert kernel.value("len(seen), seen[-1]") == "(61, None)"

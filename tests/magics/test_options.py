@@ -28,6 +28,8 @@ def test_every_option_arrives() -> None:
     capture = options.capture
     assert (capture.name, capture.steps, capture.skip, capture.max_seconds) == ("a name", 3, 0, 1.5)
     assert capture.memory and capture.stacks and capture.shapes and capture.no_nvml and capture.nvml_hz == 5.0
+    assert parse("").try_seconds is None and parse("--try").try_seconds == 60
+    assert parse("--try --try-seconds 20").try_seconds == 20
     assert not capture.inspect and parse("--inspect").capture.inspect
     assert options.report == Path.cwd() / "out file.html"
     assert (options.compare, options.display, options.quiet, options.into) == ("last", "text", True, "run")
@@ -42,6 +44,9 @@ def test_every_option_arrives() -> None:
         "--nvml-hz 0",
         "--inspect --no-close-look",
         "--max-seconds 0",
+        "--try-seconds 20",
+        "--try --try-seconds 0",
+        "--try --try-seconds nan",
         "loose",
     ],
 )

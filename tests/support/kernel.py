@@ -20,7 +20,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_A_CELL = 120
 # Beside other tests a cell may hardly get a core; its findings would rightly be withheld.
 ANY_LOAD = (
-    "from gpuprof.capture.process import host_sampler; host_sampler.times_told = lambda *_: None; del host_sampler"
+    "from gpuprof.capture.process import host_sampler; assert host_sampler.times_told; "
+    "host_sampler.times_told = lambda _: None; del host_sampler"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 

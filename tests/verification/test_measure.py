@@ -58,8 +58,9 @@ def state_of(names: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def test_the_namespace_and_all_it_reaches_is_as_it_was(namespace: dict[str, Any], capsys: Any) -> None:
-    before = state_of(namespace)
-    measurement = measured(CELL, CELL + "\nnew_name = 1", namespace)
+    before, said = state_of(namespace), list[str]()
+    measurement = measured(CELL, CELL + "\nnew_name = 1", namespace, on_progress=said.append)
+    assert said[0] == "0 s of 6 s: looking at what both compute" and any("warming up the cell" in each for each in said)
     assert state_of(namespace) == before and capsys.readouterr().out == ""
     assert measurement.guard.status is Status.PASSED and measurement.guard.loss_difference == 0
     assert "loss identical over" in str(measurement) and measurement.pairs >= 1

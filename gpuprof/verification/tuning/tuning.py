@@ -47,7 +47,8 @@ class Tuning:
 
     `proven`: by turns that did not choose the settings; else by those of the race. `unchanged_again`: the unchanged
     cell against itself in the same turns. `before` and `after` are texts of the cell, `after` with `settings`.
-    `step_ns` (before, after): medians of the time of a step, or of the cell where `whole_cell`.
+    `step_ns` (before, after): medians of the time of a step, or of the cell where `whole_cell`. `without_place`:
+    settings that were not tried, since the cell as it is has no place for them.
     """
 
     settings: tuple[str, ...]
@@ -67,6 +68,7 @@ class Tuning:
     whole_cell: bool = False
     changes_results: bool = False
     step_ns: tuple[float, float] | None = None
+    without_place: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, found: Found, candidates: Candidates, track: CellTrack, *, seconds: float) -> Tuning:
@@ -75,6 +77,7 @@ class Tuning:
         guard = track.guard(best)
         units = [track.unit_ns.get(entry, []) for entry in ((), best)]
         known = bool(best) and all(units)
+        tried = {name for each in found.tried for name in each.entry}
         return cls(
             settings=best,
             nearest=found.nearest or (),
@@ -104,6 +107,7 @@ class Tuning:
             whole_cell=track.plan.steps is None,
             changes_results=_changes(candidates, best),
             step_ns=(float(np.median(units[0])), float(np.median(units[1]))) if known else None,
+            without_place=tuple(name for (name,) in candidates.later if name not in tried),
         )
 
     @property
@@ -138,6 +142,8 @@ class Tuning:
                 if self.proven
                 else f"confidence {CONFIDENCE_SHARE:.0%} for all settings together, not yet measured again on its own"
             )
+        if self.without_place:
+            found.append(f"not tried, since the cell as it is has no place for them: {', '.join(self.without_place)}")
         took = duration(self.seconds * NS_PER_S)
         found.append(
             f"interrupted after {took}: this is what was known by then" if self.interrupted else f"took {took}"

@@ -14,6 +14,7 @@ from gpuprof.capture.look import look_budget, look_watch
 from gpuprof.capture.session.session import Session
 from gpuprof.ingest.load import load_captured, load_trace
 from tests.capture.cells import loader, model, train, train_from
+from tests.test_import_light import loaded_by
 
 NewSession = Callable[..., Session]
 
@@ -253,6 +254,15 @@ def test_the_tables_and_what_is_said_of_them_are_on_disk(new_session: NewSession
     for name in ("looked_operators", "looked_values", "looked_reads", "looked_results"):
         assert read.tables[name].to_dict().keys() == kept.tables[name].to_dict().keys()
         assert len(read.tables[name]) == len(kept.tables[name]) > 0
+
+
+def test_what_was_looked_at_is_read_and_judged_without_torch(new_session: NewSession) -> None:
+    session = new_session(steps=5, skip=1, close_look=True)
+    session.start()
+    train(20)
+    folder = session.stop().folder
+    code = f"import gpuprof; run = gpuprof.load({str(folder)!r}); run.findings; assert len(run.trace.looked_operators)"
+    assert "torch" not in loaded_by(code)
 
 
 @pytest.mark.parametrize("error", [ValueError(), KeyboardInterrupt()])
