@@ -1,14 +1,9 @@
-NAME = "Adding problem (long-range memory) learnt by an orthogonal RNN"
-FAULT = "The orthogonal parametrization of the recurrent matrix is evaluated anew at every time step, because the parametrized layer is called inside the time loop; the matrix exponential (and its backward) runs T times per batch although the weight is the same"
-CURE = (
-    "Read self.rec.weight once before the loop and use F.linear with it (or wrap the forward in parametrize.cached())"
-)
-KIND = "time"
-FAULT_LINES = [
-    "h = self.act(drive[:, t] + self.rec(h))",
-    "self.rec = orthogonal(nn.Linear(hidden, hidden, bias=False))",
-]
-FAULT_CALLS = ["self.rec", "orthogonal", "torch.matrix_exp", "linalg_matrix_exp"]
+NAME = 'Adding problem (long-range memory) learnt by an orthogonal RNN'
+FAULT = 'The orthogonal parametrization of the recurrent matrix is evaluated anew at every time step, because the parametrized layer is called inside the time loop; the matrix exponential (and its backward) runs T times per batch although the weight is the same'
+CURE = 'Read self.rec.weight once before the loop and use F.linear with it (or wrap the forward in parametrize.cached())'
+KIND = 'time'
+FAULT_LINES = ['h = self.act(drive[:, t] + self.rec(h))', 'self.rec = orthogonal(nn.Linear(hidden, hidden, bias=False))']
+FAULT_CALLS = ['self.rec', 'orthogonal', 'torch.matrix_exp', 'linalg_matrix_exp']
 FAULTY = r"""
 import math, time
 import torch

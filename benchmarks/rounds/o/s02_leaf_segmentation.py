@@ -1,12 +1,9 @@
-NAME = "Semantic segmentation of synthetic leaf images with a light encoder and a bilinear decoder head"
-FAULT = "The 96-channel features are upsampled 8x to full resolution first and only then sent through the 1x1 classifier, so the interpolation and the 1x1 convolution run on 64 times as many pixels with many channels"
-CURE = "Apply the 1x1 classifier at low resolution and upsample the few class logits; a 1x1 convolution with bias commutes with bilinear interpolation"
-KIND = "time"
-FAULT_LINES = [
-    'f = F.interpolate(f, size=x.shape[-2:], mode="bilinear", align_corners=False)',
-    "return self.classifier(f)",
-]
-FAULT_CALLS = ["F.interpolate", "upsample_bilinear2d", "self.classifier", "conv2d"]
+NAME = 'Semantic segmentation of synthetic leaf images with a light encoder and a bilinear decoder head'
+FAULT = 'The 96-channel features are upsampled 8x to full resolution first and only then sent through the 1x1 classifier, so the interpolation and the 1x1 convolution run on 64 times as many pixels with many channels'
+CURE = 'Apply the 1x1 classifier at low resolution and upsample the few class logits; a 1x1 convolution with bias commutes with bilinear interpolation'
+KIND = 'time'
+FAULT_LINES = ['f = F.interpolate(f, size=x.shape[-2:], mode="bilinear", align_corners=False)', 'return self.classifier(f)']
+FAULT_CALLS = ['F.interpolate', 'upsample_bilinear2d', 'self.classifier', 'conv2d']
 FAULTY = r"""
 import numpy as np
 import torch

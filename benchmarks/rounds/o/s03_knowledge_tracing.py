@@ -1,9 +1,9 @@
-NAME = "Deep knowledge tracing: predicts whether a pupil answers the next exercise correctly"
-FAULT = "Each interaction id is expanded to a one-hot float vector over 2 x 2500 interactions and multiplied by a dense Linear layer, in the forward and the backward pass, instead of looking up a row"
-CURE = "Look the rows up: F.embedding(inter, self.inter_proj.weight.t())"
-KIND = "time"
-FAULT_LINES = ["onehot = F.one_hot(inter, 2 * self.n_skills).float()", "z = self.inter_proj(onehot)"]
-FAULT_CALLS = ["F.one_hot", "self.inter_proj", "linear", "addmm", "mm", "float"]
+NAME = 'Deep knowledge tracing: predicts whether a pupil answers the next exercise correctly'
+FAULT = 'Each interaction id is expanded to a one-hot float vector over 2 x 2500 interactions and multiplied by a dense Linear layer, in the forward and the backward pass, instead of looking up a row'
+CURE = 'Look the rows up: F.embedding(inter, self.inter_proj.weight.t())'
+KIND = 'time'
+FAULT_LINES = ['onehot = F.one_hot(inter, 2 * self.n_skills).float()', 'z = self.inter_proj(onehot)']
+FAULT_CALLS = ['F.one_hot', 'self.inter_proj', 'linear', 'addmm', 'mm', 'float']
 FAULTY = r"""
 # Deep Knowledge Tracing (course project, week 9)
 import numpy as np

@@ -1,9 +1,9 @@
-NAME = "Imitation-learnt balancing policy, checked on many carts with varied physics"
-FAULT = "In the sweep the policy network is called once per cart (batch of one) inside a loop over the 96 carts at every control step, although all carts step together"
-CURE = "One call of the policy on the whole observation matrix per control step"
-KIND = "time"
-FAULT_LINES = ["for i in range(fleet.n):", "a = policy(torch.from_numpy(obs[i]).unsqueeze(0))", "actions[i] = a.item()"]
-FAULT_CALLS = ["policy", "linear", "torch.from_numpy", "item"]
+NAME = 'Imitation-learnt balancing policy, checked on many carts with varied physics'
+FAULT = 'In the sweep the policy network is called once per cart (batch of one) inside a loop over the 96 carts at every control step, although all carts step together'
+CURE = 'One call of the policy on the whole observation matrix per control step'
+KIND = 'time'
+FAULT_LINES = ['for i in range(fleet.n):', 'a = policy(torch.from_numpy(obs[i]).unsqueeze(0))', 'actions[i] = a.item()']
+FAULT_CALLS = ['policy', 'linear', 'torch.from_numpy', 'item']
 FAULTY = r"""
 import numpy as np
 import torch

@@ -1,14 +1,9 @@
-NAME = "Spiking odour-coding layer with a long delay period and a trained readout"
-FAULT = "After the stimulus the synaptic currents, membranes and adaptation of silent neurons decay exponentially into denormal float32 numbers and stay there for the rest of the delay, so that the elementwise operations run several times slower"
-CURE = "torch.set_flush_denormal(True) at the start; the printed results do not change"
-KIND = "time"
-FAULT_LINES = [
-    "cur = cur * self.a_syn + drive",
-    "v = v * self.a_mem + cur - 0.15 * adapt",
-    "adapt = adapt * self.a_ad + spk",
-    "v = v * (1 - spk)",
-]
-FAULT_CALLS = ["mul", "add", "sub", "run", "*", "+"]
+NAME = 'Spiking odour-coding layer with a long delay period and a trained readout'
+FAULT = 'After the stimulus the synaptic currents, membranes and adaptation of silent neurons decay exponentially into denormal float32 numbers and stay there for the rest of the delay, so that the elementwise operations run several times slower'
+CURE = 'torch.set_flush_denormal(True) at the start; the printed results do not change'
+KIND = 'time'
+FAULT_LINES = ['cur = cur * self.a_syn + drive', 'v = v * self.a_mem + cur - 0.15 * adapt', 'adapt = adapt * self.a_ad + spk', 'v = v * (1 - spk)']
+FAULT_CALLS = ['mul', 'add', 'sub', 'run', '*', '+']
 FAULTY = r"""
 import math
 import numpy as np

@@ -1,14 +1,9 @@
-NAME = "Patch-based nodule classifier on synthetic CT volumes"
-FAULT = "__getitem__ clips, rescales and gamma-adjusts the whole CT volume and only then cuts the 32^3 patch out of it; all these transforms work voxel by voxel"
-CURE = "Cut the patch first and transform only the patch"
-KIND = "time"
-FAULT_LINES = [
-    "vol = np.clip(vol, self.lo, self.hi)",
-    "vol = ((vol - self.lo) / (self.hi - self.lo)).astype(np.float32)",
-    "vol = np.power(vol, np.float32(gamma))",
-    "vol = self.volumes[v].astype(np.float32)",
-]
-FAULT_CALLS = ["np.power", "np.clip", "astype", "__getitem__"]
+NAME = 'Patch-based nodule classifier on synthetic CT volumes'
+FAULT = '__getitem__ clips, rescales and gamma-adjusts the whole CT volume and only then cuts the 32^3 patch out of it; all these transforms work voxel by voxel'
+CURE = 'Cut the patch first and transform only the patch'
+KIND = 'time'
+FAULT_LINES = ['vol = np.clip(vol, self.lo, self.hi)', 'vol = ((vol - self.lo) / (self.hi - self.lo)).astype(np.float32)', 'vol = np.power(vol, np.float32(gamma))', 'vol = self.volumes[v].astype(np.float32)']
+FAULT_CALLS = ['np.power', 'np.clip', 'astype', '__getitem__']
 FAULTY = r"""
 import numpy as np
 import torch

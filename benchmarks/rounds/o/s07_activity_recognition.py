@@ -1,9 +1,9 @@
-NAME = "Human activity recognition from wearable sensors with a 1-D CNN"
+NAME = 'Human activity recognition from wearable sensors with a 1-D CNN'
 FAULT = "The Dataset keeps the lazy NpzFile and indexes it in __getitem__; every access self.archive['signals'] reads and decompresses the whole array from the archive again"
-CURE = "Read the arrays once in __init__ (a dict of arrays)"
-KIND = "time"
-FAULT_LINES = ["self.archive = np.load(path)", 'sig = self.archive["signals"][i]', 'lab = self.archive["labels"][i]']
-FAULT_CALLS = ["np.load", "NpzFile.__getitem__", "__getitem__", "zlib decompress", "read_array"]
+CURE = 'Read the arrays once in __init__ (a dict of arrays)'
+KIND = 'time'
+FAULT_LINES = ['self.archive = np.load(path)', 'sig = self.archive["signals"][i]', 'lab = self.archive["labels"][i]']
+FAULT_CALLS = ['np.load', 'NpzFile.__getitem__', '__getitem__', 'zlib decompress', 'read_array']
 FAULTY = r"""
 import os
 import tempfile

@@ -1,14 +1,9 @@
-NAME = "Store demand forecast (Kaggle style): group features with pandas, then an MLP"
-FAULT = "The group features are made with transform(lambda ...), which runs a chain of small pandas operations in Python for each of the thousands of store-item groups"
+NAME = 'Store demand forecast (Kaggle style): group features with pandas, then an MLP'
+FAULT = 'The group features are made with transform(lambda ...), which runs a chain of small pandas operations in Python for each of the thousands of store-item groups'
 CURE = "Use the built-in group operations (transform('mean'), transform('std'), shift, rank) on whole columns"
-KIND = "time"
-FAULT_LINES = [
-    'df["z"] = g["sales"].transform(lambda s: (s - s.mean()) / (s.std() + 1e-3))',
-    'df["lag1"] = g["z"].transform(lambda s: s.shift(1).fillna(0.0))',
-    'df["lag7"] = g["z"].transform(lambda s: s.shift(7).fillna(0.0))',
-    'df["price_rank"] = g["price"].transform(lambda s: s.rank(pct=True))',
-]
-FAULT_CALLS = ["transform", "lambda", "groupby", "shift", "rank", "fillna"]
+KIND = 'time'
+FAULT_LINES = ['df["z"] = g["sales"].transform(lambda s: (s - s.mean()) / (s.std() + 1e-3))', 'df["lag1"] = g["z"].transform(lambda s: s.shift(1).fillna(0.0))', 'df["lag7"] = g["z"].transform(lambda s: s.shift(7).fillna(0.0))', 'df["price_rank"] = g["price"].transform(lambda s: s.rank(pct=True))']
+FAULT_CALLS = ['transform', 'lambda', 'groupby', 'shift', 'rank', 'fillna']
 FAULTY = r"""
 import numpy as np
 import pandas as pd

@@ -1,14 +1,9 @@
-NAME = "Byte-pair tokenizer learnt from a small corpus, then a GRU language model over the subwords"
-FAULT = "BPE training walks over every word occurrence of the corpus for each merge (counting pairs and merging), although the few thousand distinct words with their frequencies suffice"
-CURE = "Count the distinct words once and do the pair counting and merging over distinct words weighted by frequency"
-KIND = "time"
-FAULT_LINES = [
-    "for w in words:",
-    "pairs.update(zip(w, w[1:]))",
-    "words = [merge_word(w, best) for w in words]",
-    'words = [tuple(w) + ("_",) for w in text.split()]',
-]
-FAULT_CALLS = ["learn_bpe", "pairs.update", "Counter.update", "merge_word", "zip"]
+NAME = 'Byte-pair tokenizer learnt from a small corpus, then a GRU language model over the subwords'
+FAULT = 'BPE training walks over every word occurrence of the corpus for each merge (counting pairs and merging), although the few thousand distinct words with their frequencies suffice'
+CURE = 'Count the distinct words once and do the pair counting and merging over distinct words weighted by frequency'
+KIND = 'time'
+FAULT_LINES = ['for w in words:', 'pairs.update(zip(w, w[1:]))', 'words = [merge_word(w, best) for w in words]', 'words = [tuple(w) + ("_",) for w in text.split()]']
+FAULT_CALLS = ['learn_bpe', 'pairs.update', 'Counter.update', 'merge_word', 'zip']
 FAULTY = r"""
 import random
 from collections import Counter

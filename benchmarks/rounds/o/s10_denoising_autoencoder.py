@@ -1,13 +1,9 @@
-NAME = "Denoising autoencoder for gene expression with a layer diary for the lab notebook"
-FAULT = "layer_report (singular values of each weight, quantiles of gradients) is computed at every step, although its result is kept only at every 40th step"
-CURE = "Call layer_report only inside the if that keeps its result"
-KIND = "time"
-FAULT_LINES = [
-    "report = layer_report(model)",
-    "sv = torch.linalg.svdvals(W)",
-    "q = torch.quantile(p.grad.abs().flatten(), qs)",
-]
-FAULT_CALLS = ["layer_report", "torch.linalg.svdvals", "torch.quantile"]
+NAME = 'Denoising autoencoder for gene expression with a layer diary for the lab notebook'
+FAULT = 'layer_report (singular values of each weight, quantiles of gradients) is computed at every step, although its result is kept only at every 40th step'
+CURE = 'Call layer_report only inside the if that keeps its result'
+KIND = 'time'
+FAULT_LINES = ['report = layer_report(model)', 'sv = torch.linalg.svdvals(W)', 'q = torch.quantile(p.grad.abs().flatten(), qs)']
+FAULT_CALLS = ['layer_report', 'torch.linalg.svdvals', 'torch.quantile']
 FAULTY = r"""
 import numpy as np
 import torch

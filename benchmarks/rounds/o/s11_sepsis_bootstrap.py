@@ -1,9 +1,9 @@
-NAME = "Sepsis risk from vital-sign sequences, with bootstrap confidence intervals"
-FAULT = "Each bootstrap resample sends the resampled patients through the LSTM again; the predictions of a patient are the same in every resample"
-CURE = "Predict once for the test set and resample the stored predictions"
-KIND = "time"
-FAULT_LINES = ["p = predict(model, Xte[pick])", "for b in range(n_boot):"]
-FAULT_CALLS = ["predict", "self.rnn", "lstm", "LSTM"]
+NAME = 'Sepsis risk from vital-sign sequences, with bootstrap confidence intervals'
+FAULT = 'Each bootstrap resample sends the resampled patients through the LSTM again; the predictions of a patient are the same in every resample'
+CURE = 'Predict once for the test set and resample the stored predictions'
+KIND = 'time'
+FAULT_LINES = ['p = predict(model, Xte[pick])', 'for b in range(n_boot):']
+FAULT_CALLS = ['predict', 'self.rnn', 'lstm', 'LSTM']
 FAULTY = r"""
 import numpy as np
 import torch

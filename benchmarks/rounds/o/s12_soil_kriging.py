@@ -1,14 +1,9 @@
-NAME = "Gaussian-process kriging of soil moisture with leave-one-out validation"
-FAULT = "Leave-one-out predictions are made by removing each point, building and factoring an (n-1)x(n-1) matrix and solving, n factorisations of O(n^3) per hyperparameter setting"
-CURE = "The closed form from one inverse: mu_i = y_i - [K^-1 y]_i / [K^-1]_ii, var_i = 1 / [K^-1]_ii"
-KIND = "time"
-FAULT_LINES = [
-    "for i in range(n):",
-    "L = torch.linalg.cholesky(K[keep][:, keep])",
-    "k_i = K[keep, i]",
-    "sol = torch.cholesky_solve(torch.stack([y[keep], k_i], 1), L)",
-]
-FAULT_CALLS = ["loo_predictions", "torch.linalg.cholesky", "torch.cholesky_solve", "index"]
+NAME = 'Gaussian-process kriging of soil moisture with leave-one-out validation'
+FAULT = 'Leave-one-out predictions are made by removing each point, building and factoring an (n-1)x(n-1) matrix and solving, n factorisations of O(n^3) per hyperparameter setting'
+CURE = 'The closed form from one inverse: mu_i = y_i - [K^-1 y]_i / [K^-1]_ii, var_i = 1 / [K^-1]_ii'
+KIND = 'time'
+FAULT_LINES = ['for i in range(n):', 'L = torch.linalg.cholesky(K[keep][:, keep])', 'k_i = K[keep, i]', 'sol = torch.cholesky_solve(torch.stack([y[keep], k_i], 1), L)']
+FAULT_CALLS = ['loo_predictions', 'torch.linalg.cholesky', 'torch.cholesky_solve', 'index']
 FAULTY = r"""
 import math
 import numpy as np

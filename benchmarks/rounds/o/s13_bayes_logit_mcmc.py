@@ -1,9 +1,9 @@
-NAME = "Metropolis sampling of a Bayesian logistic regression with a correlated Gaussian prior"
-FAULT = "multivariate_normal.logpdf(w, mean, cov) is called at each proposal; SciPy checks and eigendecomposes the same covariance matrix every time"
-CURE = "Freeze the distribution once (prior = multivariate_normal(mean, cov)) and call prior.logpdf(w)"
-KIND = "time"
-FAULT_LINES = ["lp = multivariate_normal.logpdf(w, prior_mean, prior_cov)"]
-FAULT_CALLS = ["multivariate_normal.logpdf", "log_posterior", "eigh", "_PSD"]
+NAME = 'Metropolis sampling of a Bayesian logistic regression with a correlated Gaussian prior'
+FAULT = 'multivariate_normal.logpdf(w, mean, cov) is called at each proposal; SciPy checks and eigendecomposes the same covariance matrix every time'
+CURE = 'Freeze the distribution once (prior = multivariate_normal(mean, cov)) and call prior.logpdf(w)'
+KIND = 'time'
+FAULT_LINES = ['lp = multivariate_normal.logpdf(w, prior_mean, prior_cov)']
+FAULT_CALLS = ['multivariate_normal.logpdf', 'log_posterior', 'eigh', '_PSD']
 FAULTY = r"""
 import numpy as np
 import torch

@@ -1,9 +1,9 @@
-NAME = "Embeddings of server log sessions by a GRU, then clustering of the sessions"
-FAULT = "The list keeps out[:, -1], a view; each view keeps the whole (batch, time, hidden) output of its batch in memory until the end"
-CURE = "Store a copy of the last state: out[:, -1].clone()"
-KIND = "memory"
-FAULT_LINES = ["vecs.append(out[:, -1])", "vecs = []", "out, _ = self.gru(self.emb(x))"]
-FAULT_CALLS = ["vecs.append", "self.gru", "GRU"]
+NAME = 'Embeddings of server log sessions by a GRU, then clustering of the sessions'
+FAULT = 'The list keeps out[:, -1], a view; each view keeps the whole (batch, time, hidden) output of its batch in memory until the end'
+CURE = 'Store a copy of the last state: out[:, -1].clone()'
+KIND = 'memory'
+FAULT_LINES = ['vecs.append(out[:, -1])', 'vecs = []', 'out, _ = self.gru(self.emb(x))']
+FAULT_CALLS = ['vecs.append', 'self.gru', 'GRU']
 FAULTY = r"""
 import numpy as np
 import torch

@@ -1,9 +1,9 @@
-NAME = "Galaxy morphology classifier trained with large virtual batches of 16 micro-batches"
-FAULT = "The losses of the 16 micro-batches are summed and backward is called once at the end, so the activation graphs of all micro-batches are alive together, which gradient accumulation was to avoid"
-CURE = "Call backward on each micro-batch loss at once and add up only its number"
-KIND = "memory"
-FAULT_LINES = ["total = total + loss / ACCUM", "total.backward()", "total = 0.0"]
-FAULT_CALLS = ["net", "total.backward", "conv2d", "F.cross_entropy"]
+NAME = 'Galaxy morphology classifier trained with large virtual batches of 16 micro-batches'
+FAULT = 'The losses of the 16 micro-batches are summed and backward is called once at the end, so the activation graphs of all micro-batches are alive together, which gradient accumulation was to avoid'
+CURE = 'Call backward on each micro-batch loss at once and add up only its number'
+KIND = 'memory'
+FAULT_LINES = ['total = total + loss / ACCUM', 'total.backward()', 'total = 0.0']
+FAULT_CALLS = ['net', 'total.backward', 'conv2d', 'F.cross_entropy']
 FAULTY = r"""
 import numpy as np
 import torch

@@ -1,14 +1,9 @@
-NAME = "DQN on a small pixel catch game with an experience replay memory"
-FAULT = "The replay memory holds the 84x84 frames as scaled float32 (observation and next observation), four times the bytes of the 8-bit frames the game makes"
-CURE = "Keep the frames as uint8 in the memory and scale to float32 when a batch is sampled"
-KIND = "memory"
-FAULT_LINES = [
-    "self.obs = np.zeros((capacity, 84, 84), dtype=np.float32)",
-    "self.nxt = np.zeros((capacity, 84, 84), dtype=np.float32)",
-    "self.obs[k] = o.astype(np.float32) / 255.0",
-    "self.nxt[k] = o2.astype(np.float32) / 255.0",
-]
-FAULT_CALLS = ["np.zeros", "ReplayMemory.__init__", "push", "astype"]
+NAME = 'DQN on a small pixel catch game with an experience replay memory'
+FAULT = 'The replay memory holds the 84x84 frames as scaled float32 (observation and next observation), four times the bytes of the 8-bit frames the game makes'
+CURE = 'Keep the frames as uint8 in the memory and scale to float32 when a batch is sampled'
+KIND = 'memory'
+FAULT_LINES = ['self.obs = np.zeros((capacity, 84, 84), dtype=np.float32)', 'self.nxt = np.zeros((capacity, 84, 84), dtype=np.float32)', 'self.obs[k] = o.astype(np.float32) / 255.0', 'self.nxt[k] = o2.astype(np.float32) / 255.0']
+FAULT_CALLS = ['np.zeros', 'ReplayMemory.__init__', 'push', 'astype']
 FAULTY = r"""
 import random
 import numpy as np

@@ -1,10 +1,10 @@
-NAME = "Layer-normalised LSTM with recurrent dropout on synthetic ECG beats"
+NAME = 'Layer-normalised LSTM with recurrent dropout on synthetic ECG beats'
 FAULT = None
 CURE = None
 KIND = None
 FAULT_LINES = []
 FAULT_CALLS = []
-WHY_GOOD = "The Python loop over time looks like a job for nn.LSTM, but the normalisation inside the gates makes the recurrence custom and strictly sequential; the input projection is already done for all steps at once and the recurrent matrix products dominate"
+WHY_GOOD = 'The Python loop over time looks like a job for nn.LSTM, but the normalisation inside the gates makes the recurrence custom and strictly sequential; the input projection is already done for all steps at once and the recurrent matrix products dominate'
 GOOD = r"""
 import math
 import torch

@@ -1,4 +1,4 @@
-NAME = "Choice of length scale and ridge by generalised cross-validation for kernel regression"
+NAME = 'Choice of length scale and ridge by generalised cross-validation for kernel regression'
 FAULT = None
 CURE = None
 KIND = None

@@ -1,4 +1,4 @@
-NAME = "Flow matching on a 2-D checkerboard, sampled with an adaptive Dormand-Prince solver"
+NAME = 'Flow matching on a 2-D checkerboard, sampled with an adaptive Dormand-Prince solver'
 FAULT = None
 CURE = None
 KIND = None

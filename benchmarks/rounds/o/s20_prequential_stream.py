@@ -1,10 +1,10 @@
-NAME = "Prequential (test-then-train) evaluation on a drifting sensor stream"
+NAME = 'Prequential (test-then-train) evaluation on a drifting sensor stream'
 FAULT = None
 CURE = None
 KIND = None
 FAULT_LINES = []
 FAULT_CALLS = []
-WHY_GOOD = "Batches of 16 with an update after each look inefficient, but the protocol scores each batch with the model that has learnt all earlier ones; the training forward pass also gives the predictions, so nothing is done twice"
+WHY_GOOD = 'Batches of 16 with an update after each look inefficient, but the protocol scores each batch with the model that has learnt all earlier ones; the training forward pass also gives the predictions, so nothing is done twice'
 GOOD = r"""
 import numpy as np
 import torch

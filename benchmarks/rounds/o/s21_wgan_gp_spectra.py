@@ -1,10 +1,10 @@
-NAME = "WGAN-GP for synthetic emission spectra"
+NAME = 'WGAN-GP for synthetic emission spectra'
 FAULT = None
 CURE = None
 KIND = None
 FAULT_LINES = []
 FAULT_CALLS = []
-WHY_GOOD = "create_graph=True, a second forward of the critic on interpolates and five critic steps per generator step look costly, but the gradient penalty must be differentiated through; fakes are made without a graph and the critic is frozen in the generator step"
+WHY_GOOD = 'create_graph=True, a second forward of the critic on interpolates and five critic steps per generator step look costly, but the gradient penalty must be differentiated through; fakes are made without a graph and the critic is frozen in the generator step'
 GOOD = r"""
 import numpy as np
 import torch

@@ -1,10 +1,10 @@
-NAME = "Distillation of a wide teacher into a narrow student on mixed-up chemical fingerprints"
+NAME = 'Distillation of a wide teacher into a narrow student on mixed-up chemical fingerprints'
 FAULT = None
 CURE = None
 KIND = None
 FAULT_LINES = []
 FAULT_CALLS = []
-WHY_GOOD = "The frozen teacher runs at every student step, which looks cacheable, but it sees freshly mixed and noised inputs each time; it already runs without a graph"
+WHY_GOOD = 'The frozen teacher runs at every student step, which looks cacheable, but it sees freshly mixed and noised inputs each time; it already runs without a graph'
 GOOD = r"""
 import numpy as np
 import torch

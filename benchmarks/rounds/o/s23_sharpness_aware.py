@@ -1,10 +1,10 @@
-NAME = "Sharpness-aware minimisation of a residual MLP for keystroke dynamics"
+NAME = 'Sharpness-aware minimisation of a residual MLP for keystroke dynamics'
 FAULT = None
 CURE = None
 KIND = None
 FAULT_LINES = []
 FAULT_CALLS = []
-WHY_GOOD = "Two forward and two backward passes on the same batch and the stored perturbations look doubled, but SAM takes its gradient at the perturbed weights, which needs the first gradient"
+WHY_GOOD = 'Two forward and two backward passes on the same batch and the stored perturbations look doubled, but SAM takes its gradient at the perturbed weights, which needs the first gradient'
 GOOD = r"""
 import torch
 import torch.nn as nn

@@ -1,10 +1,10 @@
-NAME = "Walk-forward test of a return forecast with monthly retraining from scratch"
+NAME = 'Walk-forward test of a return forecast with monthly retraining from scratch'
 FAULT = None
 CURE = None
 KIND = None
 FAULT_LINES = []
 FAULT_CALLS = []
-WHY_GOOD = "A new network trained from scratch each month on an expanding window looks wasteful, but the protocol forbids information from later months in weights and scaling; cold starts and per-window scaling are part of it"
+WHY_GOOD = 'A new network trained from scratch each month on an expanding window looks wasteful, but the protocol forbids information from later months in weights and scaling; cold starts and per-window scaling are part of it'
 GOOD = r"""
 import numpy as np
 import pandas as pd
