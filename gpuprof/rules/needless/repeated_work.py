@@ -25,13 +25,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from gpuprof import units
-from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
-from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
@@ -39,8 +35,8 @@ from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.calls_of import call_lines
 from gpuprof.rules.cell.timed_calls import times_its_calls
-from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import cell_ns, valued
+from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 _NAMED = 3
@@ -93,19 +89,14 @@ class RepeatedOperators(Rule):
 
     def _in_part(self, results: Results) -> Finding | None:
         """Judge a look that ended within an iteration, by the sampled time of the lines: what it saw repeated is."""
-        look, device = results.context.look, results.get(DeviceActivity).primary
-        large = tuple(chain for chain in results.get(RepeatedWork).chains if chain.share >= self.chain_share)
-        if look is None or look.skipped is not None or device is not None or not large:
-            return None
-        rows, steady = np.concatenate([chain.rows for chain in large]), results.get(RepeatedWork).steady
-        whole_ns = results.get(LookedTime).total_ns
-        share = cell_ns(results, rows, steady, behind=True)[0] / max(whole_ns, 1)
-        if share < self.low_share:
+        looked = results.get(RepeatedWork)
+        large = tuple(chain for chain in looked.chains if chain.share >= self.chain_share)
+        share = share_of_cell(results, [chain.rows for chain in large], looked.steady, behind=True)
+        if share is None or share < self.low_share:
             return None
         found = self._finding(results, large, share)
         about = f"The same computation is repeated: {units.percent(share)} of the cell"
-        seen = f"{found.explanation} The close look saw a part of an iteration."
-        return replace(found, title=about, explanation=seen)
+        return replace(found, title=about, explanation=f"{found.explanation} {IN_PART}")
 
     def _finding(self, results: Results, large: tuple[Chain, ...], share: float) -> Finding:
         first, looked = large[0], results.get(RepeatedWork)

@@ -80,6 +80,17 @@ def cell_ns(results: Results, rows: Array, among: Array, *, behind: bool) -> tup
     return own_ns + behind_ns, lines_ns + behind_ns
 
 
+def share_of_cell(results: Results, rows: Sequence[Array], among: Array, *, behind: bool = False) -> float | None:
+    """Of a look that ended within an iteration: the share of the cell that these rows stand for, 0..1. None where
+    lines were not sampled, or a GPU has the work: then a part says nothing of the whole."""
+    look, looked = results.context.look, results.get(LookedTime)
+    if look is None or look.skipped is not None or not look.places or not looked.known or not rows:
+        return None
+    if results.get(DeviceActivity).primary is not None:
+        return None
+    return cell_ns(results, np.concatenate(list(rows)), among, behind=behind)[0] / max(looked.total_ns, 1)
+
+
 def _by_lines(
     results: Results, rows: Array, among: Array, part: float, behind: bool
 ) -> tuple[Saving | None, float] | None:
