@@ -41,10 +41,10 @@ class LibraryCallback:
     the library's functions seen in that call, outside of the callback, with the share of `ns` (0..1) that was below
     each. `callback`: its qualified name, seen in
     `callback_line` of `callback_file`; `operands`: what the names there stood for. `ns`: from the first to the last
-    moment that the callback was seen within one call, `share` of the whole cell, `library_share` of `ns`: outside the
-    callback, `inner_share` of `ns`: in the same library below the callback, `torch_share` of `ns`: in torch's Python
-    below the callback, all 0..1. `stays`: how often the callback was
-    seen after it was not: it was called as often at least. `cell_lines`: lines of the profiled cell that led there.
+    moment that the callback, or the library's loop around it, was seen within one call, `share` of the whole cell.
+    `library_share` of `ns`: outside the callback, `inner_share` of `ns`: in the same library below the callback,
+    `torch_share` of `ns`: in torch's Python below the callback, all 0..1. `stays`: how often the callback was seen
+    after it was not: it was called as often at least. `cell_lines`: lines of the profiled cell that led there.
     `starts_ns`, `ends_ns`: on the trace's clock.
     """
 
@@ -158,7 +158,9 @@ class _CallbackReader:
     def _callback(self, place: _CallSite, of_leaf: dict[int, _Passage]) -> LibraryCallback | None:
         rows = np.flatnonzero(np.isin(self._node, np.array(list(of_leaf), np.int64)))
         called = np.array([of_leaf[each].callback for each in self._node[rows].tolist()], np.int64)
-        reached, stays = _reach(rows, called >= 0)
+        looping = self._looping(of_leaf)
+        in_loop = np.array([leaf in looping for leaf in self._node[rows].tolist()], bool)
+        reached, stays = _reach(rows, called >= 0, in_loop)
         rows, called = rows[reached], called[reached]
         spent, inside = self._lasted[rows].astype(np.float64), called >= 0
         ns = float(spent.sum())
@@ -197,6 +199,19 @@ class _CallbackReader:
             starts_ns=self._starts[rows],
             ends_ns=self._starts[rows] + self._lasted[rows],
         )
+
+    def _looping(self, of_leaf: dict[int, _Passage]) -> set[int]:
+        """The leaves in the library's function that calls back, where another one of the library's called that: it is
+        the loop, whether or not the callback was seen in this moment."""
+        calls_back = {self._place(each.library[-1]) for each in of_leaf.values() if each.callback >= 0}
+        return {
+            leaf
+            for leaf, each in of_leaf.items()
+            if each.callback >= 0 or any(self._place(node) in calls_back for node in each.library[1:])
+        }
+
+    def _place(self, node: int) -> tuple[int, int]:
+        return self._file[node], self._function[node]
 
     def _below(self, of_leaf: dict[int, _Passage], leaves: list[int], spent: Array) -> dict[str, float]:
         """The library's functions of the call, with the share of the time that each was on the stack."""
@@ -246,13 +261,14 @@ class _CallbackReader:
         return tuple(dict.fromkeys(found))
 
 
-def _reach(rows: Array, inside: Array) -> tuple[Array, int]:
+def _reach(rows: Array, inside: Array, in_loop: Array) -> tuple[Array, int]:
     """Which of the rows (of consecutive samples, where they follow each other) lie between the first and the last that
-    are inside the callback; and how often it was seen after it was not."""
+    are in the loop that calls back; and how often the callback was seen after it was not."""
     reached, stays = np.zeros(len(rows), bool), 0
     for run in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(rows) != 1) + 1):
-        seen = run[inside[run]]
+        seen, looping = run[inside[run]], run[in_loop[run]]
+        if len(looping):
+            reached[looping[0] : looping[-1] + 1] = True
         if len(seen):
-            reached[seen[0] : seen[-1] + 1] = True
             stays += int((np.diff(seen) > 1).sum()) + 1
     return reached, stays

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.operator_traits import own_name
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.training.backward_work import backward_of
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
+
+# a share of less than that much recorded time is chance
+_LEAST_BACKWARD_NS = 1_000_000
 
 
 class RecordedPart(NamedTuple):
@@ -38,6 +44,20 @@ def recorded_parts(results: Results, rows: Array, among: Array) -> tuple[Recorde
         for key, number in zip(wanted, counts, strict=True)
         if key in recorded and key in whole
     )
+
+
+def backward_share(results: Results, parts: Sequence[RecordedPart]) -> float:
+    """Which part of the recorded backward passes is the derivative of these parts, 0..1; 0 where little was recorded.
+
+    What is computed once for equal inputs has its derivative computed once, too, for the sum of what comes back.
+    """
+    trace, whole_ns = results.trace, results.get(Phases).backward.total_ns
+    if whole_ns < _LEAST_BACKWARD_NS:
+        return 0.0
+    # what runs in a backward pass has no derivative of its own here
+    forward = [each._replace(within=intervals.subtract(each.within, results.get(Phases).backward)) for each in parts]
+    spent = [each.part * backward_of(trace, each.within).total_ns for each in forward if each.within.total_ns]
+    return min(sum(spent) / whole_ns, 1.0)
 
 
 def _counts(names: tuple[str, ...], name: Array, place: Array) -> tuple[list[tuple[str, int]], list[int]]:

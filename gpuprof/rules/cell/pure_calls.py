@@ -21,14 +21,19 @@ _BUILTINS = words(
 _SEEDING = frozenset(("manual_seed", "seed", "set_rng_state"))
 _METHODS = words(
     """
-    abs add all amax amin any argmax argmin argsort bmm bool ceil chunk clamp clip clone contiguous cos cosh cpu
-    cuda cumprod cumsum detach diag diagonal diff dim dist div dot double eq erf exp expand expand_as expm1
-    flatten flip float floor gather ge gt half index_select int inverse isfinite isinf isnan item le log log10
-    log1p log2 log_softmax logical_and logical_not logical_or logsumexp long lt masked_fill masked_select matmul
-    max maximum mean median min minimum mm mul mv narrow ne neg nonzero norm numel outer permute pow prod
-    quantile reciprocal relu repeat reshape roll round rsqrt scatter select sigmoid sign sin sinh size softmax
-    sort split sqrt square squeeze std sub sum swapaxes t take tan tanh to tolist topk transpose tril triu trunc
-    type type_as unbind unflatten unfold unique unsqueeze var view view_as where
+    abs add addmm all allclose amax amin aminmax any argmax argmin argsort argwhere atan2 baddbmm bincount bmm bool
+    bucketize ceil chunk clamp clamp_max clamp_min clip clone contiguous corrcoef cos cosh count_nonzero cov cpu cross
+    cuda cummax cummin cumprod cumsum det detach diag diag_embed diagonal diff dim dist div dot double eq equal erf erfc
+    erfinv exp expand expand_as expm1 flatten flip fliplr flipud float floor fmax fmin fmod frac gather ge gt half histc
+    hypot index_select int inverse isclose isfinite isinf isnan item kthvalue le lerp lgamma log log10 log1p log2
+    log_softmax logaddexp logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp long lt
+    masked_fill masked_select matmul matrix_exp matrix_power max maximum mean median min minimum mm mode moveaxis
+    movedim mul mv nan_to_num nanmean nanmedian nanquantile nansum narrow ne neg new_empty new_full new_ones new_tensor
+    new_zeros nonzero norm numel outer permute pow prod quantile ravel reciprocal relu remainder repeat
+    repeat_interleave reshape roll rot90 round rsqrt scatter scatter_add select sigmoid sign sin sinh size slogdet
+    softmax sort split sqrt square squeeze std sub sum svd swapaxes swapdims t take take_along_dim tan tanh tensor_split
+    tile to tolist topk trace transpose tril triu trunc type type_as unbind unflatten unfold unique unsqueeze var vdot
+    view view_as where xlogy
     """
 )
 # of NumPy's arrays, pandas' tables and Python's own containers

@@ -26,7 +26,7 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,8 +40,8 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.memory.broadcast_then_reduced import BroadcastThenReduced
-from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 
@@ -60,14 +60,15 @@ class CostlyAlgorithm(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the operators that have a faster way."""
         lacking = without_look(self.name, results, self.seen_share)
-        if lacking is not None:
-            return lacking
         costly = [each for each in results.get(CostlyAlgorithms).uses if each.factor >= self.cost_factor]
         if any(each.algorithm in _BROADCASTS for each in costly) and _is_told_of_memory(results):
             costly = [each for each in costly if each.algorithm not in _BROADCASTS]
+        rows, among = [each.rows for each in costly], np.ones(len(results.get(ValueGraph).operators), bool)
         share = sum(each.share for each in costly)
+        if lacking is not None:
+            share = share_of_cell(results, rows, among) or 0.0
         if not costly or share < self.work_share:
-            return None
+            return lacking
         first = costly[0]
         where = line_words(results.get(LookedLines).line(first.places[0]))
         places = tuple(dict.fromkeys(place for each in costly for place in each.places))
@@ -88,8 +89,9 @@ class CostlyAlgorithm(Rule):
             diff=_diff(results, first),
         )
         part = sum(each.saved_ns for each in costly) / max(sum(each.rows_ns for each in costly), 1)
-        among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [each.rows for each in costly], among, part=part)
+        if lacking is not None:
+            finding = replace(finding, explanation=f"{finding.explanation} {IN_PART}")
+        return valued(results, finding, share, rows, among, part=part)
 
 
 _BROADCASTS = (Algorithm.DIFFERENCES, Algorithm.PRODUCTS)

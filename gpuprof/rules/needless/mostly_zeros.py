@@ -24,7 +24,7 @@ When to leave it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,8 +39,8 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.joined_operands import operand_names
-from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 _MOST_LINES = 3
@@ -62,13 +62,14 @@ class MostlyZeros(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the matrices whose zeros were counted."""
         lacking = without_look(self.name, results, self.seen_share)
-        if lacking is not None:
-            return lacking
         known = results.get(ZeroOperands)
         found = [each for each in known.operands if self._is_worth_it(each)]
+        rows, among = [each.rows for each in found], np.ones(len(results.get(ValueGraph).operators), bool)
         share = sum(each.share for each in found)
+        if lacking is not None:
+            share = share_of_cell(results, rows, among) or 0.0
         if not found or share < self.work_share:
-            return self._uncounted(known)
+            return lacking or self._uncounted(known)
         first = found[0]
         name = _name(results, first)
         where = _at(results, first.places[:1])
@@ -92,8 +93,9 @@ class MostlyZeros(Rule):
             diff=_diff(results, first),
         )
         part = sum(each.saved_ns for each in found) / max(sum(each.rows_ns for each in found), 1)
-        among = np.ones(len(results.get(ValueGraph).operators), bool)
-        return valued(results, finding, share, [each.rows for each in found], among, part=part)
+        if lacking is not None:
+            finding = replace(finding, explanation=f"{finding.explanation} {IN_PART}")
+        return valued(results, finding, share, rows, among, part=part)
 
     def _is_worth_it(self, each: ZeroOperand) -> bool:
         if not each.places or each.saved_ns < self.saved_part * each.rows_ns:

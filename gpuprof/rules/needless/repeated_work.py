@@ -4,10 +4,12 @@ What it finds
     In the close look, operators that ran before with the same arguments on tensors of the same content, and take 5% of
     the operators' time or more: an inverse, a mask, a filterbank, a backbone that is computed in each iteration, or
     several times within one. What follows from it counts, too, as far as nothing new comes in. Random operators, fills,
-    updates of weights, and what activation checkpointing computes again in the backward pass do not count.
+    updates of weights, and what activation checkpointing computes again in the backward pass do not count. Where the
+    look ended within an iteration, what it saw counts by the sampled time of its lines.
 
 Why it costs
-    The result is known already. Everything that leads to it is done for nothing.
+    The result is known already. Everything that leads to it is done for nothing, and so is the derivative of each
+    further copy in the backward pass.
 
 What to do
     Compute it once and keep the result: before the loop where it is the same in each iteration, in a variable or a
@@ -21,7 +23,7 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
@@ -33,8 +35,8 @@ from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.calls_of import call_lines
 from gpuprof.rules.cell.timed_calls import times_its_calls
-from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.worth import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 _NAMED = 3
@@ -72,7 +74,7 @@ class RepeatedOperators(Rule):
         """Judge the calculations that are repeated."""
         lacking = without_look(self.name, results, self.seen_share)
         if lacking is not None:
-            return lacking
+            return self._in_part(results) or lacking
         large = tuple(chain for chain in results.get(RepeatedWork).chains if chain.share >= self.chain_share)
         share = sum(chain.share for chain in large)
         if share >= self.work_share:
@@ -84,6 +86,17 @@ class RepeatedOperators(Rule):
                 "The close look ran out of its budget for them. Smaller tensors take less of it.",
             )
         return None
+
+    def _in_part(self, results: Results) -> Finding | None:
+        """Judge a look that ended within an iteration, by the sampled time of the lines: what it saw repeated is."""
+        looked = results.get(RepeatedWork)
+        large = tuple(chain for chain in looked.chains if chain.share >= self.chain_share)
+        share = share_of_cell(results, [chain.rows for chain in large], looked.steady, behind=True)
+        if share is None or share < self.low_share:
+            return None
+        found = self._finding(results, large, share)
+        about = f"The same computation is repeated: {units.percent(share)} of the cell"
+        return replace(found, title=about, explanation=f"{found.explanation} {IN_PART}")
 
     def _finding(self, results: Results, large: tuple[Chain, ...], share: float) -> Finding:
         first, looked = large[0], results.get(RepeatedWork)
@@ -106,7 +119,7 @@ class RepeatedOperators(Rule):
             change=_CHANGES[first.again] + _keep(results, first),
         )
         rows = [chain.rows for chain in large]
-        return valued(results, found, share, rows, looked.steady)
+        return valued(results, found, share, rows, looked.steady, behind=True)
 
 
 def _words(results: Results, chain: Chain) -> str:

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuprof.analyses.accounts.cell_phases import CellPhases
+from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
-from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, recorded_parts
+from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, backward_share, recorded_parts
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Saving, Severity
@@ -36,10 +38,12 @@ def valued(
     among: Array,
     *,
     part: float = 1.0,
+    behind: bool = False,
 ) -> Finding:
     """The finding with what it saves to leave out these rows of `looked_operators` (of those `among`, a mask).
 
-    `share`: of their time, 0..1; `part`: which part of those rows is meant. On the CPU it is that part of the time that
+    `share`: of their time, 0..1; `part`: which part of those rows is meant; `behind`: their derivatives go with them.
+    On the CPU it is that part of the time that
     was sampled at their lines, in the whole cell; where nothing was sampled, that share of the recorded operators.
     Where a GPU has the work, host times are no weights: then it is by the recorded operators of the same names and
     lines, or not at all.
@@ -56,18 +60,43 @@ def valued(
     if results.get(DeviceActivity).primary is not None:
         recorded = recorded_parts(results, every, among)
         return _on_device(results, found, [each._replace(part=each.part * part) for each in recorded])
-    saving, of_time = _by_lines(results, every, among, part) or _by_operators(results, found, share)
+    saving, of_time = _by_lines(results, every, among, part, behind) or _by_operators(results, found, share)
     if saving is None:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
     return replace(found, saving=saving, severity=min(found.severity, graded(of_time, _HIGH_SHARE, _LOW_SHARE)))
 
 
-def _by_lines(results: Results, rows: Array, among: Array, part: float) -> tuple[Saving | None, float] | None:
-    """The saving, and at least which share of the cell that is; None where no line of theirs was sampled."""
+def cell_ns(results: Results, rows: Array, among: Array, *, behind: bool) -> tuple[float, float]:
+    """The time of the cell that these rows of `looked_operators` stand for, with their derivatives where these go with
+    them (`behind`), ns, and the sampled time of their lines; zeros where nothing was sampled."""
     looked = results.get(LookedTime)
     if not looked.known:
+        return 0.0, 0.0
+    own_ns, lines_ns = looked.of_rows(rows, among)
+    if not behind:
+        return own_ns, lines_ns
+    share = backward_share(results, recorded_parts(results, rows, among))
+    behind_ns = share * results.get(CellPhases).share(Phase.BACKWARD) * looked.total_ns
+    return own_ns + behind_ns, lines_ns + behind_ns
+
+
+def share_of_cell(results: Results, rows: Sequence[Array], among: Array, *, behind: bool = False) -> float | None:
+    """Of a look that ended within an iteration: the share of the cell that these rows stand for, 0..1. None where
+    lines were not sampled, or a GPU has the work: then a part says nothing of the whole."""
+    look, looked = results.context.look, results.get(LookedTime)
+    if look is None or look.skipped is not None or not look.places or not looked.known or not rows:
         return None
-    whole_ns, lines_ns = looked.of_rows(rows, among)
+    if results.get(DeviceActivity).primary is not None:
+        return None
+    return cell_ns(results, np.concatenate(list(rows)), among, behind=behind)[0] / max(looked.total_ns, 1)
+
+
+def _by_lines(
+    results: Results, rows: Array, among: Array, part: float, behind: bool
+) -> tuple[Saving | None, float] | None:
+    """The saving, and at least which share of the cell that is; None where no line of theirs was sampled."""
+    looked = results.get(LookedTime)
+    whole_ns, lines_ns = cell_ns(results, rows, among, behind=behind)
     central_ns = part * whole_ns
     if not central_ns or not lines_ns:
         return None

@@ -22,6 +22,7 @@ _EFFECTS = words(
     """
 )
 _DEEPEST = 4
+_NUMERIC = ("torch", "np", "numpy", "math", "jnp")
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def has_effects(node: ast.AST, functions: Mapping[str, _Function], depth: int = 
             continue
         name = each.func.attr if isinstance(each.func, ast.Attribute) else dotted(each.func)
         inside = isinstance(each.func, ast.Attribute) and (_root(each.func) in own or _just_made(each.func.value))
-        if name in _EFFECTS and not inside and not is_mode(each, node):
+        if name in _EFFECTS and not inside and not is_mode(each, node) and not _is_logarithm(each):
             return True
         called = functions.get(dotted(each.func))
         if (
@@ -170,6 +171,13 @@ def has_effects(node: ast.AST, functions: Mapping[str, _Function], depth: int = 
         ):
             return True
     return False
+
+
+def _is_logarithm(call: ast.Call) -> bool:
+    """`x.log()` and `np.log(x)`; what a logger logs is an argument."""
+    name, _, function = dotted(call.func).rpartition(".")
+    is_log = isinstance(call.func, ast.Attribute) and call.func.attr == "log"
+    return is_log and (not (call.args or call.keywords) or (function == "log" and name in _NUMERIC))
 
 
 def _just_made(node: ast.expr) -> bool:

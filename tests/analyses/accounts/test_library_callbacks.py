@@ -51,6 +51,16 @@ def test_what_the_library_does_before_and_after_is_none_of_it() -> None:
     assert (call.ns, call.library_share, call.stays) == (50_000, 0.0, 1)
 
 
+def test_the_loop_of_the_library_around_it_is_part_of_it() -> None:
+    """Also in a moment, and in a call, in which the callback itself was not seen."""
+    loop = (CALLER, MAP, INNER)
+    (call,) = found(
+        (100, (CALLER, MAP)), (300, loop), (50, (*loop, DOUBLED)), (150, loop), (100, (OTHER, MODEL)), (200, loop)
+    )
+    assert (call.ns, call.stays) == (700_000, 1)
+    assert call.library_share == pytest.approx(650 / 700)
+
+
 def test_calls_apart_from_each_other_are_not_one() -> None:
     once = (CALLER, MAP, DOUBLED)
     (call,) = found((50, once), (900, (OTHER, MODEL)), (50, once))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.rules.base.finding import Finding
+from gpuprof.model.context import Cell
+from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.needless.repeated_work import RepeatedOperators
 from tests.rules.cases.needless.repeated_work import recorded
 from tests.support.look_builder import LookBuilder
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 
 def told(*matrices: str) -> Finding:
@@ -35,3 +37,35 @@ def test_where_to_keep_it(matrices: str, change: str, when: str) -> None:
     found = told(*matrices)
     assert found.change.startswith(change)
     assert f" the same {when}, from equal inputs" in found.explanation
+
+
+def cut_off(line_ms: dict[int, float], **facts: object) -> Finding | Abstention | None:
+    """A look that ended within its first iteration: line 3 inverted the same matrix four times, line 4 took as long."""
+    builder, at = TraceBuilder().operator("aten::empty", 0, 1), 1.0
+    for line, ms in line_ms.items():
+        builder.stack(at, ms * 1000, (CELL_FILE, "<module>", line))
+        at += ms * 1000
+    look = LookBuilder(builder.context(cell=Cell(source="a\nb\nc\nd\n", filename=CELL_FILE))).tensor("a")
+    for each in range(4):
+        look.tensor(f"x{each}").operator("aten::linalg_inv_ex", 50, reads="a", makes="k", line=3)
+        look.operator("aten::mm", 50, reads=f"k x{each}", makes="y", line=4)
+    return RepeatedOperators().check(Results(look.build(operators_share=None, ended_by="seconds", **facts)))
+
+
+def test_a_look_that_saw_a_part_of_an_iteration_counts_by_the_time_of_the_lines() -> None:
+    found = cut_off({3: 400, 4: 100, 9: 500})
+    assert isinstance(found, Finding)
+    # three of four inverses
+    assert found.title == "The same computation is repeated: 30 % of the cell"
+    assert found.explanation.endswith("The close look saw a part of an iteration.")
+    assert found.saving is not None and found.saving.share == pytest.approx(0.3)
+    assert found.where.lines == (3,)
+
+
+@pytest.mark.parametrize("line_ms", [{3: 100, 4: 100, 9: 800}, {4: 500, 9: 500}])
+def test_of_such_a_look_little_is_not_told(line_ms: dict[int, float]) -> None:
+    assert isinstance(cut_off(line_ms), Abstention)
+
+
+def test_without_samples_such_a_look_says_nothing() -> None:
+    assert isinstance(cut_off({}), Abstention)

@@ -75,6 +75,15 @@ def test_a_function_of_the_text_with_an_effect() -> None:
     assert len(last_results(pure + FIGURE)) == 1
 
 
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [("step.log()", 1), ("np.log(step)", 1), ("torch.log(step)", 1), ("run.log(step)", 0), ("log(step)", 0)],
+)
+def test_a_logarithm_is_no_log(call: str, found: int) -> None:
+    pure = f"def snapshot(model, step):\n    return {call}\n"
+    assert len(last_results(pure + FIGURE)) == found
+
+
 def test_what_a_function_reads_is_read() -> None:
     assert last_results(f"def train(step):\n    return frame\n{FIGURE}") == ()
 
