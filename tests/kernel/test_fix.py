@@ -14,7 +14,7 @@ CELL = """\
 # what is below is the user's own
 %%gpuprofile --display text --name 'first try' --compare nothing
 opt = torch.optim.Adam(weights, foreach=False)   # slow
-for step in range(60):
+for step in range(12):
     loss = sum((w * w).sum() for w in weights)
     loss.backward()
     opt.step()

@@ -95,4 +95,4 @@ def test_an_interrupt_keeps_the_cell_and_what_it_left(kernel: LiveKernel) -> Non
     said = ran.stream("stderr")
     assert "--try was interrupted; your variables are as the cell left them" in said, said
     assert ran.failed and "the report was interrupted" not in said
-    assert kernel.value("len(seen), seen[-1]") == "(61, None)"
+    assert kernel.value("(len(seen), seen[-1])") == "(61, None)"
