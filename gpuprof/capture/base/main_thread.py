@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from gpuprof.capture.base.compiler_skips import hide_from_compiler
+
 _waiting: deque[Callable[[], None]] = deque()
 _add: Any = None
 _entry: Any = None
@@ -58,6 +60,8 @@ def _prepare() -> None:
     global _add, _entry, _interrupt
     if _add is not None:
         return
+    if "torch" in sys.modules:
+        hide_from_compiler(_run_one, _compiler)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
     # CPython keeps the bare address: the object must live as long as the process
     _entry = prototype(_run_one)
@@ -68,6 +72,9 @@ def _prepare() -> None:
 
 
 def _run_one(_: object) -> int:
+    # between two graphs torch.compile would otherwise compile what runs here
+    compiler = _compiler()
+    before = None if compiler is None else compiler.set_eval_frame(None)
     try:
         if _waiting:
             _waiting.popleft()()
@@ -75,7 +82,19 @@ def _run_one(_: object) -> int:
         interrupt_soon()
     except Exception:  # noqa: BLE001  - called by the interpreter in the middle of the user's code: nobody to tell
         pass
+    finally:
+        if compiler is not None:
+            compiler.set_eval_frame(before)
     return 0
+
+
+def _compiler() -> Any:
+    """Torch's module that evaluates frames, where `torch._dynamo` is in use; its function has had this name since
+    torch 2.0."""
+    if "torch._dynamo" not in sys.modules:
+        return None
+    frames = getattr(sys.modules["torch"]._C._dynamo, "eval_frame", None)
+    return frames if hasattr(frames, "set_eval_frame") else None
 
 
 def interrupt_soon() -> None:

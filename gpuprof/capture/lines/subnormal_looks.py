@@ -73,4 +73,4 @@ def _numbers(value: Any) -> Any:
 
 
 # what runs for it
-READING = (SubnormalLooks, subnormal_share, measured_slowdown, address_of, lazily_copied)
+READING = (SubnormalLooks, _numbers, subnormal_share, measured_slowdown, address_of, lazily_copied)

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +82,36 @@ def test_not_beside_another_profile_function() -> None:
         assert not when_frame_returns(sys._getframe(), lambda: None)
     finally:
         sys.setprofile(None)
+
+
+def test_what_runs_there_is_not_compiled(tmp_path: Path) -> None:
+    """GIVEN a compiled function with a break in it, in which the call is asked for."""
+    script = tmp_path / "compiled.py"
+    script.write_text(
+        textwrap.dedent("""\
+        import torch
+        from gpuprof.capture.base.main_thread import call_on_main_thread
+        ran, graphs = [], []
+
+        def backend(graph, inputs):
+            graphs.append([str(each.target) for each in graph.graph.nodes])
+            return graph.forward
+
+        def ours():
+            ran.append(torch.ones(3).tanh())
+
+        @torch.compile(backend=backend)
+        def cell(x):
+            y = x.sum().item()
+            call_on_main_thread(ours)
+            for each in range(3):
+                y = y + x.cos().sum().item()
+            return y
+
+        for _ in range(4):
+            cell(torch.ones(4))
+        print(len(ran) > 0, len(graphs) > 0, any("tanh" in str(each) for each in graphs))
+    """)
+    )
+    told = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert told.stdout == "True True False\n", told.stderr
