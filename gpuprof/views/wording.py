@@ -94,7 +94,7 @@ def _steps(report: Report, count: int) -> str:
     """How many were recorded, and how long one takes: without the recording where that is known."""
     plain = report.results.get(PlainIterations).plain
     if plain is not None:
-        return f"{plural(count, 'step')} recorded, median of unrecorded ones {duration(plain.median_ns)}"
+        return f"{plural(count, 'step')} recorded, median {duration(plain.median_ns)} without recording"
     return f"{plural(count, 'step')}{', median' if count > 1 else ' of'} {duration(report.step_ns)}"
 
 

@@ -1,6 +1,7 @@
 """Runs a function on the main thread while the user's code is running there, between two bytecodes.
 
 By CPython's `Py_AddPendingCall`: soon in Python code, and after the call in one long C call (a sleep, a kernel wait).
+Torch.compile leaves alone what runs so, and all that it calls.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def _compiler() -> Any:
     torch 2.0."""
     if "torch._dynamo" not in sys.modules:
         return None
-    frames = getattr(sys.modules["torch"]._C._dynamo, "eval_frame", None)
+    # as it is imported, parts of it may be missing
+    parts = getattr(getattr(sys.modules.get("torch"), "_C", None), "_dynamo", None)
+    frames = getattr(parts, "eval_frame", None)
     return frames if hasattr(frames, "set_eval_frame") else None
 
 

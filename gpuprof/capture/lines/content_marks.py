@@ -142,7 +142,3 @@ def _of_tensor(torch: Any, tensor: Any) -> ContentMark | None:
         return found or ContentMark(hash(array_of(tensor).tobytes()), tensor.nbytes, told=False)
     except (RuntimeError, TypeError):  # torch without NumPy, or a type that NumPy does not know
         return None
-
-
-# what runs for it
-READING = (mark_of, _Reading, _of_scalar, _of_array, _of_tensor)

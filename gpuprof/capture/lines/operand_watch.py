@@ -18,14 +18,12 @@ from types import FrameType
 from typing import Any
 
 from gpuprof.capture.base import exclusive_session
-from gpuprof.capture.base.attributes import attributes_of
-from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.frame_variables import with_variables
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.notebook_files import is_users
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.lines.names_read import Chain, tree_of
-from gpuprof.capture.lines.operand_facts import attribute, facts_of
+from gpuprof.capture.lines.operand_facts import attribute
 from gpuprof.capture.lines.operands_seen import NameScope, OperandsSeen
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import Operands
@@ -58,7 +56,6 @@ class OperandWatch(Signal):
 
     def begin(self) -> None:
         """Look from now on."""
-        hide_from_compiler(OperandWatch, OperandsSeen, with_variables, _value, facts_of, attribute, attributes_of)
         self._began_ns = time.perf_counter_ns()
         self._running = True
 

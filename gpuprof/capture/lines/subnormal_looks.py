@@ -70,7 +70,3 @@ def _numbers(value: Any) -> Any:
         return None
     memory = (ctypes.c_uint8 * (value.numel() * value.element_size())).from_address(address_of(value))
     return np.ctypeslib.as_array(memory).view(name)
-
-
-# what runs for it
-READING = (SubnormalLooks, _numbers, subnormal_share, measured_slowdown, address_of, lazily_copied)

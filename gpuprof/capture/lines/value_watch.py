@@ -17,12 +17,9 @@ from typing import Any
 
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.attributes import attributes_of
-from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.frame_variables import with_variables
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.base.signal import Signal, WatchedCell
-from gpuprof.capture.base.tensor_memory import array_of
-from gpuprof.capture.lines import content_marks, subnormal_looks
 from gpuprof.capture.lines.content_marks import mark_of
 from gpuprof.capture.lines.operand_facts import kind_name
 from gpuprof.capture.lines.subnormal_looks import SubnormalLooks
@@ -57,8 +54,6 @@ class ValueWatch(Signal):
 
     def begin(self) -> None:
         """Look from now on."""
-        hide_from_compiler(ValueWatch, _Variable, with_variables, _identity, attributes_of, array_of, kind_name)
-        hide_from_compiler(*content_marks.READING, *subnormal_looks.READING)
         self._began_ns = time.perf_counter_ns()
         self._running = True
 

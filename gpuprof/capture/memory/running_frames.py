@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.main_thread import MainThreadCall
 from gpuprof.capture.memory.unnamed_lists import is_filling
 from gpuprof.model.memory import HeldTensors
@@ -82,8 +81,6 @@ class RunningFrames:
         self.grown_bytes = held_bytes + _FIRST_GROWTH_BYTES - self._first_bytes
         self._last_bytes = held_bytes
         self._next_bytes = _LEAST_GROWTH * held_bytes
-        if not self._looks:
-            hide_from_compiler(RunningFrames)
         self._next_look.ask()
 
     @property
@@ -109,16 +106,11 @@ class RunningFrames:
         began = time.thread_time_ns()
         self._looks += 1
         try:
-            now, found = time.time_ns(), self._uncompiled()(self._frames())
+            now, found = time.time_ns(), self._weigh(self._frames())
             self._seen.append((self._last_bytes, tuple(msgspec.structs.replace(each, at_ns=now) for each in found)))
         except Exception:  # noqa: BLE001  - the user's objects may do anything: what was found before stays
             self._ended = True
         self._cost_ns += time.thread_time_ns() - began
-
-    def _uncompiled(self) -> Callable[[list[Frame]], tuple[HeldTensors, ...]]:
-        # while the cell imports it, it is there and has nothing in it
-        disable: Any = getattr(sys.modules.get("torch._dynamo"), "disable", None)
-        return self._weigh if disable is None else disable(self._weigh)
 
     def _frames(self) -> list[Frame]:
         """Those of functions of the notebook, and of cells that may be filling a list, the innermost first."""

@@ -6,8 +6,8 @@ import ast
 import re
 
 from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.effects import has_effects
 from gpuprof.rules.cell.pure_calls import words
-from gpuprof.rules.reads.last_results import has_effects
 
 # chance, clocks, files, and what a model or an iterator keeps
 _VARIES = re.compile(

@@ -64,17 +64,18 @@ class CostlyAlgorithm(Rule):
         if any(each.algorithm in _BROADCASTS for each in costly) and _is_told_of_memory(results):
             costly = [each for each in costly if each.algorithm not in _BROADCASTS]
         rows, among = [each.rows for each in costly], np.ones(len(results.get(ValueGraph).operators), bool)
-        share = sum(each.share for each in costly)
+        part = sum(each.saved_ns for each in costly) / max(sum(each.rows_ns for each in costly), 1)
+        share = worth = sum(each.share for each in costly)
         if lacking is not None:
-            share = share_of_cell(results, rows, among) or 0.0
-        if not costly or share < self.work_share:
+            worth = part * (share_of_cell(results, rows, among) or 0.0)
+        if not costly or worth < self.work_share:
             return lacking
         first = costly[0]
         where = line_words(results.get(LookedLines).line(first.places[0]))
         places = tuple(dict.fromkeys(place for each in costly for place in each.places))
         finding = Finding(
             rule=self.name,
-            severity=graded(share, self.high_share, self.low_share),
+            severity=graded(worth, self.high_share, self.low_share),
             title=_TITLES[first.algorithm].format(where=where),
             explanation=" ".join(_explained(results, each) for each in costly[:2]),
             evidence={
@@ -88,7 +89,6 @@ class CostlyAlgorithm(Rule):
             change=_CHANGES[first.algorithm].format(where=where),
             diff=_diff(results, first),
         )
-        part = sum(each.saved_ns for each in costly) / max(sum(each.rows_ns for each in costly), 1)
         if lacking is not None:
             finding = replace(finding, explanation=f"{finding.explanation} {IN_PART}")
         return valued(results, finding, share, rows, among, part=part)

@@ -11,7 +11,7 @@ Why it costs
     All but the last result are thrown away.
 
 What to do
-    Move the statement behind the loop, or below the condition that reads its result. To watch it while the loop runs,
+    Move the statement after the loop, or into the `if` that reads its result. To watch it while the loop runs,
     compute it every so many iterations, and print it or keep it there.
 
 When to leave it
@@ -106,11 +106,11 @@ def _reading(result: LastResult, them: str) -> str:
 
 def _change(result: LastResult, names: str, them: str) -> str:
     if result.every is not None:
-        return f"Move line {result.first} below the condition in line {result.reader}."
+        return f"Move line {result.first} into the `if` in line {result.reader}."
     watch = f"To watch {names}, compute {them} every so many iterations, and print or keep the value there."
     if result.reader is None:
-        return f"Move line {result.first} behind the loop in line {result.loop}. {watch}"
+        return f"Move line {result.first} after the loop in line {result.loop}. {watch}"
     return (
-        f"Compute {names} where it is read (line {result.reader}), and only keep in each iteration of the loop in line "
-        f"{result.loop} what that takes. {watch}"
+        f"Compute {names} where it is read (line {result.reader}). In each iteration of the loop in line "
+        f"{result.loop}, only keep what that needs. {watch}"
     )

@@ -10,7 +10,7 @@ from gpuprof.rules.base.finding import Abstention
 
 # of the operators of the looked-at iterations: what fewer say of shares may be wrong
 SEEN_SHARE = 0.8
-IN_PART = "The close look saw a part of an iteration."
+IN_PART = "The close look saw only part of an iteration, so the share of the cell comes from samples of these lines."
 _HOW = "Profile the cell with `%%gpuprofile`: a few iterations after the recording are looked at."
 _HOW_AFTER_ALL = "Record less of it, with `%%gpuprofile --max-seconds 2`: what comes after the recording is looked at."
 

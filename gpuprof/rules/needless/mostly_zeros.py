@@ -65,10 +65,11 @@ class MostlyZeros(Rule):
         known = results.get(ZeroOperands)
         found = [each for each in known.operands if self._is_worth_it(each)]
         rows, among = [each.rows for each in found], np.ones(len(results.get(ValueGraph).operators), bool)
-        share = sum(each.share for each in found)
+        part = sum(each.saved_ns for each in found) / max(sum(each.rows_ns for each in found), 1)
+        share = worth = sum(each.share for each in found)
         if lacking is not None:
-            share = share_of_cell(results, rows, among) or 0.0
-        if not found or share < self.work_share:
+            worth = part * (share_of_cell(results, rows, among) or 0.0)
+        if not found or worth < self.work_share:
             return lacking or self._uncounted(known)
         first = found[0]
         name = _name(results, first)
@@ -76,7 +77,7 @@ class MostlyZeros(Rule):
         places = tuple(dict.fromkeys(place for each in found for place in each.places))
         finding = Finding(
             rule=self.name,
-            severity=graded(share, self.high_share, self.low_share),
+            severity=graded(worth, self.high_share, self.low_share),
             title=f"{_title(name)} at {where} is multiplied as dense, and {_kind(first)}",
             explanation=_explained(results, first, name, share),
             evidence={
@@ -92,7 +93,6 @@ class MostlyZeros(Rule):
             change=_change(first, name, where),
             diff=_diff(results, first),
         )
-        part = sum(each.saved_ns for each in found) / max(sum(each.rows_ns for each in found), 1)
         if lacking is not None:
             finding = replace(finding, explanation=f"{finding.explanation} {IN_PART}")
         return valued(results, finding, share, rows, among, part=part)

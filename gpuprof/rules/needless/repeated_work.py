@@ -30,6 +30,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
@@ -96,7 +97,9 @@ class RepeatedOperators(Rule):
             return None
         found = self._finding(results, large, share)
         about = f"The same computation is repeated: {units.percent(share)} of the cell"
-        return replace(found, title=about, explanation=f"{found.explanation} {IN_PART}")
+        of_look = round(sum(chain.share for chain in large), 4)
+        evidence = {**found.evidence, "repeated_share": of_look, "cell_share": round(share, 4)}
+        return replace(found, title=about, explanation=f"{found.explanation} {IN_PART}", evidence=evidence)
 
     def _finding(self, results: Results, large: tuple[Chain, ...], share: float) -> Finding:
         first, looked = large[0], results.get(RepeatedWork)
@@ -139,13 +142,21 @@ def _words(results: Results, chain: Chain) -> str:
 def _keep(results: Results, chain: Chain) -> str:
     """` Keep the result of line 16 (3.74 MiB), which line 20 uses.`"""
     lines = results.get(LookedLines)
-    last = lines.line(chain.kept[-1]) if chain.kept else None
+    kept = _kept_forward(results, chain)
+    last = lines.line(kept[-1]) if kept else None
     if last is None:
         return ""
     reader, calls = lines.line(chain.read_at), call_of(results, chain)
     used = f", which {line_words(reader)} uses" if reader is not None and reader != last else ""
     what = f"`{last.function}()`, called in line {calls[0]}" if calls else line_words(last)
     return f" Keep the result of {what} ({units.size(chain.kept_bytes)}){used}."
+
+
+def _kept_forward(results: Results, chain: Chain) -> tuple[int, ...]:
+    """The places of results to keep, without those of `backward()`: nobody can keep what is made there."""
+    operators = results.get(ValueGraph).operators.take(chain.rows)
+    forward = set(operators["place"][~operators["backward"]].tolist())
+    return tuple(place for place in chain.kept if place in forward)
 
 
 def call_of(results: Results, chain: Chain) -> tuple[int, ...]:

@@ -77,7 +77,8 @@ def cell_ns(results: Results, rows: Array, among: Array, *, behind: bool) -> tup
         return own_ns, lines_ns
     share = backward_share(results, recorded_parts(results, rows, among))
     behind_ns = share * results.get(CellPhases).share(Phase.BACKWARD) * looked.total_ns
-    return own_ns + behind_ns, lines_ns + behind_ns
+    most_ns = float(looked.total_ns)
+    return min(own_ns + behind_ns, most_ns), min(lines_ns + behind_ns, most_ns)
 
 
 def share_of_cell(results: Results, rows: Sequence[Array], among: Array, *, behind: bool = False) -> float | None:

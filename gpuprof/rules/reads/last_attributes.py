@@ -15,8 +15,9 @@ from typing import TypeGuard
 
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.effects import has_effects
 from gpuprof.rules.cell.known_calls import imported, only_known
-from gpuprof.rules.reads.last_results import LastResult, has_effects
+from gpuprof.rules.reads.last_results import LastResult
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.AsyncFor | ast.While

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
-from gpuprof.rules.cell.known_calls import imported, is_mode, only_known
-from gpuprof.rules.cell.pure_calls import words
+from gpuprof.rules.cell.effects import has_effects
+from gpuprof.rules.cell.known_calls import imported, only_known
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Given = ast.Assign | ast.AugAssign | ast.AnnAssign
-# what changes something else than its result: a model, an iterator, a file, what somebody reads
-_EFFECTS = words(
-    """
-    add append backward display dump extend fit load_state_dict log next partial_fit pop print push put save seed show
-    step train update write zero_grad
-    """
-)
-_DEEPEST = 4
-_NUMERIC = ("torch", "np", "numpy", "math", "jnp")
 
 
 @dataclass(frozen=True)
@@ -30,7 +21,7 @@ class LastResult:
     """The statement in lines `first` to `last` (from 1) gives `names` a value in each iteration of the loop in line
     `loop`; `call`: what it calls. `known`: the text has the functions that it calls, or imports them from a library of
     data, and what else these call computes without gradients. `reader`: the line that reads it, where that is not
-    behind the loop in the text: of an attribute that a method gives a value; or that of the condition that lets one of
+    after the loop in the text: of an attribute that a method gives a value; or that of the condition that lets one of
     `every` iterations read it. `every` is None where only the last one is read."""
 
     first: int
@@ -143,52 +134,6 @@ def _stored_otherwise(loop: ast.For, given: list[_Given]) -> set[str]:
     inside = {id(node) for each in given for node in ast.walk(each)}
     stored = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and not _loads(node))
     return {node.id for node in stored if id(node) not in inside}
-
-
-def has_effects(node: ast.AST, functions: Mapping[str, _Function], depth: int = 0) -> bool:
-    """Whether it, or what it calls of the text, may change more than its own variables."""
-    own = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
-    for each in ast.walk(node):
-        if isinstance(each, ast.Global | ast.Nonlocal | ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr):
-            return True
-        if (
-            isinstance(each, ast.Attribute | ast.Subscript)
-            and not isinstance(each.ctx, ast.Load)
-            and _root(each) not in own
-        ):
-            return True
-        if not isinstance(each, ast.Call):
-            continue
-        name = each.func.attr if isinstance(each.func, ast.Attribute) else dotted(each.func)
-        inside = isinstance(each.func, ast.Attribute) and (_root(each.func) in own or _just_made(each.func.value))
-        if name in _EFFECTS and not inside and not is_mode(each, node) and not _is_logarithm(each):
-            return True
-        called = functions.get(dotted(each.func))
-        if (
-            called is not None
-            and called is not node
-            and (depth == _DEEPEST or has_effects(called, functions, depth + 1))
-        ):
-            return True
-    return False
-
-
-def _is_logarithm(call: ast.Call) -> bool:
-    """`x.log()` and `np.log(x)`; what a logger logs is an argument."""
-    name, _, function = dotted(call.func).rpartition(".")
-    is_log = isinstance(call.func, ast.Attribute) and call.func.attr == "log"
-    return is_log and (not (call.args or call.keywords) or (function == "log" and name in _NUMERIC))
-
-
-def _just_made(node: ast.expr) -> bool:
-    """Whether it has just been made: `KNNImputer(5)` of `KNNImputer(5).fit(x)`."""
-    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2][:1].isupper()
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _read_in(functions: list[_Function]) -> set[str]:

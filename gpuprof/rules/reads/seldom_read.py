@@ -1,7 +1,7 @@
 """Which statements of a loop compute, in each iteration, what only one of many reads.
 
 `accuracy = hits(net(x), y)` for each step, and `if step % 100 == 0: print(accuracy)`: it belongs below that condition.
-Where it is read behind the loop as well, it is computed there once more.
+Where it is read after the loop as well, it is computed there once more.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from gpuprof.analyses.loops.written_loops import parsed
+from gpuprof.rules.cell.effects import has_effects
 from gpuprof.rules.cell.known_calls import imported, only_known
 from gpuprof.rules.cell.used_part import whole_number
-from gpuprof.rules.reads.last_results import LastResult, has_effects
+from gpuprof.rules.reads.last_results import LastResult
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = _Function | ast.Lambda | ast.ClassDef | ast.Module

@@ -84,7 +84,9 @@ def test_an_attribute_that_is_read_after_the_loop() -> None:
     assert isinstance(found, Finding) and found.severity is Severity.HIGH and found.where.lines == (5,)
     assert found.title.startswith("`np.median` runs in each iteration, but only its last result is read: 50 %")
     assert "`self.score` gets a value in each iteration of the loop in line 10" in found.explanation
-    assert (found.change or "").startswith("Compute `self.score` where it is read (line 11), and only keep in each")
+    assert (found.change or "").startswith(
+        "Compute `self.score` where it is read (line 11). In each iteration of the loop"
+    )
     assert (
         rule("last_result_read").check(
             Results(tracked(TRACKED.replace(": tracker.add", ": print(tracker.line()); tracker.add")))
@@ -102,4 +104,4 @@ def test_what_every_tenth_iteration_reads() -> None:
     assert found is not None and found.saving is not None and found.saving.share == pytest.approx(0.5 * 0.9)
     assert "`accuracy` runs in each iteration, but its result is seldom read" in found.title
     assert "and line 12 lets only one of 10 read it." in found.explanation
-    assert found.change == "Move line 11 below the condition in line 12."
+    assert found.change == "Move line 11 into the `if` in line 12."

@@ -57,9 +57,11 @@ def test_a_look_that_saw_a_part_of_an_iteration_counts_by_the_time_of_the_lines(
     assert isinstance(found, Finding)
     # three of four inverses
     assert found.title == "The same computation is repeated: 30 % of the cell"
-    assert found.explanation.endswith("The close look saw a part of an iteration.")
+    assert found.explanation.endswith("so the share of the cell comes from samples of these lines.")
     assert found.saving is not None and found.saving.share == pytest.approx(0.3)
     assert found.where.lines == (3,)
+    # of the operators that the look saw
+    assert (found.evidence["repeated_share"], found.evidence["cell_share"]) == (0.375, 0.3)
 
 
 @pytest.mark.parametrize("line_ms", [{3: 100, 4: 100, 9: 800}, {4: 500, 9: 500}])
@@ -69,3 +71,16 @@ def test_of_such_a_look_little_is_not_told(line_ms: dict[int, float]) -> None:
 
 def test_without_samples_such_a_look_says_nothing() -> None:
     assert isinstance(cut_off({}), Abstention)
+
+
+def test_what_a_backward_pass_makes_is_not_to_be_kept() -> None:
+    """GIVEN a product in `backward()` that is repeated with the inverse WHEN something reads it."""
+    look = LookBuilder(recorded()).tensor("a")
+    for each in range(4):
+        look.tensor(f"x{each}").operator("aten::linalg_inv_ex", 50, reads="a", makes="k", line=3, iteration=0)
+        look.operator("aten::mm", 40, reads=f"k x{each}", makes="y", line=4, iteration=0)
+        look.operator("aten::cat", 5, reads="k", makes="c", line=5, iteration=0, backward=True)
+        look.operator("aten::mul", 5, reads=f"c x{each}", makes="z", line=6, iteration=0, backward=True)
+    found = RepeatedOperators().check(Results(look.build()))
+    assert isinstance(found, Finding)
+    assert "Keep the result of line 3 " in found.change and "line 5" not in found.change

@@ -27,7 +27,7 @@ EXPECTED = Expected(
     lines=(11,),
     saving_share=0.45,
     basis="less that of the results that are read",
-    change="Move line 11 behind the loop in line 9.",
+    change="Move line 11 after the loop in line 9.",
 )
 
 
