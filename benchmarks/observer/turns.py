@@ -15,11 +15,12 @@ from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.session.session import Session
 from gpuprof.model.context import Cell
 
-# of the clock. Short enough that the machine stays as it is; what a capture does once (for some 15 ms it reads the
-# cell's text) is part of it, and in a shorter block it would be most of it
+# of the clock: short enough that the machine stays as it is
 _BLOCK_S = 2.5
-# after a capture has begun or ended, and after its kernel recording has
-_SETTLE = 3
+# after a capture has begun or ended, and after its kernel recording has: iterations and seconds of the clock. What a
+# capture does once (it reads the cell's text, looks at each variable for the first time) is part of the whole cell's
+# figure; here every block would pay it anew
+_SETTLE, _SETTLE_S = 3, 1.0
 # iterations differ in turn (a GAN trains its generator in every fifth)
 _TOGETHER = 5
 _RECORDING = "recording"
@@ -32,7 +33,7 @@ class Turns:
         self._folder, self._source = folder, source
         self._session: Session | None = None
         self._blocks: list[dict[str, Any]] = []
-        self._settling = _SETTLE
+        self._settling, self._changed_at = _SETTLE, time.perf_counter()
         self._block: dict[str, Any] | None = None
         self._last = (0.0, 0.0)
         self._began = 0.0
@@ -65,9 +66,10 @@ class Turns:
 
     def _settle(self) -> None:
         if self._session is not None and self._session.live().state == _RECORDING:
+            self._changed_at = time.perf_counter()
             return
         self._settling -= 1
-        if self._settling <= 0:
+        if self._settling <= 0 and time.perf_counter() - self._changed_at >= _SETTLE_S:
             gc.collect()  # so that each block begins with the same: objects of one would be collected in the next
             self._looking = self._is_looked_at()
             self._block = {"watched": self._session is not None, "wall_s": [], "cpu_s": []}
@@ -79,7 +81,7 @@ class Turns:
         return watch is not None and watch._look.installed
 
     def _change(self) -> None:
-        self._settling = _SETTLE
+        self._settling, self._changed_at = _SETTLE, time.perf_counter()
         if self._session is not None:
             self._session.stop()
             self._session = None

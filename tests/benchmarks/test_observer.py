@@ -198,6 +198,7 @@ def test_what_was_added_is_told_by_one_run_alone():
 
 def test_turns_take_the_sides_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("benchmarks.observer.turns._BLOCK_S", 0.001)
+    monkeypatch.setattr("benchmarks.observer.turns._SETTLE_S", 0.001)
     turns = Turns(tmp_path, "")
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.0)
     for _ in range(60):

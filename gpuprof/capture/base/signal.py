@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+from gpuprof.capture.base.main_thread_budget import MainThreadBudget
 
 
 @dataclass(frozen=True)
 class WatchedCell:
-    """The cell as a signal may need it: its variables, live, and its code; None where they are not known."""
+    """The cell as a signal may need it: its variables, live, and its code; None where they are not known. And what all
+    signals together may take of its thread."""
 
     namespace: Mapping[str, Any] | None = None
     source: str | None = None
+    budget: MainThreadBudget = field(default_factory=MainThreadBudget)
 
 
 class Signal(ABC):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-import time
 from collections import deque
 from collections.abc import Mapping
 from types import FrameType
@@ -27,12 +26,8 @@ from gpuprof.capture.lines.operand_facts import attribute
 from gpuprof.capture.lines.operands_seen import NameScope, OperandsSeen
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import Operands
-from gpuprof.units import NS_PER_S
 
-# of the time of the cell so far, on its own thread; after the first seconds there is less that is new
-_SHARE, _LATER_SHARE = 0.0018, 0.0006
-_FIRST_NS = 10 * NS_PER_S
-_FEWEST_NS = 1_000_000
+_SHARE = 0.25  # of the looks
 _MOST_FRAMES, _MOST_OWN = 80, 4
 _Variables = Mapping[str, Any]
 
@@ -50,13 +45,13 @@ class OperandWatch(Signal):
         self._texts: deque[tuple[str, str]] = deque()
         self._trees: deque[tuple[str, ast.Module]] = deque()
         self._library: dict[str, bool] = {}
-        self._began_ns = self._cost_ns = self._looks = 0
+        self._budget = self.cell.budget.part(_SHARE)
+        self._looks = 0
         self._running = False
         self._next_look = MainThreadCall(self._look)
 
     def begin(self) -> None:
         """Look from now on."""
-        self._began_ns = time.perf_counter_ns()
         self._running = True
 
     def end(self) -> None:
@@ -79,14 +74,12 @@ class OperandWatch(Signal):
             self._texts.append((filename, "".join(linecache.getlines(filename))))
         while self._trees:
             self._seen.read(*self._trees.popleft())
-        elapsed_ns = time.perf_counter_ns() - self._began_ns
-        later_ns = max(elapsed_ns - _FIRST_NS, 0)
-        if self._cost_ns <= max(_SHARE * (elapsed_ns - later_ns) + _LATER_SHARE * later_ns, _FEWEST_NS):
+        if self._budget.is_left:
             self._next_look.ask()
 
     def facts(self) -> Operands:
         """What was seen so far."""
-        return Operands(looks=self._looks, cost_ns=self._cost_ns, seen=self._seen.operands())
+        return Operands(looks=self._looks, cost_ns=self._budget.spent_ns, seen=self._seen.operands())
 
     def _look(self) -> None:
         if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
@@ -96,16 +89,17 @@ class OperandWatch(Signal):
             filename, text = self._texts.popleft()
             if (tree := tree_of(text)) is not None:
                 self._trees.append((filename, tree))
-        began = time.thread_time_ns()
-        self._looks += 1
-        frame: FrameType | None = sys._getframe(1)
+        with self._budget.spending():
+            self._looks += 1
+            self._note_stack(sys._getframe(1))
+
+    def _note_stack(self, frame: FrameType | None) -> None:
         own = 0
         for _ in range(_MOST_FRAMES):
             if frame is None or own == _MOST_OWN:
                 break
             own += self._note(frame)
             frame = frame.f_back
-        self._cost_ns += time.thread_time_ns() - began
 
     def _note(self, frame: FrameType) -> bool:
         """Whether the frame is the user's; then the names of its function are noted."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dis
 import sys
-import time
 import weakref
 from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType
@@ -26,8 +25,7 @@ from gpuprof.capture.lines.subnormal_looks import SubnormalLooks
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import MadeValue
 
-# of the cell so far, in processor time of its own thread
-_SHARE, _FEWEST_NS = 0.004, 4_000_000
+_SHARE = 0.6  # of the looks
 _MOST_FRAMES, _MOST_OWN = 80, 6
 _MOST_VARIABLES = 400
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: a function
@@ -48,13 +46,12 @@ class ValueWatch(Signal):
         self._library: dict[str, bool] = {}
         self._names: dict[CodeType, tuple[str, ...]] = {}
         self._seen: dict[tuple[CodeType, str], _Variable] = {}
-        self._began_ns = self._cost_ns = 0
+        self._budget = self.cell.budget.part(_SHARE)
         self._running = False
         self._next_look = MainThreadCall(self._look)
 
     def begin(self) -> None:
         """Look from now on."""
-        self._began_ns = time.perf_counter_ns()
         self._running = True
 
     def end(self) -> None:
@@ -63,8 +60,7 @@ class ValueWatch(Signal):
 
     def tick(self, resident_bytes: int = 0) -> None:
         """Ask for a look, where the last ones took little."""
-        elapsed_ns = time.perf_counter_ns() - self._began_ns
-        if self._running and self._cost_ns <= _SHARE * elapsed_ns + _FEWEST_NS:
+        if self._running and self._budget.is_left:
             self._next_look.ask()
 
     def facts(self) -> tuple[MadeValue, ...]:
@@ -75,8 +71,10 @@ class ValueWatch(Signal):
     def _look(self) -> None:
         if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
             return
-        began = time.thread_time_ns()
-        frame: FrameType | None = sys._getframe(1)
+        with self._budget.spending():
+            self._note_stack(sys._getframe(1))
+
+    def _note_stack(self, frame: FrameType | None) -> None:
         own = 0
         for _ in range(_MOST_FRAMES):
             if frame is None or own == _MOST_OWN:
@@ -85,7 +83,6 @@ class ValueWatch(Signal):
                 own += 1
                 self._note(frame)
             frame = frame.f_back
-        self._cost_ns += time.thread_time_ns() - began
 
     def _is_library(self, filename: str) -> bool:
         known = self._library.get(filename)

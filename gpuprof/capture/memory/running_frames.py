@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpuprof.capture.base.main_thread import MainThreadCall
+from gpuprof.capture.base.main_thread_budget import MainThreadBudget
 from gpuprof.capture.memory.unnamed_lists import is_filling
 from gpuprof.model.memory import HeldTensors
 from gpuprof.units import NS_PER_MS
@@ -26,13 +27,12 @@ from gpuprof.units import NS_PER_MS
 # from one look to the next: so a peak of four times the beginning is looked at ten times
 _LEAST_GROWTH = 1.15
 _FIRST_GROWTH_BYTES = 100 << 20
-# where looks have cost less than that
-_CHEAP_SHARE = 0.004
+# where looks have cost little so far
 _LEAST_CHEAP_GROWTH = 1.05
 # of the highest level that was looked at: what was held at a lower one does not make the peak
 _LEAST_LEVEL = 0.75
-_MOST_SHARE = 0.01
-_FREE_NS = 20 * NS_PER_MS
+# of the looks: memory that grows does so but for a while, and what made a peak shows only then
+_SHARE, _BEYOND_NS = 1.0, 20 * NS_PER_MS
 _MOST_FRAMES = 100
 _MOST_LOOKS = 50
 _COMPREHENSION = "<listcomp>"
@@ -48,19 +48,21 @@ class Frame(NamedTuple):
 
 
 class RunningFrames:
-    """Calls `weigh(frames)` when memory has grown, by `grown_bytes` since the first reading, at most for a hundredth of
-    the time. Nothing is kept but the answers, with their times."""
+    """Calls `weigh(frames)` when memory has grown, by `grown_bytes` since the first reading, where `budget` has
+    time for it. Nothing is kept but the answers, with their times."""
 
     def __init__(
-        self, namespace: Mapping[str, Any] | None, weigh: Callable[[list[Frame]], tuple[HeldTensors, ...]]
+        self,
+        namespace: Mapping[str, Any] | None,
+        weigh: Callable[[list[Frame]], tuple[HeldTensors, ...]],
+        budget: MainThreadBudget,
     ) -> None:
         self._namespace, self._weigh = namespace, weigh
         self._main = threading.get_ident()
-        self._began_ns = time.perf_counter_ns()
+        self._budget = budget.part(_SHARE, beyond_ns=_BEYOND_NS)
         self._next_bytes: float | None = None
         self._first_bytes = self._last_bytes = 0
         self.grown_bytes = 0
-        self._cost_ns = 0
         self._looks = 0
         self._ended = False
         self._next_look = MainThreadCall(self._look)
@@ -73,9 +75,8 @@ class RunningFrames:
             return
         if self._next_bytes is None:
             self._next_bytes = self._first_bytes = held_bytes + _FIRST_GROWTH_BYTES
-        elapsed_ns = time.perf_counter_ns() - self._began_ns
-        if held_bytes < self._next_bytes or self._cost_ns > _FREE_NS + _MOST_SHARE * elapsed_ns:
-            cheap = self._looks and self._cost_ns < _CHEAP_SHARE * elapsed_ns
+        if held_bytes < self._next_bytes or not self._budget.is_left:
+            cheap = self._looks and self._budget.is_little_used
             if not cheap or held_bytes < _LEAST_CHEAP_GROWTH * self._last_bytes:
                 return
         self.grown_bytes = held_bytes + _FIRST_GROWTH_BYTES - self._first_bytes
@@ -102,20 +103,17 @@ class RunningFrames:
     def _look(self) -> None:
         if self._ended or threading.get_ident() != self._main:
             return
-        # of this thread alone: waiting for the interpreter is no cost of it
-        began = time.thread_time_ns()
         self._looks += 1
-        try:
-            now, found = time.time_ns(), self._weigh(self._frames())
-            self._seen.append((self._last_bytes, tuple(msgspec.structs.replace(each, at_ns=now) for each in found)))
-        except Exception:  # noqa: BLE001  - the user's objects may do anything: what was found before stays
-            self._ended = True
-        self._cost_ns += time.thread_time_ns() - began
+        with self._budget.spending():
+            try:
+                now, found = time.time_ns(), self._weigh(self._frames(sys._getframe(1)))
+                self._seen.append((self._last_bytes, tuple(msgspec.structs.replace(each, at_ns=now) for each in found)))
+            except Exception:  # noqa: BLE001  - the user's objects may do anything: what was found before stays
+                self._ended = True
 
-    def _frames(self) -> list[Frame]:
+    def _frames(self, frame: FrameType | None) -> list[Frame]:
         """Those of functions of the notebook, and of cells that may be filling a list, the innermost first."""
         found: list[Frame] = []
-        frame: FrameType | None = sys._getframe(1)
         for _ in range(_MOST_FRAMES):
             if frame is None:
                 break

@@ -76,7 +76,7 @@ class HeldTensorsList(Signal):
         super().__init__(cell)
         self._failed: tuple[str, ...] = ()
         self._hooked: _Hooked = {}
-        self._frames = RunningFrames(self.cell.namespace, self._held_now)
+        self._frames = RunningFrames(self.cell.namespace, self._held_now, self.cell.budget)
         self._allocated = AllocatedBytes()
 
     def after_step(self, optimizer: Any, times: int) -> None:

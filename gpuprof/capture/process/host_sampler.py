@@ -20,7 +20,7 @@ from gpuprof.model.table import Table
 
 _PERIOD_S = 0.1
 # where nothing hangs on a reading, of a long cell
-_CALM_SHARE, _CALM_PERIOD_S = 0.01, 0.25
+_CALM_SHARE, _CALM_PERIOD_S = 0.02, 0.25
 _CHILDREN_EVERY_S = _OTHERS_EVERY_S = 0.5
 _STOP_WAIT_S = 2.0
 _PAGE_BYTES = mmap.PAGESIZE
@@ -48,7 +48,7 @@ class HostSampler:
     """From `start` to `stop`, which returns the table `host_readings`.
 
     `on_tick(resident_bytes)`, with the process's resident memory, runs after each reading, on the sampling thread. It
-    sets `calm` where it can wait longer: a period is then a hundredth of the time so far, 0.25 s at most.
+    sets `calm` where it can wait longer: a period is then a fiftieth of the time so far, 0.1 to 0.25 s.
     """
 
     def __init__(self, on_tick: Callable[[int], None] | None = None):

@@ -30,11 +30,13 @@ class Signals:
     """All of them for one cell."""
 
     def __init__(self, cell: WatchedCell, kinds: Iterable[type[Signal]] | None = None):
+        self._budget = cell.budget
         self._all = [kind(cell) for kind in (all_signals() if kinds is None else kinds)]
         self._notes: list[str] = []
 
     def begin(self) -> None:
         """Begin each; what one raises is the session's to handle."""
+        self._budget.begin()
         for signal in self._all:
             signal.begin()
 

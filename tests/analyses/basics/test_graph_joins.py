@@ -83,6 +83,15 @@ def test_threads_count_apart() -> None:
     }
 
 
+def test_of_two_threads_that_explain_as_much_the_main_one_made_them() -> None:
+    builder = TraceBuilder().thread("other").operator("aten::exp", 0, 5, sequence=1)
+    builder.thread("main").operator("aten::mul", 0, 5, sequence=1)
+    builder.operator(NODE + "Backward0", 50, 5, sequence=1, forward_thread=9)
+    trace = builder.build()
+    main = trace.names_of(trace.operators)[int(np.flatnonzero(trace.operators["thread"] == trace.main_thread)[0])]
+    assert joins(trace) == {"Backward0 1": main}
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3)), min_size=1, max_size=12))
 def test_whatever_runs_before_an_operator_takes_none_of_its_nodes(made: list[tuple[int, int]]) -> None:
     """GIVEN makers of one to three nodes, each after up to three operators without a graph."""

@@ -33,6 +33,12 @@ def test_a_diagonal() -> None:
     assert how.to_whole.tolist() == [0, 4, 8]
 
 
+def test_a_whole_that_begins_within_its_storage() -> None:
+    how = aligned(Geometry((2,), (4,), 7), Geometry((3, 3), (3, 1), 7))
+    assert how is not None
+    assert how.to_whole.tolist() == [0, 4]
+
+
 def test_what_lies_elsewhere_is_no_part() -> None:
     assert aligned(Geometry((3,), (4,), 2), contiguous((3, 3))) is None
 

@@ -298,10 +298,10 @@ def test_looks_stop_at_their_share_of_the_time(watch: OperandWatch, monkeypatch:
     monkeypatch.setattr(
         "gpuprof.capture.base.main_thread.call_on_main_thread", lambda call: bool(asked.append(call)) or True
     )
-    watch._cost_ns = 10**12
+    watch._budget.spend(10**12)
     watch.tick()
     assert not asked
-    watch._cost_ns = 0
+    watch._budget.spend(-(10**12))
     watch.tick()
     watch.tick()
     assert len(asked) == 1

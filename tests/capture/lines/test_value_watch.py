@@ -32,7 +32,7 @@ def use(*values: Any) -> None:
 
 def asked(watch: ValueWatch) -> None:
     """One look; what it took does not count."""
-    watch._cost_ns = 0
+    watch._budget.spend(-watch._budget.spent_ns)
     watch.tick()
     # the call waits for the next bytecode of a loop or a function
     for _ in range(3):
@@ -181,7 +181,7 @@ def test_a_debugger_has_the_frames_to_itself() -> None:
 def test_it_looks_less_often_where_a_look_takes_long() -> None:
     watch = ValueWatch(WatchedCell())
     watch.begin()
-    watch._cost_ns = 10**10
+    watch._budget.spend(10**10)
     array = np.ones(10)
     watch.tick()
     time.sleep(0)

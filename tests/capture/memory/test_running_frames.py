@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from gpuprof.capture.base.main_thread_budget import BudgetPart, MainThreadBudget
 from gpuprof.capture.base.signal import WatchedCell
 from gpuprof.capture.memory import running_frames
 from gpuprof.capture.memory.running_frames import Frame, RunningFrames
@@ -107,8 +108,8 @@ def test_nothing_is_looked_at_where_memory_does_not_grow_or_the_cell_has_ended(e
     assert [each for each in held.facts() or () if each.kind == "frame"] == []
 
 
-def looked(namespace: dict[str, Any], weigh: Any, *ticks: int) -> RunningFrames:
-    frames = RunningFrames(namespace, weigh)
+def looked(namespace: dict[str, Any], weigh: Any, *ticks: int, budget: MainThreadBudget | None = None) -> RunningFrames:
+    frames = RunningFrames(namespace, weigh, budget or MainThreadBudget())
     for each in ticks:
         namespace["collect"](torch.nn.Linear(4, 4, bias=False), functools.partial(frames.tick, each), 0)
     return frames
@@ -116,7 +117,7 @@ def looked(namespace: dict[str, Any], weigh: Any, *ticks: int) -> RunningFrames:
 
 def rows_of(monkeypatch: pytest.MonkeyPatch, *looks: tuple[float, dict[str, int]]) -> tuple[int, dict[str, int]]:
     """How often it looked at these levels (GiB), where it finds such bytes by name, and what it has found."""
-    monkeypatch.setattr(running_frames, "_FREE_NS", 10**12)
+    monkeypatch.setattr(BudgetPart, "is_left", True)
     left = [names for _, names in looks]
 
     def weigh(frames: list[Frame]) -> tuple[HeldTensors, ...]:
@@ -129,13 +130,13 @@ def rows_of(monkeypatch: pytest.MonkeyPatch, *looks: tuple[float, dict[str, int]
 
 
 def test_each_look_needs_more_growth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_frames, "_CHEAP_SHARE", 0)
+    monkeypatch.setattr(BudgetPart, "is_little_used", False)
     looks = [(1.2, {"a": 1}), (1.3, {"a": 2}), (1.4, {"a": 3}), (1.0, {"a": 4})]
     assert rows_of(monkeypatch, *looks) == (2, {"a": 2})
 
 
 def test_it_needs_less_where_looks_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_frames, "_CHEAP_SHARE", 10**6)
+    monkeypatch.setattr(BudgetPart, "is_little_used", True)
     looks = [(1.2, {"a": 1}), (1.22, {"a": 2}), (1.3, {"a": 3}), (1.4, {"a": 4})]
     assert rows_of(monkeypatch, *looks) == (3, {"a": 3})
 
@@ -218,7 +219,7 @@ def test_a_list_that_is_being_filled() -> None:
     assert row.unseen_bytes == 120 * MIB - 30 * 4
 
 
-def test_a_fault_of_the_users_objects_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_the_users_objects_ends_it() -> None:
     calls: list[int] = []
 
     def weigh(frames: list[Frame]) -> tuple[HeldTensors, ...]:
@@ -227,9 +228,21 @@ def test_a_fault_of_the_users_objects_ends_it(monkeypatch: pytest.MonkeyPatch) -
 
     frames = looked(notebook(), weigh, GIB, 2 * GIB, 4 * GIB)
     assert frames.found == () and len(calls) == 1
-    monkeypatch.setattr(running_frames, "_FREE_NS", -1)
-    monkeypatch.setattr(running_frames, "_MOST_SHARE", 0)
-    assert looked(notebook(), weigh, GIB, 2 * GIB).found == () and len(calls) == 1
+
+
+def test_other_looks_leave_it_no_time() -> None:
+    calls: list[int] = []
+
+    def weigh(frames: list[Frame]) -> tuple[HeldTensors, ...]:
+        calls.append(1)
+        return ()
+
+    budget = MainThreadBudget()
+    looked(notebook(), weigh, GIB, 2 * GIB, budget=budget)
+    assert len(calls) == 1
+    budget.part(1).spend(10**12)
+    looked(notebook(), weigh, GIB, 2 * GIB, budget=budget)
+    assert len(calls) == 1
 
 
 def test_looking_keeps_nothing_alive() -> None:

@@ -45,6 +45,8 @@ def body(*lines: str) -> str:
         (("y = img / 255", "z = np.sqrt(y)", "return z[:, a:b]"), ({2, 3}, None)),
         (("img = img.astype('f4')", "img -= 3", "img = img[10:42]", "return img"), ({2, 3}, 32)),
         (("x = np.log(img)", "print(i)", "return x[a:b].sum()"), ({2}, None)),
+        (("x = np.log(img)", "return x[..., a:b]"), ({2}, None)),
+        (("x = np.log(img)", "return x[None, a:b]"), ({2}, None)),
     ],
 )
 def test_ways_of_writing_it(lines: tuple[str, ...], expected: tuple[set[int], int | None]) -> None:
@@ -64,6 +66,8 @@ def test_ways_of_writing_it(lines: tuple[str, ...], expected: tuple[set[int], in
         ("x = filtered(img)", "return x[:32]"),  # of which nothing is known
         ("x = np.log(img)", "return x[x > 0]"),
         ("x = np.log(img)", "return x[i]"),
+        ("x = np.log(img)", "return x[a:b, i]"),
+        ("x = np.log(img)", "return x[a:b, 0]"),
         ("x = np.log(img)", "return x[:]"),
         ("x = img", "return x[:32]"),  # no work
         ("for k in range(3):", "    x = np.log(img)", "return x[:32]"),
