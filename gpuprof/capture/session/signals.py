@@ -6,7 +6,7 @@ import contextlib
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gpuprof import capture
@@ -33,6 +33,9 @@ class Signals:
         self._budget = cell.budget
         self._all = [kind(cell) for kind in (all_signals() if kinds is None else kinds)]
         self._notes: list[str] = []
+        # called in every iteration: only where there is something to do
+        self._after_step = [each.after_step for each in self._all if _defines(each, Signal.after_step)]
+        self._before_batch = [each.before_batch for each in self._all if _defines(each, Signal.before_batch)]
 
     def begin(self) -> None:
         """Begin each; what one raises is the session's to handle."""
@@ -42,13 +45,13 @@ class Signals:
 
     def after_step(self, optimizer: Any, times: int) -> None:
         """Tell each of a step."""
-        for signal in self._all:
-            signal.after_step(optimizer, times)
+        for after_step in self._after_step:
+            after_step(optimizer, times)
 
     def before_batch(self) -> None:
         """Tell each that a batch is asked for."""
-        for signal in self._all:
-            signal.before_batch()
+        for before_batch in self._before_batch:
+            before_batch()
 
     def tick(self, resident_bytes: int) -> None:
         """Let each look at the cell, from the watching thread, with what the process holds."""
@@ -84,3 +87,8 @@ class Signals:
     def notes(self) -> tuple[str, ...]:
         """What is to be known of the facts; after `facts`."""
         return tuple(self._notes)
+
+
+def _defines(signal: Signal, method: Callable[..., None]) -> bool:
+    """Whether its class has that method of its own."""
+    return getattr(type(signal), method.__name__) is not method

@@ -333,13 +333,14 @@ class RecordingWindow:
         too_few = self.ended_by == "pause" and recorded < self._options.steps_to_skip + _FEWEST_STEPS
         again = self._steps.source is StepSource.OPTIMIZER and self._started_over < _MOST_STARTS
         again = again and (within_a_step or too_few)
-        if self._closed or self._gave_way or self._busy or _in_backward():
+        other = self._steps.source <= self._source and not again
+        # in every iteration: the cheapest questions first
+        if (other and not self._other_loop()) or self._closed or self._gave_way or self._busy or _in_backward():
             return
-        if self._steps.source <= self._source and not again:
-            if self._other_loop():
-                self._recorded_loops += 1
-                self._steps.leave_out(self._first_step, self._last_step + 1)
-                self._start_anew("another loop of steps began")
+        if other:
+            self._recorded_loops += 1
+            self._steps.leave_out(self._first_step, self._last_step + 1)
+            self._start_anew("another loop of steps began")
             return
         self._started_over += 1
         self._source = self._steps.source
