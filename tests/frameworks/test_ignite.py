@@ -68,12 +68,12 @@ def test_parameters_one_by_one() -> None:
 
 
 def test_validation_after_each_step() -> None:
-    trainer = engines(network(), Events.ITERATION_COMPLETED, fused=True)
+    trainer = engines(network(), Events.ITERATION_COMPLETED, held_out=4096, fused=True)
     evaluation = Stopwatch()
     validate = evaluation.around(trainer._event_handlers[Events.ITERATION_COMPLETED][-1][0])
     trainer._event_handlers[Events.ITERATION_COMPLETED] = [(validate, (trainer,), {})]
-    run = fit(trainer, samples(2048), 1)
-    assert steps(run) == trainer.state.iteration == evaluation.calls == 64
+    run = fit(trainer, samples(1024), 1)
+    assert steps(run) == trainer.state.iteration == evaluation.calls == 32
     assert is_near(run, evaluation, Phase.EVALUATION, Phase.DATA)
     assert run.report_data.results.get(Evaluations).steps_between == 1
     assert "`Events.EPOCH_COMPLETED(every=5)`" in finding(run, "evaluation_share").change

@@ -9,7 +9,7 @@ import contextlib
 import functools
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from gpuprof.capture.base.tracebacks import leave_out_everywhere
@@ -123,5 +123,5 @@ def _tensors(values: Any) -> Iterator[Any]:
             yield each
         elif isinstance(value := getattr(each, "value", None), torch.Tensor):
             yield value
-        elif isinstance(each, (list, tuple, dict)):
+        elif isinstance(each, Iterable) and not isinstance(each, str):
             yield from _tensors(each)
