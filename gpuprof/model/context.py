@@ -153,6 +153,15 @@ class UsedFramework(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
 
 
+class StartedProcess(msgspec.Struct, frozen=True, kw_only=True):
+    """`count` processes that the cell started itself, other than workers of loaders, to run the function or command of
+    that name. `cpu_ns`: what they were seen to compute, with those that they started."""
+
+    name: str
+    count: int = 1
+    cpu_ns: int = 0
+
+
 class Garbage(msgspec.Struct, frozen=True, kw_only=True):
     """Collections of Python's garbage collector in the cell, on any thread: each stops all of them.
 
@@ -279,6 +288,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     loadings: tuple[Loading, ...] = ()
     optimizers: tuple[Optimizer, ...] = ()
     frameworks: tuple[UsedFramework, ...] = ()
+    started_processes: tuple[StartedProcess, ...] = ()
     window: Window | None = None
     allocators: tuple[Allocator, ...] = ()
     compositions: tuple[Composition, ...] = ()
