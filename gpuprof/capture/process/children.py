@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import PurePath
 from typing import Any
@@ -117,10 +117,19 @@ class ChildrenWatch(Signal):
 
 def _function(process: BaseProcess) -> object:
     """What it runs: of a launcher the function that it was given."""
-    target, given = getattr(process, "_target", None), getattr(process, "_args", ())
-    if str(getattr(target, "__module__", "")).startswith(_LAUNCHERS):
-        return next((each for each in given if callable(each) and not isinstance(each, type)), target)
-    return target
+    target = getattr(process, "_target", None)
+    return next(_functions((target, getattr(process, "_args", ()))), target)
+
+
+def _functions(values: Any) -> Iterator[object]:
+    """Those that are not of a launcher, in several levels of arguments."""
+    for each in values:
+        if isinstance(each, (tuple, list)):
+            yield from _functions(each)
+        elif callable(each) and not str(getattr(each, "__module__", "")).startswith(_LAUNCHERS):
+            yield each
+        elif callable(launcher := getattr(each, "launcher", None)):  # Accelerate's, which sets the environment first
+            yield launcher
 
 
 def _command(words: list[str]) -> str:
