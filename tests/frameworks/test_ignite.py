@@ -72,8 +72,8 @@ def test_validation_after_each_step() -> None:
     evaluation = Stopwatch()
     validate = evaluation.around(trainer._event_handlers[Events.ITERATION_COMPLETED][-1][0])
     trainer._event_handlers[Events.ITERATION_COMPLETED] = [(validate, (trainer,), {})]
-    run = fit(trainer, samples(1024), 1)
-    assert steps(run) == trainer.state.iteration == evaluation.calls == 32
+    run = fit(trainer, samples(512), 1)
+    assert steps(run) == trainer.state.iteration == evaluation.calls == 16
     assert is_near(run, evaluation, Phase.EVALUATION, Phase.DATA)
     assert run.report_data.results.get(Evaluations).steps_between == 1
     assert "`Events.EPOCH_COMPLETED(every=5)`" in finding(run, "evaluation_share").change

@@ -55,6 +55,6 @@ def test_a_healthy_fit() -> None:
 
 
 def test_validation_after_each_short_epoch() -> None:
-    run = fit(model(), 16, held_out=1024, count=64)
-    assert steps(run) == 32
+    run = fit(model(), 8, held_out=1024, count=64)
+    assert steps(run) == 16
     assert "`fit(..., validation_freq=5)`" in finding(run, "evaluation_share").change

@@ -93,14 +93,14 @@ def test_slow_samples(tmp_path: Path) -> None:
 
 
 def test_parameters_one_by_one(tmp_path: Path) -> None:
-    run = fit(trainer(tmp_path, layers=4, max_steps=40, optim="adamw_torch", optim_args="foreach=False"))
+    run = fit(trainer(tmp_path, layers=4, max_steps=25, optim="adamw_torch", optim_args="foreach=False"))
     assert 'Set `optim="adamw_torch_fused"` in `TrainingArguments`.' in finding(run, "unfused_optimizer").change
 
 
 def test_evaluation_after_each_step(tmp_path: Path) -> None:
-    fitting = trainer(tmp_path, max_steps=40, eval_strategy="steps", eval_steps=1)
+    fitting = trainer(tmp_path, max_steps=25, eval_strategy="steps", eval_steps=1)
     run = fit(fitting)
-    assert steps(run) == fitting.state.global_step == 40
+    assert steps(run) == fitting.state.global_step == 25
     assert run.report_data.results.get(Evaluations).steps_between == 1
     assert "set a larger `eval_steps=`" in finding(run, "evaluation_share").change
 
