@@ -7,10 +7,12 @@ BIN := $(VENV)/bin
 # Lines are followed in another way from Python 3.12 on; PYTHON312 names one, otherwise it is looked for.
 export PYTHON312
 VENV_LINES ?= .venv-lines
+VENV_FRAMEWORKS ?= .venv-frameworks
 GPU_RESULTS ?= gpu-check
 BIN_LINES := $(VENV_LINES)/bin
+BIN_FRAMEWORKS := $(VENV_FRAMEWORKS)/bin
 
-.PHONY: demo test traces lines mutants lint types layers docs notebooks check gpu-check gpu-wheels scores evidence clean
+.PHONY: demo test traces lines frameworks mutants lint types layers docs notebooks check gpu-check gpu-wheels scores evidence clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -53,6 +55,17 @@ $(VENV_LINES)/.test: pyproject.toml
 lines: $(VENV_LINES)/.test
 	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile tests/capture/lines \
 		tests/capture/base/test_exclusive_session.py tests/capture/session/test_session.py tests/profiling tests/kernel
+
+# In an environment of their own: what they need may contradict what the other tests need. About 3 GB.
+$(VENV_FRAMEWORKS)/.test: pyproject.toml tests/frameworks/requirements.txt
+	$(PYTHON) -m venv $(VENV_FRAMEWORKS)
+	$(BIN_FRAMEWORKS)/python -m pip install --quiet --no-compile "$(TORCH)" --requirement tests/frameworks/requirements.txt \
+		pytest pytest-timeout pytest-xdist hypothesis --editable .
+	@touch $@
+
+# Small fits with each training framework that is known, as people write them.
+frameworks: $(VENV_FRAMEWORKS)/.test
+	$(BIN_FRAMEWORKS)/python -m pytest -n 2 --dist loadfile tests/frameworks
 
 # Small faults, one at a time: do the tests notice? Takes about 20 minutes. MUTANTS="--seed 2 --count 50" asks otherwise.
 mutants: $(VENV)/.test
@@ -97,4 +110,4 @@ evidence: $(VENV)/.test
 check: test lint types layers docs notebooks
 
 clean:
-	rm -rf $(VENV) $(VENV_LINES) .gpuprof notebooks/.gpuprof notebooks/*.executed.ipynb gpuprof-report.html
+	rm -rf $(VENV) $(VENV_LINES) $(VENV_FRAMEWORKS) .gpuprof notebooks/.gpuprof notebooks/*.executed.ipynb gpuprof-report.html

@@ -31,5 +31,10 @@ def test_nothing_heavy_is_loaded(code: str) -> None:
     assert loaded_by(code) == []
 
 
+def test_of_frameworks_only_the_names_are_read() -> None:
+    code = "import sys, gpuprof.frameworks\nassert not [m for m in sys.modules if 'lightning' in m or 'keras' in m]"
+    assert loaded_by(code) == []
+
+
 def test_this_test_would_notice() -> None:
     assert "pandas" in loaded_by("import pandas")

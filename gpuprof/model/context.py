@@ -74,6 +74,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     `samples_compared`: how many samples of its dataset were compared with what the same index gave in an earlier pass;
     `samples_same` of them had the same content. `sample_bytes` of one.
     `iterable`: its dataset is an `IterableDataset`, of which each worker reads all samples unless it shares them out.
+    `maker`: the package of the framework that made it or reads it; None where none of those that are known did.
     """
 
     workers: int
@@ -100,11 +101,12 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     samples_compared: int = 0
     samples_same: int = 0
     sample_bytes: int | None = None
+    maker: str | None = None
 
 
 class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
-    """One torch.optim optimizer that the run stepped. `last_step_ns`: when its last step of the cell ended, Unix time;
-    None where that was not recorded."""
+    """One optimizer that the run stepped, torch's or a framework's own (see `gpuprof.frameworks`). `last_step_ns`: when
+    its last step of the cell ended, Unix time; None where that was not recorded. `maker`: as a Loader's."""
 
     name: str
     parameters: int
@@ -116,6 +118,7 @@ class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None = None
     steps: int = 0
     last_step_ns: int | None = None
+    maker: str | None = None
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,6 +143,23 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     recorded_step_ns: float | None = None
     plain_step_ns: float | None = None
     plain_error_share: float | None = None
+
+
+class UsedFramework(msgspec.Struct, frozen=True, kw_only=True):
+    """A training framework that was loaded in the process: its top-level module, and its version, empty where it has
+    none."""
+
+    package: str
+    version: str = ""
+
+
+class StartedProcess(msgspec.Struct, frozen=True, kw_only=True):
+    """`count` processes that the cell started itself, other than workers of loaders, to run the function or command of
+    that name. `cpu_ns`: what they were seen to compute, with those that they started."""
+
+    name: str
+    count: int = 1
+    cpu_ns: int = 0
 
 
 class Garbage(msgspec.Struct, frozen=True, kw_only=True):
@@ -267,6 +287,8 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     loaders: tuple[Loader, ...] = ()
     loadings: tuple[Loading, ...] = ()
     optimizers: tuple[Optimizer, ...] = ()
+    frameworks: tuple[UsedFramework, ...] = ()
+    started_processes: tuple[StartedProcess, ...] = ()
     window: Window | None = None
     allocators: tuple[Allocator, ...] = ()
     compositions: tuple[Composition, ...] = ()

@@ -17,6 +17,7 @@ from gpuprof.errors import UsageError
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.framework_words import in_its_words
 from gpuprof.rules.base.precedence import NEEDLESS, TAKES_MOST, TIMED_BY_LINES
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.saving.of_the_cell import of_whole_cell, severity_in_cell
@@ -79,7 +80,7 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
                 "This is a fault in gpuprof; please report it with the trace.",
             )
         if isinstance(answer, Finding):
-            findings.append(_foreseen(results, answer))
+            findings.append(in_its_words(_foreseen(results, answer), results.context))
         elif answer is not None:
             abstained.append(answer)
     kept = [found for found in findings if not _yields(results, found, findings)]

@@ -11,6 +11,10 @@ _FILES: tuple[tuple[str, tuple[str, ...], Phase], ...] = (
     ("importlib/", (), Phase.SET_UP),
     ("torch/utils/data/", (), Phase.DATA),
     ("torch/optim/", (), Phase.OPTIMIZER),
+    ("fastai/optimizer.py", (), Phase.OPTIMIZER),
+    ("keras/src/optimizers/", (), Phase.OPTIMIZER),
+    ("keras/src/backend/torch/optimizers/", (), Phase.OPTIMIZER),
+    ("timm/optim/", (), Phase.OPTIMIZER),
     ("torch/amp/grad_scaler.py", (), Phase.OPTIMIZER),
     ("torch/nn/utils/clip_grad.py", (), Phase.OPTIMIZER),
     ("torch/_tensor.py", ("Tensor.backward", "backward"), Phase.BACKWARD),
@@ -53,6 +57,7 @@ _FILES: tuple[tuple[str, tuple[str, ...], Phase], ...] = (
     ("sklearn/metrics/", (), Phase.EVALUATION),
     ("torchmetrics/", (), Phase.EVALUATION),
     ("torch/nn/modules/loss.py", (), Phase.LOSS),
+    ("keras/src/losses/", (), Phase.LOSS),
 )
 _LOSSES = "torch/nn/functional.py"
 _LOSS_NAMES = ("_loss", "cross_entropy", "kl_div", "_loss_with_logits")

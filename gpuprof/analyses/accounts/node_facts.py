@@ -12,6 +12,7 @@ from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.source_phases import (
     evaluates,
     generates,
+    is_training_step,
     lines_of_evaluation,
     lines_of_logging,
     lines_of_training,
@@ -19,6 +20,7 @@ from gpuprof.analyses.accounts.source_phases import (
 )
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.training.measuring_lines import lines_that_measure
+from gpuprof.frameworks import Framework, framework
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -32,8 +34,8 @@ class NodeFacts(Result):
     `said`: the phase, its place in PHASES; -1 where the stack does not say. `without`: gradients are not recorded
     there; `named`: a function of the user's names an evaluation; `evaluating`: the source says that it is one, in
     whichever iteration; `generating`: a function of the user's names a generation; `training`: the block that called
-    the model computes gradients; `measuring`: the source compares results with targets there, or is not known.
-    `caller`: the row of the user's line that called the model, else of the innermost
+    the model computes gradients, or is a training step by its name; `measuring`: the source compares results with
+    targets there, or is not known. `caller`: the row of the user's line that called the model, else of the innermost
     line of the user's; -1 where there is none.
     """
 
@@ -54,6 +56,7 @@ class NodeFacts(Result):
         if stacks is None:
             return cls._of([_NOTHING] * (len(nodes) + 1))
         files, functions = stacks.files, stacks.functions
+        frameworks = tuple(filter(None, (framework(each.package) for each in trace.context.frameworks)))
         sources = [trace.context.described(each).source for each in files]
         columns = [nodes[name].tolist() for name in ("parent", "sampled_file", "function", "line")]
         for row, (parent, file, function, line) in enumerate(zip(*columns, strict=True)):
@@ -61,7 +64,7 @@ class NodeFacts(Result):
             if files[file].kind in _OWN:
                 known.append(_in_own(above, row, sources[file], line, functions[function]))
             else:
-                known.append(_in_library(above, files[file].filename, functions[function]))
+                known.append(_in_library(above, files[file].filename, functions[function], frameworks))
         return cls._of([*known, _NOTHING])
 
     @classmethod
@@ -88,13 +91,15 @@ class _Known(NamedTuple):
     generating: bool
     training: bool
     measuring: bool
+    stepping: bool
 
 
-_NOTHING = _Known(None, False, False, -1, False, False, False, False, False)
+_NOTHING = _Known(None, False, False, -1, False, False, False, False, False, False)
 
 
 def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _Known:
     measuring = lines_that_measure(source)
+    stepping = above.stepping or is_training_step(function)
     said = None if above.said in YIELDING else above.said
     return _Known(
         said=Phase.LOGGING if said is None and line in lines_of_logging(source) else said,
@@ -104,17 +109,26 @@ def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _
         in_model=above.in_model,
         evaluating=above.evaluating or line in lines_of_evaluation(source),
         generating=above.generating or generates(function),
-        training=above.training if above.in_model else line in lines_of_training(source),
+        training=above.training if above.in_model else stepping or line in lines_of_training(source),
         # what a model computes inside is measured by who called it
         measuring=above.measuring or (not above.in_model and (measuring is None or line in measuring)),
+        stepping=stepping,
     )
 
 
-def _in_library(above: _Known, filename: str, function: str) -> _Known:
+def _in_library(above: _Known, filename: str, function: str, frameworks: tuple[Framework, ...]) -> _Known:
     said, in_model = above.said, above.in_model or is_module_call(filename, function)
     if said is None or said is Phase.FORWARD or said in YIELDING:
         # a line that prints what a model gives runs the model
         kept = None if in_model and said is Phase.LOGGING else said
         said = phase_of(filename, function) or kept or (Phase.FORWARD if in_model else None)
     decorated = filename.endswith("_contextlib.py") and function.endswith("decorate_context")
-    return above._replace(said=said, without=above.without or decorated, in_model=in_model)
+    evaluating = above.evaluating or any(each.evaluates_in(filename, function) for each in frameworks)
+    return above._replace(
+        said=said,
+        without=above.without or decorated,
+        in_model=in_model,
+        evaluating=evaluating,
+        measuring=above.measuring or evaluating,
+        stepping=above.stepping or is_training_step(function),
+    )

@@ -16,6 +16,7 @@ _LOGS = re.compile(
 )
 _READS = frozenset({"item", "tolist", "cpu", "numpy", "float"})
 _MORE_THAN_THAT = re.compile(r"train|fit|main|run")
+_TRAINING_STEP = re.compile(r"^train(ing)?_step(_single)?$")
 _EVALUATING = re.compile(r"(^|_)(eval|evaluate|evaluation|val|valid|validate|validation|test)(_|$)")
 
 
@@ -116,6 +117,11 @@ def lines_of_logging(source: str) -> frozenset[int]:
 def generates(function: str) -> bool:
     """Whether its name says that it generates: `generate`, `generate_text`."""
     return bool(_GENERATING.search(function.rsplit(".", 1)[-1].lower()))
+
+
+def is_training_step(function: str) -> bool:
+    """Whether its name says that it is one step of training, as frameworks call it: `training_step`, `train_step`."""
+    return bool(_TRAINING_STEP.search(function.rsplit(".", 1)[-1]))
 
 
 def evaluates(function: str) -> bool:

@@ -12,6 +12,7 @@ import msgspec
 
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.call_site import calling_line
+from gpuprof.capture.base.framework_seen import maker_of_loader
 from gpuprof.capture.base.tracebacks import leave_out
 from gpuprof.capture.loading.lengths import LENGTHS
 from gpuprof.capture.loading.loader_facts import known_lengths, loader_facts, watch_lengths
@@ -27,8 +28,9 @@ _MOST_MASKS = 200
 class _WatchedLoader:
     """One DataLoader (or, where only its iterator was seen, one iterator)."""
 
-    def __init__(self, line: int | None):
+    def __init__(self, line: int | None, maker: str | None):
         self.line = line
+        self.maker = maker
         self.facts: Loader | None = None
         self.iterations = 0
         self.iteration_start_ns: list[int] = []
@@ -41,6 +43,14 @@ class _WatchedLoader:
         self.padding = Padding()
         self.looked_at = 0
         self.repeats = SampleRepeats()
+        self.before = 0
+        self.over = False
+
+    @property
+    def like(self) -> tuple[object, ...]:
+        """What one loader for each pass over the same data has in common with the next."""
+        facts = self.facts or Loader(workers=0)
+        return facts.dataset, facts.batch_size, facts.samples, facts.batches, self.line
 
     def read(self, start_ns: int, wait_ns: int) -> None:
         self.batches += 1
@@ -56,6 +66,7 @@ class _WatchedLoader:
             self.facts = msgspec.structs.replace(facts, **known_lengths(iterator))
 
     def exhausted(self, took_ns: int) -> None:
+        self.over = True
         if self.facts is not None and not self.facts.iterable and self.facts.batches is None:
             self.facts = msgspec.structs.replace(self.facts, batches=self.in_pass)
         if len(self.iteration_end_ns) < _MOST_ITERATIONS:
@@ -72,6 +83,7 @@ class _WatchedLoader:
         return msgspec.structs.replace(
             self.facts or Loader(workers=0),
             line=self.line,
+            maker=self.maker,
             iterations_started=self.iterations,
             iteration_start_ns=tuple(self.iteration_start_ns),
             iteration_set_up_ns=tuple(self.iteration_set_up_ns),
@@ -99,7 +111,8 @@ class LoaderWatch:
     """From `install` to `remove` every DataLoader of the process is watched; loaders are only held weakly.
 
     `before_batch(batches)` is called when a batch is asked for, before the loader does anything, with the number of
-    batches the loader has given so far. A call that only finds the loader exhausted is no wait.
+    batches that the loader has given so far, and those like it that were exhausted before it: some make a new one for
+    every pass. A call that only finds the loader exhausted is no wait.
     """
 
     def __init__(self, filename: str | None, before_batch: Callable[[int], None]):
@@ -113,6 +126,7 @@ class LoaderWatch:
         self._originals: tuple[Any, Any, Any] | None = None
         self._installed: tuple[Any, Any, Any] | None = None
         self._latest: _WatchedLoader | None = None
+        self._last_like: dict[tuple[object, ...], _WatchedLoader] = {}
         self._watching = False
         self._looking = True
 
@@ -208,11 +222,11 @@ class LoaderWatch:
         try:
             watched = self._loaders.get(loader)
             if watched is None:
-                self._loaders[loader] = watched = self._new()
+                self._loaders[loader] = watched = self._new(loader)
                 watched.facts = loader_facts(loader, iterator)
                 watched.repeats = self._repeats_of(loader.dataset)
             watched.iterations += 1
-            watched.in_pass = 0
+            watched.in_pass, watched.over = 0, False
             if len(watched.iteration_start_ns) < _MOST_ITERATIONS:
                 watched.iteration_start_ns.append(start_ns)
                 watched.iteration_set_up_ns.append(took_ns)
@@ -229,11 +243,18 @@ class LoaderWatch:
                 self._iterators[iterator] = watched = self._new()
                 watched.facts = loader_facts(None, iterator)
             self._latest = watched
-            self._before_batch(watched.batches)
+            self._before_batch(watched.before + watched.batches)
         except Exception:  # noqa: BLE001  - as above
             self._watching = False
             return None
         return watched
+
+    def _follows(self, watched: _WatchedLoader) -> None:
+        """Once its first batch has come, its lengths are known."""
+        earlier = self._last_like.get(watched.like)
+        if earlier is not None and earlier is not watched and earlier.over:
+            watched.before = earlier.before + earlier.batches
+        self._last_like[watched.like] = watched
 
     def _draws(self, iterator: Any, indices: Any) -> None:
         if not self._watching or not self._looking or exclusive_session.forked():
@@ -259,6 +280,8 @@ class LoaderWatch:
         try:
             if watched.in_pass == 1:
                 watched.learn_lengths(iterator)
+            if watched.batches == 1:
+                self._follows(watched)
             if self._looking:
                 watched.look_at(batch)
                 if watched.repeats.wanted and (indices := self._indices.next_of(iterator)) is not None:
@@ -266,8 +289,8 @@ class LoaderWatch:
         except Exception:  # noqa: BLE001  - the batch is the user's own object and may do anything
             self._looking = False
 
-    def _new(self) -> _WatchedLoader:
-        watched = _WatchedLoader(calling_line(self._filename))
+    def _new(self, loader: Any | None = None) -> _WatchedLoader:
+        watched = _WatchedLoader(calling_line(self._filename), maker_of_loader(loader))
         self._watched.append(watched)
         return watched
 

@@ -109,8 +109,9 @@ class LookWatch:
 
     def step_begins(self, optimizer: Any) -> None:
         """An optimizer is about to step."""
-        if self._look is not None and self._here():
-            self._look.step_begins(optimizer)
+        look = self._look  # which a call between two bytecodes may end
+        if look is not None and self._here():
+            look.step_begins(optimizer)
 
     def optimizer_stepped(self, optimizer: Any, loop: LinePath = ()) -> None:
         """An optimizer has stepped, first in those lines; called inside its `step()`, after the count and after the
@@ -120,8 +121,8 @@ class LookWatch:
         self._last_loop = loop
         self._loops.add(loop)
         self._stepped[id(optimizer)] = self._stepped.get(id(optimizer), 0) + 1
-        if self._look is not None:
-            self._look.step_ended(optimizer)
+        if (look := self._look) is not None:
+            look.step_ended(optimizer)
         # of several optimizers one ends the iteration: a look that began at another would see half of one
         ended, self._steps_told = self._steps() > self._steps_told, self._steps()
         if ended:

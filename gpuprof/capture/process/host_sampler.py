@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import mmap
 import os
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuprof.capture.base.own_processes import OWN
+from gpuprof.capture.process.child_list import ChildList
 from gpuprof.capture.process.core_times import times_told
 from gpuprof.capture.process.kept_file import KeptFile
 from gpuprof.capture.process.others_load import CoresInUse
@@ -59,8 +59,7 @@ class HostSampler:
         self._children: dict[int, Any] = {}
         self._children_read_at = 0.0
         # on Linux the main thread has the number of its process
-        main = f"/proc/{os.getpid()}/task/{os.getpid()}"
-        self._scheduled, self._listed = KeptFile(f"{main}/schedstat"), KeptFile(f"{main}/children")
+        self._scheduled, self._listed = KeptFile(f"/proc/{os.getpid()}/task/{os.getpid()}/schedstat"), ChildList()
         self._size = KeptFile(f"/proc/{os.getpid()}/statm")
         self._wall_ns, self._processor_ns = time.perf_counter_ns(), time.process_time_ns()
         self._main_ns = self._main_thread()
@@ -101,7 +100,7 @@ class HostSampler:
                 self.latest_bytes = resident
                 if self._on_tick is not None and not ended:
                     self._on_tick(resident)
-                self._read(process, resident)
+                self._read(resident)
                 self.cost_ns += time.thread_time_ns() - before
         except Exception as error:  # noqa: BLE001  - the end of a thread: psutil and the platform raise what they like
             self.failure = f"the host was not sampled to the end: {type(error).__name__}: {error}"
@@ -109,13 +108,13 @@ class HostSampler:
     def _period_s(self, elapsed_s: float) -> float:
         return min(max(_CALM_SHARE * elapsed_s, _PERIOD_S), _CALM_PERIOD_S) if self.calm else _PERIOD_S
 
-    def _read(self, process: Any, resident_bytes: int) -> None:
+    def _read(self, resident_bytes: int) -> None:
         wall_ns, processor_ns, main_ns = time.perf_counter_ns(), time.process_time_ns(), self._main_thread()
         passed = max(1, wall_ns - self._wall_ns)
         busy = (processor_ns - self._processor_ns) / passed
         ran, waited = ((now - then) / passed for now, then in zip(main_ns, self._main_ns, strict=True))
         self._wall_ns, self._processor_ns, self._main_ns = wall_ns, processor_ns, main_ns
-        children_percent, children_bytes = self._read_children(process)
+        children_percent, children_bytes = self._read_children()
         row = {
             "time_ns": time.time_ns(),
             "resident_bytes": resident_bytes,
@@ -129,11 +128,11 @@ class HostSampler:
         for name, values in self._rows.items():
             values.append(row[name])
 
-    def _read_children(self, process: Any) -> tuple[float, int]:
+    def _read_children(self) -> tuple[float, int]:
         import psutil
 
         if time.monotonic() - self._children_read_at > _CHILDREN_EVERY_S:
-            now = self._children_of(process)
+            now = self._listed.read()
             self._children = {pid: self._children.get(pid) or child for pid, child in now.items() if pid not in OWN}
             self._children_read_at = time.monotonic()
         busy, resident = 0.0, 0
@@ -157,17 +156,3 @@ class HostSampler:
             return times_told(self._scheduled.read()) or (math.nan, math.nan)
         except OSError:
             return math.nan, math.nan
-
-    def _children_of(self, process: Any) -> dict[int, Any]:
-        """The children, by process id. On Linux only those of the main thread, which starts loader workers: asking
-        psutil reads every process of the machine, and beside a busy Python loop each read waits 5 ms for its turn."""
-        import psutil
-
-        found = {}
-        try:
-            for pid in self._listed.read().split():
-                with contextlib.suppress(psutil.Error):  # it has ended
-                    found[int(pid)] = psutil.Process(int(pid))
-        except OSError:
-            found = {child.pid: child for child in process.children(recursive=True)}
-        return found

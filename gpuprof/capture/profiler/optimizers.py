@@ -1,4 +1,5 @@
-"""Watches every torch.optim optimizer through torch's global step hooks, and keeps the facts of each."""
+"""Watches every torch.optim optimizer through torch's global step hooks, others by their own step, and keeps the facts
+of each."""
 
 from __future__ import annotations
 
@@ -7,14 +8,18 @@ import sys
 import time
 import weakref
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from gpuprof.capture.base.call_site import calling_line
+from gpuprof.capture.base.framework_seen import driving_framework
 from gpuprof.capture.base.tracebacks import leave_out, leave_out_everywhere
+from gpuprof.capture.profiler.own_optimizers import OwnOptimizers, StandIn
 from gpuprof.model.context import Optimizer
 from gpuprof.model.recording import CLOSURE
 
 _MOST_OPTIMIZERS = 1000
+_MOST_FRAMES = 60
 
 
 class _WatchedOptimizer:
@@ -70,7 +75,11 @@ class OptimizerWatch:
         self._gone: list[_WatchedOptimizer] = []
         self._handles: list[Any] = []
         self._began_ns: dict[int, int] = {}
+        self._nested: dict[int, int] = {}
         self._closures_ns = 0
+        self._own = OwnOptimizers(
+            lambda each: self._before_step(each, (each,), {}), lambda each: self._after_step(each, (each,), {})
+        )
         self.last_ns = 0
 
     def install(self) -> None:
@@ -84,9 +93,16 @@ class OptimizerWatch:
 
             before, after = (torch._dynamo.disable(hook) for hook in (before, after))  # type: ignore[no-untyped-call]
         self._handles = [register_optimizer_step_pre_hook(before), register_optimizer_step_post_hook(after)]
+        self._own.install()
+
+    def batch_asked(self) -> None:
+        """A batch is asked for: while nothing has stepped, a framework may have been loaded since the last one."""
+        if self._handles and not self._watched:
+            self._own.install()
 
     def remove(self) -> None:
         """Take the hooks out; does nothing a second time."""
+        self._own.remove()
         while self._handles:
             self._handles.pop().remove()
 
@@ -102,7 +118,10 @@ class OptimizerWatch:
 
         `args` begins with the optimizer itself.
         """
-        self._closures_ns = 0
+        if id(optimizer) in self._began_ns and _steps_of(optimizer) > 1:
+            self._nested[id(optimizer)] += 1
+            return None
+        self._nested[id(optimizer)] = self._closures_ns = 0
         self._tell_before(optimizer)
         changed = None
         if callable(kwargs.get("closure")):
@@ -113,6 +132,9 @@ class OptimizerWatch:
         return changed
 
     def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        if self._nested.get(id(optimizer)):  # a class whose step calls that of its base: torch tells of both
+            self._nested[id(optimizer)] -= 1
+            return
         began_ns = self._began_ns.pop(id(optimizer), 0)
         self.last_ns = max(time.perf_counter_ns() - began_ns - self._closures_ns, 0) if began_ns else 0
         try:
@@ -160,6 +182,23 @@ class OptimizerWatch:
         return watched
 
 
+def _steps_of(optimizer: Any) -> int:
+    """How many calls of its `step` that torch tells of are on the stack of the calling thread: one that has failed is
+    not."""
+    import torch.optim.optimizer as module
+
+    frame: FrameType | None = sys._getframe(1)
+    found = 0
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            break
+        code = frame.f_code
+        if code.co_name == "wrapper" and code.co_filename == module.__file__:
+            found += next(iter(frame.f_locals.get("args", ())), None) is optimizer
+        frame = frame.f_back
+    return found
+
+
 def _parameters(optimizer: Any) -> list[Any]:
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
@@ -168,7 +207,7 @@ def _facts(optimizer: Any, line: int | None) -> Optimizer:
     parameters = _parameters(optimizer)
     first = optimizer.param_groups[0] if optimizer.param_groups else {}
     return Optimizer(
-        name=type(optimizer).__name__,
+        name=optimizer.name if isinstance(optimizer, StandIn) else type(optimizer).__name__,
         parameters=len(parameters),
         elements=sum(parameter.numel() for parameter in parameters),
         state_bytes=_state_bytes(optimizer),
@@ -176,6 +215,7 @@ def _facts(optimizer: Any, line: int | None) -> Optimizer:
         foreach=first.get("foreach"),
         device=str(parameters[0].device) if parameters else None,
         line=line,
+        maker=driving_framework(),
     )
 
 

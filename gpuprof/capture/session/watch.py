@@ -247,6 +247,7 @@ class Watch:
         if batches:
             self._first_step()
         self._signals.before_batch()
+        self._optimizers.batch_asked()
         self._steps.batches_used(batches)
         self._window.batch_asked()
         self._look.batch_asked()

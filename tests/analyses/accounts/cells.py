@@ -6,7 +6,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from gpuprof.model.context import Cell, Loader, RunContext
+import msgspec
+
+from gpuprof.model.context import Cell, Loader
 from gpuprof.model.schema import ITERATIONS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
@@ -37,7 +39,7 @@ def cell(
         "plain": [True] * max(len(ends) - 1, 0),
     }
     known = Cell(source=source, execution_count=7, filename=CELL_FILE)
-    context = RunContext(cell=known, loaders=loaders, stacks=trace.context.stacks)
+    context = msgspec.structs.replace(trace.context, cell=known, loaders=loaders)
     return replace(trace, context=context, tables={**trace.tables, "iterations": Table(ITERATIONS, columns)})
 
 

@@ -7,6 +7,7 @@ import pytest
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import UsedFramework
 from gpuprof.model.trace import Trace
 from tests.analyses.accounts.cells import cell, line, reading
 from tests.support.trace_builder import TraceBuilder
@@ -196,3 +197,19 @@ def test_a_line_that_prints_what_a_model_gives_runs_the_model() -> None:
     builder = TraceBuilder().stack(50_000, 1_000, line(1)).stack(55_000, 1_000, line(2), CALL)
     builder.stack(60_000, 1_000, line(3), ("/lib/sklearn/metrics/_ranking.py", "roc_auc_score", 3))
     assert phases(cell(builder, ends_ms=ENDS, source=source)) == [Phase.LOGGING, Phase.FORWARD, Phase.EVALUATION]
+
+
+@pytest.mark.parametrize(("package", "phase"), [("transformers", Phase.EVALUATION), ("skorch", Phase.FORWARD)])
+def test_a_framework_evaluates(package: str, phase: Phase) -> None:
+    trainer = ("/lib/transformers/trainer.py", "Trainer.evaluation_loop", 5)
+    builder = TraceBuilder().stack(50_000, 1_000, line(5), trainer, CALL)
+    builder.context(frameworks=(UsedFramework(package=package, version="5.24.0"),))
+    assert phases(cell(builder, ends_ms=ENDS)) == [phase]
+
+
+@pytest.mark.parametrize(("function", "phase"), [("training_step", Phase.FORWARD), ("shared", Phase.EVALUATION)])
+def test_a_training_step_is_no_evaluation_in_a_long_iteration(function: str, phase: Phase) -> None:
+    builder = TraceBuilder()
+    for at_us in (75_000, 80_000):  # of the iteration that took three times as long as the others
+        builder.stack(at_us, 1_000, line(5), ("/home/me/model.py", f"Net.{function}", 5), CALL)
+    assert set(phases(cell(builder, ends_ms=(20.0, 30.0, 40.0, 50.0, 60.0, 100.0)))) == {phase}

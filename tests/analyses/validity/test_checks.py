@@ -16,7 +16,8 @@ from gpuprof.analyses.validity.not_recorded import NotRecorded
 from gpuprof.analyses.validity.too_short import TooShort
 from gpuprof.analyses.validity.unstable_steps import UnstableSteps
 from gpuprof.analyses.validity.validity import Validity, checks
-from gpuprof.model.context import Environment, Window
+from gpuprof.analyses.validity.work_in_processes import WorkInProcesses
+from gpuprof.model.context import Environment, StartedProcess, Window
 from gpuprof.model.trace import EndMark
 from tests.support.trace_builder import TraceBuilder
 
@@ -40,7 +41,7 @@ def stepped(*times_us: float, operators: int = 1) -> TraceBuilder:
 
 def test_every_check_has_its_place() -> None:
     places = [check.order for check in checks()]
-    assert len(set(places)) == len(places) == 8
+    assert len(set(places)) == len(places) == 9
     assert checks()[0].__name__ == "CutOff"
 
 
@@ -222,3 +223,15 @@ def test_what_stops_the_verdict_is_said_first() -> None:
     assert [doubt.code for doubt in validity.doubts] == ["cut_off", "foreign_profiler"]
     assert validity.state == "cannot_judge" and validity.nothing_holds
     assert Results(stepped(1000, 1000).build()).get(Validity).state == "sound"
+
+
+@pytest.mark.parametrize(("theirs_ms", "own_percent", "doubted"), [(80, 50, True), (40, 50, False), (15, 1, False)])
+def test_work_in_processes(theirs_ms: int, own_percent: float, doubted: bool) -> None:
+    built = TraceBuilder().host_sample(10, cpu_percent=own_percent).host_sample(20, cpu_percent=own_percent)
+    started = (StartedProcess(name="train", count=2, cpu_ns=theirs_ms * MS),)
+    built.context(window=Window(cell_start_ns=0, cell_end_ns=100 * MS), started_processes=started)
+    doubt = doubt_of(WorkInProcesses, built)
+    assert (doubt is not None) == doubted
+    if doubt is not None:
+        assert doubt.cannot_judge and "ran in 2 processes that it started (`train`)" in doubt.sentence
+        assert "`with gpuprof.profile():`" in doubt.remedy

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gpuprof.capture.loading.loaders import LoaderWatch
 from tests.capture.cells import loader
@@ -153,3 +153,31 @@ def test_the_end_of_each_pass_is_timed(watch: LoaderWatch) -> None:
             pass
     ends = watch.facts()[0].iteration_end_ns
     assert len(ends) == 3 and min(ends) > 0
+
+
+def test_loaders_that_are_made_for_each_pass_count_together() -> None:
+    asked: list[int] = []
+    watch = LoaderWatch(__file__, asked.append)
+    watch.install()
+    try:
+        data = TensorDataset(torch.zeros(12, 2))
+        for _ in range(3):
+            for _ in DataLoader(data, 4):
+                pass
+    finally:
+        watch.remove()
+    # the first batch of a pass is asked for before its lengths are known
+    assert asked == [0, 1, 2, 3, 0, 4, 5, 6, 0, 7, 8, 9]
+
+
+def test_loaders_that_are_read_together_do_not() -> None:
+    asked: list[int] = []
+    watch = LoaderWatch(__file__, asked.append)
+    watch.install()
+    try:
+        first, second = (DataLoader(TensorDataset(torch.zeros(12, 2)), 4) for _ in range(2))
+        for _ in zip(first, second, strict=True):
+            pass
+    finally:
+        watch.remove()
+    assert max(asked) == 3

@@ -145,3 +145,31 @@ def test_whether_an_optimizer_was_made_in_the_process() -> None:
         text = f"{asks}\n{makes.format(name)}\nprint(optimizer_made())"
         found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
         assert found.stdout.split() == ["False", "True"]
+
+
+def test_a_step_that_calls_that_of_its_base_counts_once(watch: OptimizerWatch) -> None:
+    class Mine(torch.optim.Adam):
+        def step(self, closure: object = None) -> object:  # type: ignore[override]
+            return super().step(closure)  # type: ignore[arg-type]
+
+    torch.optim.Adam(model().parameters())  # from now on torch tells of each step of its class, too
+    step(Mine(model().parameters()), times=2)
+    assert [(found.name, found.steps) for found in watch.facts()] == [("Mine", 2)]
+
+
+def test_a_step_that_has_failed_is_no_base_of_the_next(watch: OptimizerWatch) -> None:
+    class Failing(torch.optim.SGD):
+        fails = True
+
+        def step(self, closure: object = None) -> object:  # type: ignore[override]
+            if self.fails:
+                raise ZeroDivisionError
+            return super().step(closure)  # type: ignore[arg-type]
+
+    torch.optim.SGD(model().parameters(), lr=0.1)
+    optimizer = Failing(model().parameters(), lr=0.1)
+    with pytest.raises(ZeroDivisionError):
+        step(optimizer)
+    optimizer.fails = False
+    step(optimizer, times=3)
+    assert [found.steps for found in watch.facts()] == [3]

@@ -1,0 +1,35 @@
+"""The child processes of this one, by process id."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+from gpuprof.capture.process.kept_file import KeptFile
+
+
+class ChildList:
+    """On Linux only those of the main thread, which starts loader workers and launchers: asking psutil reads every
+    process of the machine, and beside a busy Python loop each read waits 5 ms for its turn."""
+
+    def __init__(self) -> None:
+        # on Linux the main thread has the number of its process
+        self._listed = KeptFile(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+
+    def read(self) -> dict[int, Any]:
+        """A psutil.Process each."""
+        import psutil
+
+        found = {}
+        try:
+            for pid in self._listed.read().split():
+                with contextlib.suppress(psutil.Error):  # it has ended
+                    found[int(pid)] = psutil.Process(int(pid))
+        except OSError:
+            found = {child.pid: child for child in psutil.Process().children(recursive=True)}
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._listed.close()

@@ -1,0 +1,89 @@
+"""Processes that a cell starts to work for it are named; workers of loaders are none."""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import sys
+import time
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+import gpuprof
+from gpuprof.capture.process.children import ChildrenWatch
+from gpuprof.run import Run
+
+BUSY_S = 2.0
+BURN = f"import time\nend = time.time() + {BUSY_S}\nwhile time.time() < end: pass"
+
+
+def burn(rank: int = 0) -> None:
+    end = time.time() + BUSY_S
+    while time.time() < end:
+        pass
+
+
+def profiled(rank: int, folder: str) -> None:
+    with gpuprof.profile(name="inside", folder=folder):
+        torch.ones(4, 4) @ torch.ones(4, 4)
+
+
+def names(watch: ChildrenWatch) -> list[tuple[str, int]]:
+    return [(each.name, each.count) for each in watch.facts()]
+
+
+@pytest.fixture
+def watch() -> ChildrenWatch:
+    return ChildrenWatch()
+
+
+def wait_for(process: subprocess.Popen[bytes] | BaseProcess, watch: ChildrenWatch) -> None:
+    alive = process.is_alive if isinstance(process, BaseProcess) else lambda: process.poll() is None
+    while alive():
+        watch.tick(0)
+        time.sleep(0.05)
+
+
+def test_a_function_in_a_process_of_its_own(watch: ChildrenWatch) -> None:
+    original = BaseProcess.start
+    watch.begin()
+    process = multiprocessing.get_context("fork").Process(target=burn)
+    process.start()
+    wait_for(process, watch)
+    watch.end()
+    assert names(watch) == [("burn", 1)]
+    assert watch.facts()[0].cpu_ns > 0
+    assert BaseProcess.start is original
+
+
+def test_a_command(watch: ChildrenWatch) -> None:
+    before = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    watch.begin()
+    command = subprocess.Popen([sys.executable, "-c", BURN])
+    wait_for(command, watch)
+    watch.end()
+    before.kill()
+    before.wait()
+    ((name, count),) = names(watch)
+    assert name.startswith(f"{Path(sys.executable).name} -c") and count == 1
+
+
+def test_workers_of_a_loader_are_none(watch: ChildrenWatch) -> None:
+    watch.begin()
+    for _ in DataLoader(TensorDataset(torch.zeros(8, 2)), 4, num_workers=2, multiprocessing_context="fork"):
+        watch._read_at = 0.0
+        watch.tick(0)
+    watch.end()
+    assert names(watch) == []
+
+
+def test_a_launched_function_is_named_and_can_be_profiled_inside(tmp_path: Path) -> None:
+    with gpuprof.profile(folder=tmp_path / "outside") as run:
+        torch.multiprocessing.spawn(profiled, args=(str(tmp_path / "inside"),), nprocs=1)
+    assert str(run.report_data.verdict).startswith("The cell’s work ran in 1 process that it started (`profiled`)")
+    (recorded,) = (tmp_path / "inside").glob("*/recording.json")
+    assert Run.load(recorded.parent).trace.context.cell.name == "inside"  # type: ignore[union-attr]
