@@ -41,6 +41,7 @@ from gpuprof.analyses.loading.worker_starts import WorkerUpkeep
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.scope import Scope, graded
 
@@ -121,7 +122,8 @@ class WorkersOversubscribed(Rule):
                 "start_and_end_share_of_cell": round(upkeep.share, 4),
             },
             where=Where(lines=(line,) if line else ()),
-            change=f"Use `num_workers={fits}`: that leaves a core for the training thread, and more only take turns.",
+            change=f"Use `num_workers={fits}`: that leaves a core for the {RunWords.of(results).thread}, and more only "
+            "take turns.",
             diff=_diff(results, 0.0),
             saving=scope.saving(
                 saved * 0.5, saved, saved + contended, "estimate: starting and ending take as long for each worker"
@@ -187,7 +189,9 @@ def _change(results: Results, stall: float) -> str:
             "its `worker_init_fn`, `cv2.setNumThreads(0)` for OpenCV, `OMP_NUM_THREADS=1` for NumPy’s libraries."
         )
     if fits is not None:
-        enough = "so many keep these cores busy" if stall else "that leaves a core for the training thread"
+        enough = (
+            "so many keep these cores busy" if stall else f"that leaves a core for the {RunWords.of(results).thread}"
+        )
         steps.append(f"Use `num_workers={fits}`: {enough}, and more only take turns.")
     if stall:
         slow = cost.slowest if cost.slowest and (cost.slowest_share or 0.0) >= 0.5 else None

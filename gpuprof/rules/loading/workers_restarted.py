@@ -32,6 +32,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.scope import MOST_RANGES, Scope, graded
 
@@ -84,7 +85,8 @@ class WorkersRestarted(Rule):
                 "restart_share_of_cell": round(starts.share, 4),
             },
             where=Where(lines=_lines(results, loader.line, inside), ranges_ns=tuple(inside[:MOST_RANGES])),
-            change="Use `persistent_workers=True` for the DataLoader, and make it once, before the loop over epochs.",
+            change="Use `persistent_workers=True` for the DataLoader, and make it once, before "
+            f"{RunWords.of(results).passes}.",
             diff=_diff(results, loader.line),
             # a fork costs afterwards as well, when pages are written to anew: how much is not seen
             saving=scope.saving(
