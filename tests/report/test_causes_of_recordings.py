@@ -21,8 +21,6 @@ from tests.support.shared import shared_file
 
 DATA = Path(__file__).parents[1] / "data"
 OWN = [DATA / "cpu-training", *sorted(each for each in (DATA / "gpu").iterdir() if each.is_dir())]
-# half of the last digit that a title shows
-ROUNDING = 0.0051
 
 
 def check(run: Trace | Results) -> int:
@@ -34,7 +32,7 @@ def check(run: Trace | Results) -> int:
             continue
         compared += 1
         for most in (told.high_share, told.share, finding.saving.most_share):
-            assert most <= named.share + ROUNDING, (finding.title, percent(most), finding.saving.whole)
+            assert most <= named.share + 1e-9, (finding.title, percent(most), finding.saving.whole)
     return compared
 
 

@@ -167,7 +167,7 @@ def _alike(trace: Trace, results: Results, products: float) -> bool:
     step = trace.operators["step"][product_rows(trace)]
     if not steady.any():
         return False
-    usual = float(np.median(np.bincount(step[step >= 0], minlength=len(steady))[steady]))
+    usual = float(np.median(np.bincount(step[step >= 0], minlength=len(steady))[: len(steady)][steady]))
     return abs(usual - products) <= _UNLIKE * products
 
 
@@ -175,7 +175,8 @@ def _running_ns(trace: Trace, results: Results, *, on_device: bool) -> float | N
     """In a steady step the time in which any product ran: kernels of them on a device, else the operators."""
     steady = results.get(StepTime).steady
     ran, step = _ran(trace, results, on_device=on_device)
-    chosen = (step >= 0) & np.append(steady, False)[step]
+    known = (step >= 0) & (step < len(steady))
+    chosen = known & np.append(steady, False)[np.where(known, step, -1)]
     total = intervals.union(Intervals(ran.starts[chosen], ran.ends[chosen])).total_ns
     return total / int(steady.sum()) if total else None
 

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Saving
 from gpuprof.rules.saving.scope import Scope
@@ -28,12 +29,21 @@ class NamedWhole(Enum):
     KERNELS = "the kernel time"
 
 
+# what a title says of a wait that was seen, and what it says where more follows from that
+_COSTS = (
+    (re.compile(r"leaves (?:it|the device) idle for"), "costs"),
+    (re.compile(r"^The [a-z ]+ waits for data"), "Waiting for data costs"),
+    (re.compile(r"is lost in gaps$"), "is lost"),
+)
+_ALL = 1 - 1e-9
+# of the last digit: what is added there is still read as that figure
+_ROUNDED = 0.499
 _SHARE = re.compile(rf"([0-9.]+) % of ({'|'.join(each.value for each in NamedWhole)})(?!’)")
 
 
 @dataclass(frozen=True)
 class NamedShare:
-    """`text` as it stands in a title, such as `67 % of the steps’ time`; `share` 0..1, as exact as the text."""
+    """`text` as it stands in a title, such as `67 % of the steps’ time`; `share` 0..1, the largest that reads so."""
 
     text: str
     share: float
@@ -43,7 +53,11 @@ class NamedShare:
     def of(cls, title: str) -> Self | None:
         """The first share of a time in the title; None where it names none."""
         found = _SHARE.search(title)
-        return cls(found[0], float(found[1]) / 100, NamedWhole(found[2])) if found else None
+        if found is None:
+            return None
+        digits = len(found[1].partition(".")[2])
+        most = (float(found[1]) + _ROUNDED * 10**-digits) / 100
+        return cls(found[0], min(most, 1.0), NamedWhole(found[2]))
 
 
 def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, Saving]:
@@ -57,15 +71,23 @@ def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, 
     if named is None or saving.share <= 0:
         return found, saving
     most = named.share * _part_of_the_whole(results, named, saving)
-    if saving.ceiling_share < 1:
+    if _measured(results, saving):
         most = saving.ceiling_share
     elif found.replay_edit is not None:
         most = max(most, saving.share)
-    saving = _at_most(saving, most)
+    saving = _at_most(saving, min(most, saving.ceiling_share))
     if units.percent(most) == units.percent(named.share) or most <= named.share:
         return found, saving
     title = found.title.replace(named.text, f"{units.percent(most)} of {saving.whole}")
+    if found.replay_edit is not None:
+        for seen, costs in _COSTS:
+            title = seen.sub(costs, title)
     return replace(found, title=title), saving
+
+
+def _measured(results: Results, saving: Saving) -> bool:
+    """Whether the ceiling is what iterations without the recording show of the cause, and not all of the steps."""
+    return saving.ceiling_share * max(saving.per_step, 1.0) < _ALL and results.get(PlainIterations).plain is not None
 
 
 def _part_of_the_whole(results: Results, named: NamedShare, saving: Saving) -> float:
