@@ -33,19 +33,19 @@ def looked_efficiency_dict(results: Results) -> dict[str, Any] | None:
     }
 
 
-def looked_efficiency_words(results: Results) -> str:
-    """What an iteration calculates and how fast, with the basis; empty where its time is not known."""
+def looked_efficiency_words(results: Results, *, with_basis: bool = True) -> str:
+    """How many operations an iteration takes and how fast, with the basis; empty where its time is not known."""
     found = results.get(LookedEfficiency)
     if found.flops_per_s is None:
         return ""
     least = "at least " if found.uncounted else ""
-    said = f"An iteration calculates {least}{operations(found.iteration_flops)}"
+    said = f"An iteration takes {least}{operations(found.iteration_flops)}"
     said += f": {operation_rate(found.flops_per_s)} over its time without the recording"
     if found.running_flops_per_s is not None:
         said += f", {operation_rate(found.running_flops_per_s)} while products run"
     if found.mfu is not None:
         said += f"; MFU {percent(found.mfu)}"
-    return f"{said} (from the operators that the close look saw)."
+    return f"{said}{' (from the operators that the close look saw)' if with_basis else ''}."
 
 
 def looked_basis(results: Results) -> str:

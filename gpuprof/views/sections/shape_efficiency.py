@@ -46,7 +46,7 @@ def looked_table(results: Results) -> TableBlock | None:
         return None
     more = len(found.shapes) - MOST_ROWS
     words = [f"The first {MOST_ROWS} of {units.count(len(found.shapes))} shapes."] if more > 0 else []
-    words += [looked_efficiency_words(results), looked_basis(results), _FROM_SHAPES]
+    words += [looked_efficiency_words(results, with_basis=False), looked_basis(results), _FROM_SHAPES]
     return TableBlock(
         "Matrix products, convolutions and attention of an iteration, by shape",
         ("operator", "shapes", "format", "per iteration", "FLOP per call", "share of FLOPs"),
