@@ -96,7 +96,7 @@ class WorkersOversubscribed(Rule):
         return self._finding(results, wanted, main, stall) if main or stall else None
 
     def _too_many(self, results: Results) -> Finding | None:
-        plan, upkeep, scope = results.get(WorkerPlan), results.get(WorkerUpkeep), Scope.of(results)
+        plan, upkeep = results.get(WorkerPlan), results.get(WorkerUpkeep)
         fits = _fitting(results, 0.0)
         if fits is None or upkeep.share is None or upkeep.cost_ns is None or not plan.workers or plan.cores is None:
             return None
@@ -104,8 +104,7 @@ class WorkersOversubscribed(Rule):
         share = upkeep.share * part
         if share < self.start_share:
             return None
-        saved, line = share * scope.span_ns, plan.loader.line if plan.loader else None
-        contended = (results.get(CpuContention).main_wait_share or 0.0) * scope.total_ns
+        saved, line = upkeep.cost_ns * part, plan.loader.line if plan.loader else None
         cores = units.plural(plan.cores, "core")
         return Finding(
             rule=self.name,
@@ -125,8 +124,14 @@ class WorkersOversubscribed(Rule):
             change=f"Use `num_workers={fits}`: that leaves a core for the {RunWords.of(results).thread}, and more only "
             "take turns.",
             diff=_diff(results, 0.0),
-            saving=scope.saving(
-                saved * 0.5, saved, saved + contended, "estimate: starting and ending take as long for each worker"
+            saving=Saving(
+                saved * 0.5,
+                saved,
+                saved,
+                share,
+                "C",
+                "estimate: starting and ending take as long for each worker",
+                of_cell=True,
             ),
             leave_it="Leave it when the cell is a short trial of a long run: workers are started once a pass.",
         )
