@@ -53,6 +53,8 @@ class Args(msgspec.Struct, gc=False):
     allocated: Any = msgspec.field(default=-1, name="Total Allocated")
     reserved: Any = msgspec.field(default=-1, name="Total Reserved")
     thread_name: Any = msgspec.field(default=None, name="name")
+    direction: Any = None
+    size: Any = -1
 
 
 class Event(msgspec.Struct, gc=False):
@@ -97,7 +99,7 @@ _CATEGORIES = {
 }
 
 # Accelerators whose work is not read: how their categories begin.
-UNREAD_ACCELERATORS = ("mtia", "hpu", "npu", "tpu", "xla", "mps", "neuron")
+UNREAD_ACCELERATORS = ("mtia_insight", "hpu", "npu", "tpu", "xla", "mps", "neuron")
 
 # The table of each category. Traces of 2021 give `[memory]` and metadata no category at all.
 TABLE_OF: dict[str | None, str] = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.ingest import mtia
 from gpuprof.ingest.columns import ColumnMaker, Columns
 from gpuprof.ingest.document import Batch
 from gpuprof.ingest.event import RECORDED_CATEGORY, RECORDED_NAME, TABLE_OF, UNREAD_ACCELERATORS, Event
@@ -19,6 +20,7 @@ from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import EndMark
 
 Groups = dict[str, list[Event]]
+_MTIA = frozenset((mtia.DEVICE, mtia.RUNTIME))
 _SIDES = ("calls", "device_events")
 _DESCRIBED = ("device_events", "operators", "user_ranges")
 _NAMED = (
@@ -49,7 +51,10 @@ class EventRows:
     def add(self, batch: Batch) -> None:
         """Take in one batch; EventTimeError for the first event without a usable `ts`."""
         groups: Groups = defaultdict(list)
-        for event in batch.events:
+        for written in batch.events:
+            event = mtia.as_others(written) if written.cat in _MTIA and written.ph == "X" else written
+            if event is None:
+                continue
             table = TABLE_OF.get(event.cat)
             if table == "memory":
                 self._take_instant(event, groups)

@@ -1,4 +1,4 @@
-"""What the names of calls, copies and kernels say, for CUDA, ROCm and XPU."""
+"""What the names of calls, copies and kernels say, for CUDA, ROCm, XPU and MTIA."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gpuprof.model.kinds import CallKind, CopyKind, HostMemory
 _CALLS: tuple[tuple[re.Pattern[str], CallKind], ...] = (
     (re.compile(r"GraphLaunch"), CallKind.GRAPH),
     (re.compile(r"Graph|GetAttribute|LaunchHostFunc"), CallKind.OTHER),
-    (re.compile(r"Launch"), CallKind.KERNEL),
-    (re.compile(r"Memcpy|MemoryCopy"), CallKind.COPY),
+    (re.compile(r"Launch|^runFunction"), CallKind.KERNEL),
+    (re.compile(r"Memcpy|MemoryCopy|^enqueueCommand memcpy"), CallKind.COPY),
     (re.compile(r"Memset|MemoryFill"), CallKind.MEMSET),
-    (re.compile(r"Synchronize"), CallKind.SYNCHRONIZE),
-    (re.compile(r"StreamWaitEvent"), CallKind.EVENT_WAIT),
-    (re.compile(r"EventRecord"), CallKind.EVENT_RECORD),
+    (re.compile(r"Synchronize|^synchronize"), CallKind.SYNCHRONIZE),
+    (re.compile(r"StreamWaitEvent|^enqueueCommand waitOnEvent"), CallKind.EVENT_WAIT),
+    (re.compile(r"EventRecord|^recordEvent"), CallKind.EVENT_RECORD),
     (re.compile(r"EventQuery|StreamQuery"), CallKind.EVENT_QUERY),
     (re.compile(r"Malloc|HostAlloc|MemAlloc|MemCreate"), CallKind.ALLOCATE),
     (re.compile(r"Free|MemRelease"), CallKind.FREE),

@@ -26,6 +26,9 @@ class KernelCategory(IntEnum):
     COPY_LIKE = 9
 
 
+PRODUCT_CATEGORIES = (KernelCategory.GEMM, KernelCategory.CONVOLUTION, KernelCategory.ATTENTION)
+
+
 class Precision(IntEnum):
     """Number format of a matrix product. FP32 runs without tensor cores; REDUCED is fp16, bf16, fp8 or int8."""
 

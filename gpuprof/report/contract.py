@@ -29,6 +29,7 @@ from gpuprof.model.measured import Measured
 from gpuprof.report.facts.bandwidth import bandwidth_dict
 from gpuprof.report.facts.device_spots import device_spots
 from gpuprof.report.facts.efficiency import efficiency_dict, rate_dict
+from gpuprof.report.facts.looked_efficiency import looked_efficiency_dict
 from gpuprof.report.facts.ranks import rank_collectives
 from gpuprof.report.largest_shares import explained_share
 from gpuprof.report.module_list import modules_dict
@@ -72,6 +73,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "examined": _examined(report),
         "rate": rate_dict(report.results),
         "efficiency": efficiency_dict(report.results),
+        "efficiency_by_look": looked_efficiency_dict(report.results),
         "bandwidth": bandwidth_dict(report.results),
         "process_memory": _process_memory(report),
         "memory_by_phase": _memory_by_phase(report),

@@ -20,6 +20,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.framework_words import in_its_words
 from gpuprof.rules.base.precedence import NEEDLESS, TAKES_MOST, TIMED_BY_LINES
 from gpuprof.rules.base.rule import Rule
+from gpuprof.rules.saving.named_cause import bounded
 from gpuprof.rules.saving.of_the_cell import of_whole_cell, severity_in_cell
 from gpuprof.rules.saving.run_variation import spread_of_the_rest
 from gpuprof.rules.saving.without_profiling import without_recording
@@ -106,6 +107,7 @@ def _foreseen(results: Results, found: Finding) -> Finding:
         return found
     plain = without_recording(results, found.saving, found.where.ranges_ns)
     plain = of_whole_cell(results, found, plain)
+    found, plain = bounded(results, found, plain)
     found = replace(found, severity=severity_in_cell(results, found, plain))
     severity = Severity.LOW if plain.calibrated and 0 < plain.most_share < MINOR_SHARE else found.severity
     return replace(found, severity=severity, saving=replace(plain, spread=spread_of_the_rest(results)))

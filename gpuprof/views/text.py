@@ -13,6 +13,7 @@ from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.device.device_spots import DeviceSpots
 from gpuprof.report.facts.bandwidth import bandwidth_words
 from gpuprof.report.facts.efficiency import efficiency_words
+from gpuprof.report.facts.looked_efficiency import looked_efficiency_words
 from gpuprof.report.growth_words import growth_words
 from gpuprof.report.spot_words import memory_words, place, what, without_package
 from gpuprof.units import duration, percent, unbroken
@@ -48,6 +49,7 @@ def render_text(report: Report, *, comparison: Comparison | None = None, whole: 
         _ranks(report),
         _modules(report),
         "" if report.gate.validity.nothing_holds else _wrap(efficiency_words(report.results)),
+        "" if report.gate.validity.nothing_holds else _wrap(looked_efficiency_words(report.results)),
         "" if report.gate.validity.nothing_holds else _wrap(bandwidth_words(report.results)),
         _wrap(memory_line(report.results)),
         _wrap(memory_words(report.results.get(CellMemory))),

@@ -150,12 +150,12 @@ def test_an_empty_kineto_file_is_an_empty_trace(tmp_path: Path) -> None:
 
 
 def test_an_accelerator_that_is_not_read_is_named(tmp_path: Path) -> None:
-    work = {"ph": "X", "cat": "mtia_ccp_events", "name": "gemm", "pid": 1, "tid": 1, "ts": 5, "dur": 10}
+    work = {"ph": "X", "cat": "hpu_op", "name": "gemm", "pid": 1, "tid": 1, "ts": 5, "dur": 10}
     with_it = load_trace(save(tmp_path, compact([operator("aten::mm", 0, 20), work]), "a.json"))
     without = load_trace(save(tmp_path, compact([operator("aten::mm", 0, 20)]), "b.json"))
-    assert (with_it.source.unread, without.source.unread) == ("mtia", None)
+    assert (with_it.source.unread, without.source.unread) == ("hpu", None)
     headline = Report.of(with_it).verdict.headline
-    assert headline.startswith("This trace has work of an accelerator (mtia) that gpuprof does not read.")
+    assert headline.startswith("This trace has work of an accelerator (hpu) that gpuprof does not read.")
     assert "No GPU" not in headline
 
 

@@ -48,7 +48,11 @@ EXPERT = {
     "mi300x-sglang-decode": Said((), (), ("98 % idle while the host waits in hipMemcpyWithStream",)),
     "mi300x-vllm-graph-capture": Said((), ("memory_near_limit", "launch_bound"), ("CUDA graphs are captured here",)),
     "mi300x-vllm-piecewise": Said((), ("launch_bound", "input_stall")),
-    "mtia-inference": Said((), ("host_cpu_bound", "python_loop_over_batch"), ("accelerator (mtia)",)),
+    "mtia-inference": Said(
+        (),
+        ("host_cpu_bound", "python_loop_over_batch", "explicit_synchronize", "launch_bound"),
+        ("The device computes for 90 %",),
+    ),
     "rtxa4000-shift-vit-cold-start": Said(
         ("cold_start_dominates",), ("input_stall",), ("Loading libraries and kernels takes 76 %",)
     ),

@@ -76,7 +76,7 @@ def test_workers_are_advised_only_as_far_as_they_help(
 
 def test_without_a_device_a_cheaper_batch_comes_first() -> None:
     found = finding("input_stall", _loading(30_000, workers=0, cores=4, device=False, dataset="Digits").build())
-    assert found.title.startswith("The loop waits")
+    assert found.title.startswith("The inference loop waits")
     assert found.change.startswith("Make the batches of `Digits` cheaper")
     assert "device_idle_in_wait_ms" not in found.evidence
     assert found.saving is not None and found.saving.low_ns == 0

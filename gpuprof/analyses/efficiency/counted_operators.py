@@ -16,7 +16,7 @@ from gpuprof.model.known_operators import WITH_NUMBERS
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
-_KNOWN = WITH_NUMBERS | FACTORS.keys()
+KNOWN = WITH_NUMBERS | FACTORS.keys()
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ class CountedOperators(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From names, shapes and numbers; each combination is worked out once."""
         operators = trace.operators
-        product = np.fromiter((name in _KNOWN for name in trace.names), bool, len(trace.names))
-        rows = np.flatnonzero(product[operators["name"]]) if len(operators) else np.zeros(0, np.int64)
+        rows = _known_rows(trace)
         keys = zip(
             *(operators[name][rows].tolist() for name in ("name", "input_dims", "input_types", "input_values")),
             strict=True,
@@ -87,6 +86,18 @@ class CountedOperators(Result):
             above[left] = trace.operators["parent"][above[left]]
             left = left[above[left] >= 0]
         return owner
+
+
+def product_rows(trace: Trace) -> Array:
+    """Rows of `operators` that are products by their names, without those around others; ascending."""
+    rows = _known_rows(trace)
+    return rows[_innermost(trace, rows)]
+
+
+def _known_rows(trace: Trace) -> Array:
+    operators = trace.operators
+    product = np.fromiter((name in KNOWN for name in trace.names), bool, len(trace.names))
+    return np.flatnonzero(product[operators["name"]]) if len(operators) else np.zeros(0, np.int64)
 
 
 def _innermost(trace: Trace, rows: Array) -> Array:

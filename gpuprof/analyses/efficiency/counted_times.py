@@ -12,11 +12,9 @@ from gpuprof.analyses.efficiency.number_format import NumberFormat, device_forma
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
-from gpuprof.model.kernel_names import KernelCategory, Precision, precision_of
+from gpuprof.model.kernel_names import PRODUCT_CATEGORIES, Precision, precision_of
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
-
-_PRODUCTS = (KernelCategory.GEMM, KernelCategory.CONVOLUTION, KernelCategory.ATTENTION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +36,7 @@ def device_times(trace: Trace, results: Results, counted: CountedOperators) -> C
     kernels = results.get(KernelOrigins)
     owner = counted.owners(trace, kernels.operator)
     owned = owner >= 0
-    product = np.isin(kernels.category, _PRODUCTS)
+    product = np.isin(kernels.category, PRODUCT_CATEGORIES)
     chosen, place = np.unique(owner[owned], return_inverse=True)
     names, which = np.unique(kernels.name, return_inverse=True)
     precisions = np.array([precision_of(trace.names[name]) for name in names], np.uint8)

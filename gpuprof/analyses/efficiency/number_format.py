@@ -33,6 +33,18 @@ _BY_TYPE: Mapping[str, NumberFormat] = MappingProxyType(
         "c10::Float8_e5m2fnuz": NumberFormat.FP8,
         "signed char": NumberFormat.INT8,
     }
+    | {
+        # as the close look names them
+        "float64": NumberFormat.FP64,
+        "float32": NumberFormat.FP32,
+        "bfloat16": NumberFormat.BF16,
+        "float16": NumberFormat.FP16,
+        "float8_e4m3fn": NumberFormat.FP8,
+        "float8_e4m3fnuz": NumberFormat.FP8,
+        "float8_e5m2": NumberFormat.FP8,
+        "float8_e5m2fnuz": NumberFormat.FP8,
+        "int8": NumberFormat.INT8,
+    }
 )
 
 

@@ -9,13 +9,12 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.model.kernel_names import KernelCategory, Precision, category_of, precision_of
+from gpuprof.model.kernel_names import PRODUCT_CATEGORIES, KernelCategory, Precision, category_of, precision_of
 from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.table import Array, Column, Table, TableSchema
 from gpuprof.model.trace import Trace
 
 SMALL_KERNEL_NS = 10_000
-_WITH_PRECISION = (KernelCategory.GEMM, KernelCategory.CONVOLUTION, KernelCategory.ATTENTION)
 
 KERNELS = TableSchema(
     "kernels",
@@ -77,7 +76,7 @@ class Kernels(Result):
         if len(names):
             category[np.unique(group[events["collective"]])] = KernelCategory.COLLECTIVE
         precision = np.array([precision_of(name) for name in spoken], np.uint8)
-        products = np.isin(category, _WITH_PRECISION)
+        products = np.isin(category, PRODUCT_CATEGORIES)
         precision[~products] = Precision.UNKNOWN
         waves = _waves(trace, events, products[group])
         table = Table(

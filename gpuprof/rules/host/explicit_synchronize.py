@@ -21,9 +21,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.result import Results, Table
+from gpuprof.analyses.basics.result import Array, Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
 from gpuprof.model import intervals
@@ -38,6 +40,9 @@ from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.rules.saving.sync_waits import idle_after_waits
 from gpuprof.rules.saving.waits_removed import with_curve
 from gpuprof.whatif.changes.trace_changes import calls_gone
+
+# MTIA's, whose executors wait for each request
+_OTHER_RUNTIMES = ("synchronize",)
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class ExplicitSynchronize(Rule):
         """Judge the waits outside operators."""
         activity, scope = results.get(DeviceActivity), Scope.of(results)
         waits = results.get(SyncWaits).table
-        waits = waits.take((waits["kind"] == SyncKind.EXPLICIT) & scope.inside(waits["start_ns"]))
+        waits = waits.take((waits["kind"] == SyncKind.EXPLICIT) & scope.inside(waits["start_ns"]) & _by_hand(results))
         if activity.primary is None:
             return without_device(self.name, results, "the device’s activity after the host’s waits")
         if len(waits) < max(self.waits, 1):
@@ -89,6 +94,13 @@ class ExplicitSynchronize(Rule):
         )
         found = retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
         return with_curve(results, found, waits)
+
+
+def _by_hand(results: Results) -> Array:
+    """Boolean mask of the waits that torch's own functions end in: of others it is not known who asked for them."""
+    waits = results.get(SyncWaits)
+    wanted = np.array([not name.startswith(_OTHER_RUNTIMES) for name in waits.names], bool)
+    return wanted[waits.table["name"]] if len(waits.table) else np.zeros(0, bool)
 
 
 def _explanation(results: Results, scope: Scope, waits: Table, lost_ns: float) -> str:

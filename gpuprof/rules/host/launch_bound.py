@@ -41,6 +41,7 @@ from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.compiler.compilability import can_compile
 from gpuprof.rules.saving.retimed import retimed
@@ -122,6 +123,7 @@ class LaunchBound(Rule):
         share = scope.share(gaps.total_ns)
         bound = gaps.total_ns - _GRAPH_KERNEL_NS * len(gaps.starts)
         small, first = _small_launches(results)
+        batch = RunWords.of(results).batch
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -147,7 +149,7 @@ class LaunchBound(Rule):
             where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
             during=gaps,
             diff=diff,
-            change=f"{first}{'u' if first else 'U'}se a larger batch if memory allows it; else"
+            change=f"{first}{batch if first else batch[0].upper() + batch[1:]}; else"
             ' `torch.compile(model, mode="reduce-overhead")` or '
             f"CUDA graphs, which launch a whole step at once.{_COMPILED if diff else ''}",
             saving=scope.saving(

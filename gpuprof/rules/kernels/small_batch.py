@@ -34,6 +34,7 @@ from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.saving.scope import Scope
 
 
@@ -99,8 +100,8 @@ class SmallBatch(Rule):
                 **({"batches_that_fit": factor} if factor else {}),
             },
             where=Where(lines=_lines(results)),
-            change=f"Raise the batch size {to}step by step (doubling it) and watch samples per second.{most} Adapt the "
-            "learning rate.",
+            change=f"Raise the batch size {to}step by step (doubling it) and watch samples per second.{most} "
+            f"{RunWords.of(results).batch_note}".rstrip(),
             saving=scope.saving(
                 0,
                 small_ns * (1 - waves),

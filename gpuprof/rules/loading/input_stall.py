@@ -43,7 +43,6 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loading.cpu_contention import CpuContention
@@ -57,6 +56,7 @@ from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.loading.sample_making import only_handed_over
 from gpuprof.rules.loading.wait_line_words import (
@@ -109,7 +109,7 @@ class InputStall(Rule):
         stalling = results.get(StallingLoader)
         if idle_ns is None and handed_over and share < self.high_share and not stalling.iterator_each_batch:
             return None  # more workers would not help, and a batch made or handed over that fast is part of the work
-        who = f"The {_loop(results)} waits" if idle_ns is None else "The device waits"
+        who = f"The {RunWords.of(results).loop} waits" if idle_ns is None else "The device waits"
         ranges = pipeline.waits
         line = None if stalling.iterator_each_batch else results.get(WaitLines).line
         change = _change(plan, on_device=idle_ns is not None, line=line)
@@ -117,7 +117,7 @@ class InputStall(Rule):
             rule=self.name,
             severity=self._severity(results, share, certain=idle_ns is not None or line is not None),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
-            explanation=f"{_explanation(pipeline, plan)}{line_explanation(line)}{_iterators(stalling)}",
+            explanation=f"{_explanation(results, pipeline, plan)}{line_explanation(line)}{_iterators(stalling)}",
             evidence={**_evidence(pipeline, plan, share), **line_evidence(line), **_iterator_counts(stalling)},
             where=Where(lines=_lines(results, plan, ranges, line), ranges_ns=worst(ranges)),
             change=_ONE_ITERATOR if stalling.iterator_each_batch else change,
@@ -162,8 +162,8 @@ def _lines(results: Results, plan: WorkerPlan, waits: Intervals, line: WaitLine 
     )
 
 
-def _explanation(pipeline: InputPipeline, plan: WorkerPlan) -> str:
-    made = {0: "made on the training thread itself (num_workers=0)", None: "made by the loader"}
+def _explanation(results: Results, pipeline: InputPipeline, plan: WorkerPlan) -> str:
+    made = {0: f"made on the {RunWords.of(results).thread} itself (num_workers=0)", None: "made by the loader"}
     how = made.get(plan.workers, f"made by {units.plural(plan.workers or 0, 'worker process', 'worker processes')}")
     idle_ns = pipeline.device_idle_in_wait_ns
     idle = f"; the device was idle in {units.duration(idle_ns)} of it" if idle_ns is not None else ""
@@ -209,10 +209,6 @@ def _evidence(pipeline: InputPipeline, plan: WorkerPlan, share: float) -> dict[s
         **{name: units.milliseconds(value) for name, value in times.items() if value is not None},
         **{name: value for name, value in counts.items() if value is not None},
     }
-
-
-def _loop(results: Results) -> str:
-    return "training loop" if results.get(Phases).backward.total_ns else "loop"
 
 
 def _change(plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None) -> str:
@@ -308,7 +304,7 @@ def _why_no_workers(plan: WorkerPlan) -> str:
     if plan.workers and plan.possible is not None and plan.workers >= plan.possible:
         return (
             f" This process has {units.plural(plan.cores or 0, 'core')} for {units.plural(plan.workers, 'worker')} and "
-            "the training thread: more workers help only while they wait (for a disk or a network), not compute."
+            "the main thread: more workers help only while they wait (for a disk or a network), not compute."
         )
     if plan.starved:
         return " The workers there are wait for a core themselves, which something else holds: more would wait, too."

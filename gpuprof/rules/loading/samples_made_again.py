@@ -28,6 +28,7 @@ from gpuprof.model import intervals
 from gpuprof.model.context import Loader
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.saving.scope import graded, worst
 
 _LINES = 3
@@ -95,7 +96,7 @@ class SamplesMadeAgain(Rule):
             },
             where=Where(lines=tuple(line for line, _ in found.lines[:_LINES]), ranges_ns=worst(waits)),
             change=(
-                f"Make the samples of {name} once, before the loop over epochs: "
+                f"Make the samples of {name} once, before {RunWords.of(results).passes}: "
                 "`samples = [dataset[i] for i in range(len(dataset))]`, and give the DataLoader `samples`. "
                 f"{_memory(results, largest)}"
             ).rstrip()

@@ -81,7 +81,7 @@ class SlowTransform(Rule):
             },
             where=Where(lines=(loader.line,) if loader and loader.line else ()),
             change=(
-                f"If `{slowest.name}` gives the same in every epoch, do it once and store the result. Else apply it to "
+                f"If `{slowest.name}` gives the same in every pass, do it once and store the result. Else apply it to "
                 "whole batches (tensor operations, `__getitems__`)"
                 f"{', or on the device after the copy' if on_device else ''}; less input costs less: crop before "
                 "resizing, uint8 before float."

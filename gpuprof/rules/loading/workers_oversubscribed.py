@@ -41,6 +41,7 @@ from gpuprof.analyses.loading.worker_starts import WorkerUpkeep
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.saving.scope import Scope, graded
 
@@ -95,7 +96,7 @@ class WorkersOversubscribed(Rule):
         return self._finding(results, wanted, main, stall) if main or stall else None
 
     def _too_many(self, results: Results) -> Finding | None:
-        plan, upkeep, scope = results.get(WorkerPlan), results.get(WorkerUpkeep), Scope.of(results)
+        plan, upkeep = results.get(WorkerPlan), results.get(WorkerUpkeep)
         fits = _fitting(results, 0.0)
         if fits is None or upkeep.share is None or upkeep.cost_ns is None or not plan.workers or plan.cores is None:
             return None
@@ -103,8 +104,7 @@ class WorkersOversubscribed(Rule):
         share = upkeep.share * part
         if share < self.start_share:
             return None
-        saved, line = share * scope.span_ns, plan.loader.line if plan.loader else None
-        contended = (results.get(CpuContention).main_wait_share or 0.0) * scope.total_ns
+        saved, line = upkeep.cost_ns * part, plan.loader.line if plan.loader else None
         cores = units.plural(plan.cores, "core")
         return Finding(
             rule=self.name,
@@ -121,10 +121,17 @@ class WorkersOversubscribed(Rule):
                 "start_and_end_share_of_cell": round(upkeep.share, 4),
             },
             where=Where(lines=(line,) if line else ()),
-            change=f"Use `num_workers={fits}`: that leaves a core for the training thread, and more only take turns.",
+            change=f"Use `num_workers={fits}`: that leaves a core for the {RunWords.of(results).thread}, and more only "
+            "take turns.",
             diff=_diff(results, 0.0),
-            saving=scope.saving(
-                saved * 0.5, saved, saved + contended, "estimate: starting and ending take as long for each worker"
+            saving=Saving(
+                saved * 0.5,
+                saved,
+                saved,
+                share,
+                "C",
+                "estimate: starting and ending take as long for each worker",
+                of_cell=True,
             ),
             leave_it="Leave it when the cell is a short trial of a long run: workers are started once a pass.",
         )
@@ -187,7 +194,9 @@ def _change(results: Results, stall: float) -> str:
             "its `worker_init_fn`, `cv2.setNumThreads(0)` for OpenCV, `OMP_NUM_THREADS=1` for NumPy’s libraries."
         )
     if fits is not None:
-        enough = "so many keep these cores busy" if stall else "that leaves a core for the training thread"
+        enough = (
+            "so many keep these cores busy" if stall else f"that leaves a core for the {RunWords.of(results).thread}"
+        )
         steps.append(f"Use `num_workers={fits}`: {enough}, and more only take turns.")
     if stall:
         slow = cost.slowest if cost.slowest and (cost.slowest_share or 0.0) >= 0.5 else None

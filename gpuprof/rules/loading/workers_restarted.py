@@ -29,11 +29,12 @@ from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.worker_starts import WorkerStarts
 from gpuprof.model.intervals import Intervals
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.saving.scope import MOST_RANGES, Scope, graded
+from gpuprof.rules.saving.scope import MOST_RANGES, graded
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,7 @@ class WorkersRestarted(Rule):
             return None
         if starts.loader is None or starts.share is None or starts.share < self.restart_share:
             return None
-        loader, passes, scope = starts.loader, starts.restarts, Scope.of(results)
-        bound = starts.share * scope.span_ns
+        loader, passes = starts.loader, starts.restarts
         inside = [
             (max(a, results.span_start_ns), min(b, results.span_end_ns))
             for a, b in starts.ranges_ns
@@ -84,14 +84,18 @@ class WorkersRestarted(Rule):
                 "restart_share_of_cell": round(starts.share, 4),
             },
             where=Where(lines=_lines(results, loader.line, inside), ranges_ns=tuple(inside[:MOST_RANGES])),
-            change="Use `persistent_workers=True` for the DataLoader, and make it once, before the loop over epochs.",
+            change="Use `persistent_workers=True` for the DataLoader, and make it once, before "
+            f"{RunWords.of(results).passes}.",
             diff=_diff(results, loader.line),
             # a fork costs afterwards as well, when pages are written to anew: how much is not seen
-            saving=scope.saving(
-                bound * 0.5,
-                bound,
-                bound * 1.5,
-                "estimate: no start after the first pass, as its part of the whole cell",
+            saving=Saving(
+                starts.cost_ns * 0.5,
+                starts.cost_ns,
+                starts.cost_ns * 1.5,
+                starts.share,
+                "C",
+                "estimate: no start after the first pass",
+                of_cell=True,
             ),
         )
 

@@ -16,7 +16,7 @@ from gpuprof.views.blocks import Block, Name, Sentence, TableBlock, TableCell
 from gpuprof.views.kernel_words import brief_names
 from gpuprof.views.sections.section import Section
 from gpuprof.views.sections.shape_bandwidth import bandwidth_table
-from gpuprof.views.sections.shape_efficiency import efficiency_table
+from gpuprof.views.sections.shape_efficiency import efficiency_table, looked_table
 
 MOST_ROWS = 100
 _HEADS = ("kernel", "kind", "precision", "count", "total time", "share", "median", "occupancy")
@@ -32,7 +32,7 @@ def _blocks(report: Report) -> tuple[Block, ...]:
     results = report.results
     kernels, operators = results.get(Kernels), results.get(Operators)
     by_operator = _operators(operators) if operators.uses else Sentence("No operators were recorded.")
-    by_shape = efficiency_table(results), bandwidth_table(results)
+    by_shape = efficiency_table(results), looked_table(results), bandwidth_table(results)
     shapes = tuple(each for each in by_shape if each is not None)
     if not kernels.count:
         return *shapes, by_operator, Sentence(_why_none(results))

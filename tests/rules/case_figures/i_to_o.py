@@ -11,7 +11,7 @@ FIGURES = {
     ),
     "input_stall": Figures(
         (
-            "10 batches made on the training thread itself (num_workers=0) took 300 ms of waiting; the device"
+            "10 batches made on the main thread itself (num_workers=0) took 300 ms of waiting; the device"
             " was idle in 300 ms of it. The median wait is 30.0 ms; the work between two waits takes 70.0 ms."
         ),
         {

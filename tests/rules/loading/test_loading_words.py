@@ -74,7 +74,7 @@ def plan(
         ),
         (
             plan(workers=2, cores=3),
-            f"{CHEAPER}. This process has 3 cores for 2 workers and the training thread: more workers help only while "
+            f"{CHEAPER}. This process has 3 cores for 2 workers and the main thread: more workers help only while "
             "they wait (for a disk or a network), not compute.",
         ),
         (plan(workers=2, iterable=True), f"{YIELDING}.{EACH_GIVES_ALL}"),

@@ -120,9 +120,10 @@ def test_waits_for_a_core_are_no_waits_for_a_disk(wait_ratio: float) -> None:
         "start_and_end_share_of_cell": pytest.approx(0.2),
     }
     assert cause.saving is not None
-    # of the second that was recorded, and at worst half of it
+    # of the cell, and at worst half of it
+    assert cause.saving.of_cell
     saved = [cause.saving.low_ns, cause.saving.central_ns, cause.saving.high_ns]
-    assert saved == pytest.approx([each * 13 / 16 for each in (100e6, 200e6, 200e6)], rel=1e-3)
+    assert saved == pytest.approx([each * 13 / 16 for each in (200e6, 400e6, 400e6)], rel=1e-3)
 
 
 def test_the_diff_gives_as_many_workers_as_the_advice() -> None:

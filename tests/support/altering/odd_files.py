@@ -138,7 +138,7 @@ def _other(draws: Draws, at: float, lasting: float, number: int) -> Event:
     cat, name = draws.of(
         ("python_function", "a.py(1): f"),
         ("python_function", "<built-in method astype of numpy.ndarray object at 0x7>"),
-        ("Trace", "PyTorch Profiler (0)"), ("Trace", "other"), ("mtia_ccp_events", "x"), ("tpu_x", "y"),
+        ("Trace", "PyTorch Profiler (0)"), ("Trace", "other"), ("hpu_op", "x"), ("tpu_x", "y"),
         (None, "thread_name"), (None, "[memory]"), ("overhead", "Buffer Flush"),
     )  # fmt: skip
     return event | {"name": name} | ({} if cat is None else {"cat": cat})
