@@ -1,0 +1,338 @@
+"""Work that a loop repeats on the same inputs, moved out of it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from gpuprof.code_edits.syntax.cell_modules import root_of
+from gpuprof.code_edits.syntax.cell_text import CellText, Comprehension, Edit, Variable
+from gpuprof.code_edits.syntax.changing import Changed, Changing
+from gpuprof.code_edits.syntax.graphs import Graphs
+from gpuprof.code_edits.syntax.pure_names import BUILTINS, VIEWS
+from gpuprof.code_edits.syntax.shared_memory import PUTS
+from gpuprof.code_edits.syntax.steady import Steady
+
+_Whole = ast.For | ast.While
+Loop = _Whole | Comprehension
+_LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+_CHEAP = BUILTINS | VIEWS | frozenset({"dim", "numel", "size", "device", "stride"})
+_READERS = frozenset({"print", "float", "int", "len", "str", "bool", "display"})
+_WITHOUT = ("torch.no_grad", "torch.inference_mode")
+
+
+def move_before_loop(source: str, lines: Iterable[int], *, without_backward: bool = False) -> str | None:
+    """What the statement at the first of `lines` where that is possible computes in each iteration of a loop, moved
+    before that loop, or as many loops as repeat it: the statement itself, with those that it alone needs, or the
+    largest part of it that is the same.
+
+    None where the text does not show that nothing that it reads changes in the loop, that it has no effect of its own,
+    and that nobody else reads or changes its result in between. `without_backward`: no backward pass goes through it.
+    """
+    text = CellText.of(source)
+    if text is None:
+        return None
+    mover = _Mover(text, without_backward)
+    for line in lines:
+        edits = mover.at(line)
+        changed = text.changed(edits) if edits is not None else None
+        if changed is not None:
+            return changed
+    return None
+
+
+@dataclass
+class _Way:
+    """Loops around something, the innermost first, and the `with torch.no_grad():` within the innermost."""
+
+    loops: list[Loop] = field(default_factory=list)
+    manager: ast.With | None = None
+
+
+class _Mover:
+    def __init__(self, text: CellText, without_backward: bool):
+        self._text, self._without = text, without_backward
+        self._steady = Steady(text)
+        self._changing = Changing(text, self._steady)
+        self._graphs = Graphs(text, self._steady, self._changing.memory)
+
+    def at(self, line: int) -> list[Edit] | None:
+        """For the statement at that line."""
+        statement = _at(self._text, line)
+        if statement is None:
+            return None
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            edits = self._whole(statement)
+            if edits is not None:
+                return edits
+        return next((edits for part in self._parts(statement) if (edits := self._part(statement, part))), None)
+
+    def _whole(self, statement: ast.Assign) -> list[Edit] | None:
+        way = self._way(statement)
+        found: tuple[_Whole, list[ast.Assign]] | None = None
+        for loop in way.loops:
+            moved = self._movable(statement, loop, ()) if isinstance(loop, _Whole) else None
+            if moved is None or not isinstance(loop, _Whole):
+                break
+            found = loop, moved
+        if found is None or not self._is_worth_it(statement.value):
+            return None
+        loop, moved = found
+        manager = way.manager
+        if manager is not None and (len(moved) > 1 or self._text.parent(statement) is not manager):
+            return None
+        left = manager if manager is not None and manager.body == [statement] else None
+        gone: list[ast.stmt] = [left] if left is not None else list(moved)
+        if any(len(self._text.block(each)) <= len(gone) for each in gone):
+            return None
+        if not all(self._text.stands_alone(each) for each in moved):
+            return None
+        indent = self._text.indent(loop)
+        lines = [line for each in moved for line in self._text.moved(each, indent + "    " * (manager is not None))]
+        if manager is not None:
+            lines = [f"{indent}with {self._text.text(manager.items[0].context_expr)}:", *lines]
+        removed = [Edit(each.lineno, each.end_lineno or each.lineno, ()) for each in gone]
+        return [Edit(loop.lineno, loop.lineno - 1, tuple(lines)), *removed]
+
+    def _part(self, statement: ast.stmt, part: ast.expr) -> list[Edit] | None:
+        way = self._way(part)
+        outermost: Loop | None = None
+        for loop in way.loops:
+            if not self._is_the_same(part, self._changing.by([loop])):
+                break
+            outermost = loop
+        before = self._text.statement(outermost) if outermost is not None else None
+        if before is None or not self._stays(part):
+            return None
+        name, indent = self._text.new_name(f"fixed_{_called(part)}"), self._text.indent(before)
+        value = self._text.text(part)
+        value = f"({value})" if "\n" in value else value
+        lines = [f"{indent}{name} = {value}"]
+        if way.manager is not None:
+            manager = self._text.text(way.manager.items[0].context_expr)
+            lines = [f"{indent}with {manager}:", f"{indent}    {name} = {value}"]
+        return [Edit(before.lineno, before.lineno - 1, tuple(lines)), *self._text.replaced([(part, name)])]
+
+    def _parts(self, statement: ast.stmt) -> Iterator[ast.expr]:
+        """The largest expressions in the head of a statement that are worth it and might be the same each time."""
+        todo: list[ast.AST] = list(_head(statement))
+        while todo:
+            node = todo.pop(0)
+            if isinstance(node, ast.Lambda | ast.Starred):
+                continue
+            if isinstance(node, ast.expr) and isinstance(node, ast.Call | ast.BinOp | ast.ListComp):
+                way = self._way(node)
+                changed = self._changing.by(way.loops[:1])
+                if way.loops and self._is_worth_it(node) and self._is_the_same(node, changed):
+                    yield node
+                    continue
+            todo += [each for each in ast.iter_child_nodes(node) if not _is_conditional(node, each)]
+
+    def _is_worth_it(self, node: ast.expr) -> bool:
+        """Whether it calls more than what takes no time, or multiplies matrices."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.BinOp) and isinstance(each.op, ast.MatMult):
+                return True
+            if isinstance(each, ast.Call) and _called(each) not in _CHEAP:
+                return True
+        return False
+
+    def _is_the_same(
+        self, node: ast.expr, changed: Changed, but: set[Variable] | frozenset[Variable] = frozenset()
+    ) -> bool:
+        if changed.unclear or not self._steady.is_steady(node):
+            return False
+        reads = self._steady.reads(node)
+        if changed.trains and not self._graphs.are_plain(reads):
+            return False
+        return not self._changing.any_of(reads, changed) and self._has_no_graph(node)
+
+    def _has_no_graph(self, node: ast.expr) -> bool:
+        return self._without or not self._graphs.may_have_graph(node)
+
+    def _stays(self, part: ast.expr) -> bool:
+        """Whether what is made of it, or is given it, leaves it as it is: it is one object for all iterations."""
+        for outer in self._text.around(part):
+            if isinstance(outer, ast.stmt):
+                return self._stays_in(outer)
+            if isinstance(outer, ast.Call) and not self._steady.knows(outer):
+                name = outer.func.attr if isinstance(outer.func, ast.Attribute) else getattr(outer.func, "id", "")
+                root = root_of(outer.func)
+                if name in PUTS and root is not None and isinstance(outer.func, ast.Attribute):
+                    return not self._changing.inside({self._text.variable(root)}, self._all_changed)
+                return name in _READERS and isinstance(outer.func, ast.Name)
+            if isinstance(outer, ast.expr) and self._steady.fresh.is_fresh(outer):
+                return not isinstance(outer, ast.List | ast.Tuple | ast.ListComp)
+            if isinstance(outer, ast.JoinedStr):
+                return True
+        return False
+
+    def _stays_in(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, ast.Assign):
+            targets = [self._names_of(each) for each in statement.targets]
+            given = {each for names in targets for each in names or ()}
+            return None not in targets and not self._changing.inside(given, self._all_changed)
+        return isinstance(statement, ast.AugAssign | ast.Expr | ast.If | ast.While | ast.Assert)
+
+    def _names_of(self, target: ast.expr) -> list[Variable] | None:
+        parts = target.elts if isinstance(target, ast.Tuple) else [target]
+        names = [self._text.variable(each) for each in parts if isinstance(each, ast.Name)]
+        return names if len(names) == len(parts) else None
+
+    @functools.cached_property
+    def _all_changed(self) -> Changed:
+        return self._changing.by([self._text.tree])
+
+    def _movable(self, statement: ast.Assign, loop: _Whole, asked: tuple[ast.Assign, ...]) -> list[ast.Assign] | None:
+        """The statement, after those that make what it reads in the loop, where all of them may move before it."""
+        if statement in asked:
+            return None
+        targets = self._names_of(statement.targets[0])
+        if not targets or not all(self._is_only_given_here(each, statement, loop) for each in targets):
+            return None
+        changed, moved = self._changing.by([loop]), list[ast.Assign]()
+        made = set[Variable]()
+        for variable in self._steady.reads(statement.value) & changed.bound:
+            maker = self._maker(variable, loop, statement)
+            needed = self._movable(maker, loop, (*asked, statement)) if maker is not None else None
+            if needed is None:
+                return None
+            moved += [each for each in needed if each not in moved]
+            made.add(variable)
+        whole = Changed(changed.bound - made, changed.grown, changed.inside, changed.trains, changed.unclear)
+        if not self._is_the_same(statement.value, whole):
+            return None
+        return sorted([*moved, statement], key=lambda each: each.lineno)
+
+    def _maker(self, variable: Variable, loop: _Whole, before: ast.Assign) -> ast.Assign | None:
+        stored = [each for each in self._text.mentions(variable) if not isinstance(each.ctx, ast.Load)]
+        inside = [each for each in stored if _holds(loop, each)]
+        maker = self._text.statement(inside[0]) if len(inside) == 1 else None
+        beside = self._text.block(before)
+        is_before = isinstance(maker, ast.Assign) and maker in beside and beside.index(maker) < beside.index(before)
+        return maker if isinstance(maker, ast.Assign) and is_before and len(maker.targets) == 1 else None
+
+    def _is_only_given_here(self, variable: Variable, statement: ast.Assign, loop: _Whole) -> bool:
+        """Whether in the loop only this statement gives it a value, before all that read it, and nothing changes it."""
+        changed = self._all_changed
+        if self._changing.inside({variable}, changed) or variable in changed.grown:
+            return False
+        end = (statement.end_lineno or 0, statement.end_col_offset or 0)
+        elsewhere = False
+        for each in self._text.mentions(variable):
+            if self._text.scope(each) is not self._text.scope(statement):
+                return False
+            if not _holds(loop, each):
+                elsewhere = True
+            elif _holds(statement, each):
+                if isinstance(each.ctx, ast.Load):
+                    return False
+            elif not isinstance(each.ctx, ast.Load) or (each.lineno, each.col_offset) < end:
+                return False
+        return not elsewhere or self._runs(loop)
+
+    def _runs(self, loop: _Whole) -> bool:
+        """Whether it has an iteration: one of its own does, as the run has shown."""
+        scope = self._text.scope(loop)
+        if isinstance(scope, ast.Module) and all(
+            isinstance(each, ast.Module | ast.With) for each in self._text.around(loop)
+        ):
+            return True
+        return isinstance(loop, ast.For) and self._has_turns(loop.iter)
+
+    def _has_turns(self, iterable: ast.expr) -> bool:
+        if isinstance(iterable, ast.Tuple | ast.List):
+            return bool(iterable.elts) and not any(isinstance(each, ast.Starred) for each in iterable.elts)
+        if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or len(iterable.args) != 1:
+            return False
+        if iterable.func.id in ("enumerate", "reversed", "tqdm"):
+            return self._has_turns(iterable.args[0])
+        count: ast.expr | None = iterable.args[0]
+        if isinstance(count, ast.Name):
+            count = self._text.value_of(self._text.variable(count))
+        known = isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value > 0
+        return iterable.func.id == "range" and known
+
+    def _way(self, node: ast.AST) -> _Way:
+        """The loops that repeat it each time that they go round, up to whatever may keep it from running."""
+        way, inner = _Way(), node
+        for outer in self._text.around(node):
+            if isinstance(outer, Comprehension):
+                lazy = isinstance(outer, ast.GeneratorExp) and not isinstance(self._text.parent(outer), ast.Call)
+                if inner is outer.generators[0].iter or lazy or any(each.ifs for each in outer.generators):
+                    break
+                way.loops.append(outer)
+            elif isinstance(outer, _Whole):
+                if inner in outer.orelse:
+                    break
+                if not (isinstance(outer, ast.For) and inner is outer.iter):
+                    if isinstance(inner, ast.stmt) and self._may_leave_before(outer, inner):
+                        break
+                    way.loops.append(outer)
+            elif isinstance(outer, ast.With):
+                full = self._text.full_name(_function(outer.items[0].context_expr))
+                plain = len(outer.items) == 1 and full in _WITHOUT and outer.items[0].optional_vars is None
+                if not plain or way.manager is not None or way.loops:
+                    break
+                way.manager = outer
+            elif isinstance(outer, ast.If | ast.IfExp | ast.BoolOp):
+                if inner is not (outer.values[0] if isinstance(outer, ast.BoolOp) else outer.test):
+                    break
+            elif isinstance(outer, ast.stmt | ast.Lambda | ast.ExceptHandler | ast.match_case) and not isinstance(
+                outer, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Assert
+            ):
+                break
+            inner = outer if not isinstance(outer, ast.comprehension) else inner
+        return way
+
+    def _may_leave_before(self, loop: _Whole, inner: ast.stmt) -> bool:
+        before = loop.body[: loop.body.index(inner)] if inner in loop.body else []
+        return any(isinstance(each, _LEAVES) for part in before for each in ast.walk(part))
+
+
+def _at(text: CellText, line: int) -> ast.stmt | None:
+    """The innermost statement at that line; of a compound one only where the line is in its head."""
+    found = [
+        each for each in text.nodes if isinstance(each, ast.stmt) and each.lineno <= line <= (each.end_lineno or 0)
+    ]
+    inner = min(found, key=lambda each: ((each.end_lineno or 0) - each.lineno, -each.lineno), default=None)
+    if inner is None or isinstance(inner, ast.FunctionDef | ast.ClassDef):
+        return None
+    body = getattr(inner, "body", None)
+    return None if isinstance(body, list) and body and line >= body[0].lineno else inner
+
+
+def _head(statement: ast.stmt) -> list[ast.AST]:
+    if isinstance(statement, ast.For):
+        return [statement.iter]
+    if isinstance(statement, ast.If | ast.While):
+        return [statement.test]
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return):
+        return [statement.value] if statement.value is not None else []
+    return []
+
+
+def _is_conditional(node: ast.AST, child: ast.AST) -> bool:
+    if isinstance(node, ast.IfExp):
+        return child is not node.test
+    return isinstance(node, ast.BoolOp) and child is not node.values[0]
+
+
+def _function(node: ast.expr) -> ast.expr:
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def _called(node: ast.expr) -> str:
+    """`inv` of `torch.linalg.inv(K)`: what the last call is named."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            name = each.func.attr if isinstance(each.func, ast.Attribute) else getattr(each.func, "id", "")
+            if name:
+                return str(name)
+    return "product"
+
+
+def _holds(node: ast.AST, inner: ast.AST) -> bool:
+    return any(each is inner for each in ast.walk(node))
