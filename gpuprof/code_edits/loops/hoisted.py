@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -100,7 +99,7 @@ class _Mover:
         way = self._way(part)
         outermost: Loop | None = None
         for loop in way.loops:
-            if not self._is_the_same(part, self._changing.by([loop])):
+            if not self._is_the_same(part, self._changing.by(loop)):
                 break
             outermost = loop
         before = self._text.statement(outermost) if outermost is not None else None
@@ -124,8 +123,8 @@ class _Mover:
                 continue
             if isinstance(node, ast.expr) and isinstance(node, ast.Call | ast.BinOp | ast.ListComp):
                 way = self._way(node)
-                changed = self._changing.by(way.loops[:1])
-                if way.loops and self._is_worth_it(node) and self._is_the_same(node, changed):
+                worth = bool(way.loops) and self._is_worth_it(node)
+                if worth and self._is_the_same(node, self._changing.by(way.loops[0])):
                     yield node
                     continue
             todo += [each for each in ast.iter_child_nodes(node) if not _is_conditional(node, each)]
@@ -161,7 +160,7 @@ class _Mover:
                 name = outer.func.attr if isinstance(outer.func, ast.Attribute) else getattr(outer.func, "id", "")
                 root = root_of(outer.func)
                 if name in PUTS and root is not None and isinstance(outer.func, ast.Attribute):
-                    return not self._changing.inside({self._text.variable(root)}, self._all_changed)
+                    return not self._changing.inside({self._text.variable(root)}, self._changing.by(self._text.tree))
                 return name in _READERS and isinstance(outer.func, ast.Name)
             if isinstance(outer, ast.expr) and self._steady.fresh.is_fresh(outer):
                 return not isinstance(outer, ast.List | ast.Tuple | ast.ListComp)
@@ -173,17 +172,13 @@ class _Mover:
         if isinstance(statement, ast.Assign):
             targets = [self._names_of(each) for each in statement.targets]
             given = {each for names in targets for each in names or ()}
-            return None not in targets and not self._changing.inside(given, self._all_changed)
+            return None not in targets and not self._changing.inside(given, self._changing.by(self._text.tree))
         return isinstance(statement, ast.AugAssign | ast.Expr | ast.If | ast.While | ast.Assert)
 
     def _names_of(self, target: ast.expr) -> list[Variable] | None:
         parts = target.elts if isinstance(target, ast.Tuple) else [target]
         names = [self._text.variable(each) for each in parts if isinstance(each, ast.Name)]
         return names if len(names) == len(parts) else None
-
-    @functools.cached_property
-    def _all_changed(self) -> Changed:
-        return self._changing.by([self._text.tree])
 
     def _movable(self, statement: ast.Assign, loop: _Whole, asked: tuple[ast.Assign, ...]) -> list[ast.Assign] | None:
         """The statement, after those that make what it reads in the loop, where all of them may move before it."""
@@ -192,7 +187,7 @@ class _Mover:
         targets = self._names_of(statement.targets[0])
         if not targets or not all(self._is_only_given_here(each, statement, loop) for each in targets):
             return None
-        changed, moved = self._changing.by([loop]), list[ast.Assign]()
+        changed, moved = self._changing.by(loop), list[ast.Assign]()
         made = set[Variable]()
         for variable in self._steady.reads(statement.value) & changed.bound:
             maker = self._maker(variable, loop, statement)
@@ -208,7 +203,7 @@ class _Mover:
 
     def _maker(self, variable: Variable, loop: _Whole, before: ast.Assign) -> ast.Assign | None:
         stored = [each for each in self._text.mentions(variable) if not isinstance(each.ctx, ast.Load)]
-        inside = [each for each in stored if _holds(loop, each)]
+        inside = [each for each in stored if self._text.holds(loop, each)]
         maker = self._text.statement(inside[0]) if len(inside) == 1 else None
         beside = self._text.block(before)
         is_before = isinstance(maker, ast.Assign) and maker in beside and beside.index(maker) < beside.index(before)
@@ -216,7 +211,7 @@ class _Mover:
 
     def _is_only_given_here(self, variable: Variable, statement: ast.Assign, loop: _Whole) -> bool:
         """Whether in the loop only this statement gives it a value, before all that read it, and nothing changes it."""
-        changed = self._all_changed
+        changed = self._changing.by(self._text.tree)
         if self._changing.inside({variable}, changed) or variable in changed.grown:
             return False
         end = (statement.end_lineno or 0, statement.end_col_offset or 0)
@@ -224,9 +219,9 @@ class _Mover:
         for each in self._text.mentions(variable):
             if self._text.scope(each) is not self._text.scope(statement):
                 return False
-            if not _holds(loop, each):
+            if not self._text.holds(loop, each):
                 elsewhere = True
-            elif _holds(statement, each):
+            elif self._text.holds(statement, each):
                 if isinstance(each.ctx, ast.Load):
                     return False
             elif not isinstance(each.ctx, ast.Load) or (each.lineno, each.col_offset) < end:
@@ -332,7 +327,3 @@ def _called(node: ast.expr) -> str:
             if name:
                 return str(name)
     return "product"
-
-
-def _holds(node: ast.AST, inner: ast.AST) -> bool:
-    return any(each is inner for each in ast.walk(node))

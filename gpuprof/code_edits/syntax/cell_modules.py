@@ -20,6 +20,7 @@ class CellModules:
 
     def __init__(self, text: CellText):
         self._text = text
+        self._runs: dict[ast.Call, Runs | None] = {}
         classes = [each for each in text.nodes if isinstance(each, ast.ClassDef)]
         inside = [part for each in classes for part in each.body if isinstance(part, ast.FunctionDef)]
         self.methods = frozenset(each.name for each in inside)
@@ -43,7 +44,9 @@ class CellModules:
 
     def called(self, call: ast.Call) -> Runs | None:
         """What the call of a module runs; None where it is not known to be one."""
-        return None if self._hooked else self._of(call.func, _DEEPEST)
+        if call not in self._runs:
+            self._runs[call] = None if self._hooked else self._of(call.func, _DEEPEST)
+        return self._runs[call]
 
     def parts(self, node: ast.expr) -> Runs:
         """What the modules run that are in a list of them (`self.layers`); empty where that is not known."""

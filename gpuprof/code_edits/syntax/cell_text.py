@@ -57,6 +57,14 @@ class CellText:
         self._bound: dict[ast.AST, set[str]] = {}
         self.nodes = list(ast.walk(tree))
         self._imports = _imports(self.nodes)
+        self._variables: dict[ast.Name, Variable] = {}
+        self._definitions: dict[Variable, list[ast.FunctionDef | ast.ClassDef]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                self._definitions.setdefault(Variable(node.name, self.scope(node)), []).append(node)
+        self._mentions: dict[Variable, list[ast.Name]] = {}
+        for name in self.names():
+            self._mentions.setdefault(self.variable(name), []).append(name)
 
     @classmethod
     @functools.lru_cache(maxsize=2)
@@ -88,6 +96,11 @@ class CellText:
 
     def variable(self, name: ast.Name) -> Variable:
         """What a name stands for."""
+        if name not in self._variables:
+            self._variables[name] = self._find(name)
+        return self._variables[name]
+
+    def _find(self, name: ast.Name) -> Variable:
         inner: ast.AST = name
         for each in self.around(name):
             if isinstance(each, Comprehension):
@@ -109,9 +122,11 @@ class CellText:
 
     def mentions(self, variable: Variable) -> list[ast.Name]:
         """Every mention of that one."""
-        return [
-            each for each in self.names(variable.scope) if each.id == variable.name and self.variable(each) == variable
-        ]
+        return self._mentions.get(variable, [])
+
+    def holds(self, node: ast.AST, inner: ast.AST) -> bool:
+        """Whether one node is the other, or within it."""
+        return inner is node or any(each is node for each in self.around(inner))
 
     def full_name(self, function: ast.expr) -> str | None:
         """`torch.linalg.inv` of `linalg.inv`, by the imports of this cell, or, for what it does not bind, by custom."""
@@ -184,8 +199,7 @@ class CellText:
 
     def definition(self, variable: Variable) -> ast.FunctionDef | ast.ClassDef | None:
         """The function or class of that name, where nothing else has it."""
-        found = [each for each in self.nodes if isinstance(each, ast.FunctionDef | ast.ClassDef)]
-        mine = [each for each in found if each.name == variable.name and self.scope(each) is variable.scope]
+        mine = self._definitions.get(variable, [])
         stored = any(not isinstance(each.ctx, ast.Load) for each in self.mentions(variable))
         imported = variable.scope is self.tree and variable.name in self._imports
         return mine[0] if len(mine) == 1 and not stored and not imported else None

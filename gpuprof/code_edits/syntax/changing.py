@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gpuprof.code_edits.syntax.cell_modules import root_of
@@ -58,14 +57,15 @@ class Changing:
 
     def __init__(self, text: CellText, steady: Steady):
         self._text, self._steady = text, steady
+        self._by: dict[ast.AST, Changed] = {}
         self.memory = SharedMemory(text, steady)
 
-    def by(self, nodes: Iterable[ast.AST]) -> Changed:
-        """What these statements, with all in them, change."""
-        found = Changed()
-        for node in nodes:
-            self._note(node, found, 0)
-        return found
+    def by(self, node: ast.AST) -> Changed:
+        """What this statement, with all in it, changes."""
+        if node not in self._by:
+            self._by[node] = Changed()
+            self._note(node, self._by[node], 0)
+        return self._by[node]
 
     def any_of(self, variables: set[Variable], changed: Changed) -> bool:
         """Whether one of these may have another value, or other contents, after that."""

@@ -41,6 +41,7 @@ class Steady:
         self.text = text
         self.modules = CellModules(text)
         self.fresh = Fresh(text, self.modules)
+        self._calls: dict[ast.Call, bool] = {}
         self._known: dict[ast.FunctionDef, bool] = {}
         self._reads: dict[ast.FunctionDef, set[Variable]] = {}
 
@@ -58,6 +59,11 @@ class Steady:
 
     def knows(self, call: ast.Call) -> bool:
         """Whether what it calls is known to give the same each time; what it is given is not looked at."""
+        if call not in self._calls:
+            self._calls[call] = self._knows(call)
+        return self._calls[call]
+
+    def _knows(self, call: ast.Call) -> bool:
         if any(each.arg in _WRITES or each.arg is None for each in call.keywords):
             return False
         if any(isinstance(each, ast.Starred) for each in call.args):
@@ -96,7 +102,9 @@ class Steady:
             if isinstance(each, ast.Call):
                 for function in self._runs(each):
                     found |= self.reads_of(function)
-        return {each for each in found if not isinstance(each.scope, Comprehension) or not _holds(node, each.scope)}
+        return {
+            each for each in found if not isinstance(each.scope, Comprehension) or not self.text.holds(node, each.scope)
+        }
 
     def _is_given(self, name: ast.Name) -> bool:
         """Whether it is a library, or comes with Python."""
@@ -114,7 +122,7 @@ class Steady:
         if function not in self._reads:
             self._reads[function] = set()
             found = {each for part in function.body for each in self.reads(part)}
-            self._reads[function] = {each for each in found if not _holds(function, each.scope)}
+            self._reads[function] = {each for each in found if not self.text.holds(function, each.scope)}
         return self._reads[function]
 
     def _given(self, call: ast.Call) -> list[ast.AST]:
@@ -218,7 +226,3 @@ class _Body:
 
 def _called(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
-
-
-def _holds(node: ast.AST, scope: ast.AST) -> bool:
-    return any(each is scope for each in ast.walk(node))
