@@ -12,7 +12,6 @@ from gpuprof.code_edits.syntax.pure_names import words
 from gpuprof.code_edits.syntax.shared_memory import PUTS, SharedMemory
 from gpuprof.code_edits.syntax.steady import Steady
 
-_DEEPEST = 6
 # they read what they are given, print it, wait, or draw random numbers
 _ONLY_READS = re.compile(
     r"(time|math|logging|warnings|matplotlib|tqdm|sys|os|json|pathlib|collections|itertools|functools|contextlib|copy)\b.*|"
@@ -58,13 +57,19 @@ class Changing:
     def __init__(self, text: CellText, steady: Steady):
         self._text, self._steady = text, steady
         self._by: dict[ast.AST, Changed] = {}
+        self._effects: dict[ast.FunctionDef, Changed] = {}
+        methods = (each for each in text.nodes if isinstance(each, ast.FunctionDef))
+        # that Python calls by itself: `__getitem__` where a loop goes over a dataset
+        self._unseen = [each for each in methods if each.name.startswith("__") and each.name != "__init__"]
         self.memory = SharedMemory(text, steady)
 
     def by(self, node: ast.AST) -> Changed:
         """What this statement, with all in it, changes."""
         if node not in self._by:
             self._by[node] = Changed()
-            self._note(node, self._by[node], 0)
+            self._note(node, self._by[node])
+            for each in self._unseen:
+                self._function(each, [], self._by[node])
         return self._by[node]
 
     def any_of(self, variables: set[Variable], changed: Changed) -> bool:
@@ -75,11 +80,11 @@ class Changing:
         """Whether the memory of one of these may be written to."""
         return self.memory.shares(variables, changed.inside)
 
-    def _note(self, node: ast.AST, found: Changed, depth: int) -> None:
+    def _note(self, node: ast.AST, found: Changed) -> None:
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.Yield | ast.YieldFrom | ast.Try):
             found.unclear = found.unclear or not isinstance(node, ast.Lambda | ast.Try)
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.bound.add(self._text.variable(node))
+        elif isinstance(node, ast.Name):
+            self._name(node, found)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names = (each.asname or each.name.partition(".")[0] for each in node.names)
             found.bound |= {Variable(name, self._text.scope(node)) for name in names}
@@ -88,9 +93,17 @@ class Changing:
         elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             self._change(found, node)
         elif isinstance(node, ast.Call):
-            self._call(node, found, depth)
+            self._call(node, found)
         for each in ast.iter_child_nodes(node):
-            self._note(each, found, depth)
+            self._note(each, found)
+
+    def _name(self, node: ast.Name, found: Changed) -> None:
+        outer = self._text.parent(node)
+        if not isinstance(node.ctx, ast.Load):
+            found.bound.add(self._text.variable(node))
+        elif (own := self._own(node)) is not None and not (isinstance(outer, ast.Call) and outer.func is node):
+            # whoever is given it may call it
+            self._function(own, None, found)
 
     def _change(self, found: Changed, *nodes: ast.AST) -> None:
         for node in nodes:
@@ -103,7 +116,7 @@ class Changing:
                 found.inside |= self._steady.reads(node)
                 found.unclear = found.unclear or isinstance(node, ast.Lambda)
 
-    def _call(self, call: ast.Call, found: Changed, depth: int) -> None:
+    def _call(self, call: ast.Call, found: Changed) -> None:
         given = [*call.args, *(each.value for each in call.keywords)]
         writes = any(each.arg in ("out", "inplace") for each in call.keywords)
         text, function = self._text, call.func
@@ -112,9 +125,9 @@ class Changing:
             self._change(found, *given)
         if self._steady.knows(call) and not (alone and isinstance(function, ast.Attribute)):
             return
-        own = self._steady.modules.function(call)
+        own = self._own(function) or self._steady.modules.function(call)
         if own is not None:
-            self._function(own, call, given, found, depth)
+            self._function(own, [function, *given], found)
             return
         full = text.full_name(function)
         if full is not None:
@@ -124,7 +137,7 @@ class Changing:
         if isinstance(function, ast.Name):
             self._named(function, given, found)
         elif isinstance(function, ast.Attribute):
-            self._method(call, function, given, found, depth)
+            self._method(call, function, given, found)
         else:
             self._change(found, function, *given)
 
@@ -138,20 +151,21 @@ class Changing:
             found.unclear = True
         found.inside.add(variable)
         self._change(found, *given)
+        for each in self._methods_named("forward", "__init__", "__call__") if known else ():
+            self._function(each, given, found)
         if not known:
             # it can reach what earlier cells made, by name
             found.inside |= {
                 each for each in map(self._text.variable, self._text.names()) if not self._text.is_bound(each)
             }
 
-    def _method(
-        self, call: ast.Call, function: ast.Attribute, given: list[ast.expr], found: Changed, depth: int
-    ) -> None:
+    def _method(self, call: ast.Call, function: ast.Attribute, given: list[ast.expr], found: Changed) -> None:
         name = function.attr
         if name == "step" and (name not in self._steady.modules.methods or self._optimizer(function.value)):
             self._step(function, given, found)
         elif name in self._steady.modules.methods:
-            self._methods(name, call, given, found, depth)
+            for each in self._methods_named(name):
+                self._function(each, [function, *given], found)
         elif name in PUTS and not (name == "add" and not isinstance(self._text.parent(call), ast.Expr)):
             root = root_of(function)
             if root is not None:
@@ -174,34 +188,28 @@ class Changing:
         else:
             found.trains = True
 
-    def _methods(self, name: str, call: ast.Call, given: list[ast.expr], found: Changed, depth: int) -> None:
-        for each in self._text.nodes:
-            if isinstance(each, ast.FunctionDef) and each.name == name:
-                self._function(each, call, [call.func, *given], found, depth)
+    def _methods_named(self, *names: str) -> list[ast.FunctionDef]:
+        return [each for each in self._text.nodes if isinstance(each, ast.FunctionDef) and each.name in names]
 
-    def _function(
-        self, function: ast.FunctionDef, call: ast.Call, given: list[ast.expr], found: Changed, depth: int
-    ) -> None:
-        """What the body of a function changes that is not its own."""
-        if depth == _DEEPEST:
-            found.unclear = True
-            return
-        inner = Changed()
-        for each in function.body:
-            self._note(each, inner, depth + 1)
-        own = {each for each in inner.inside | inner.grown if each.scope is function}
-        parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-        if any(each.name in parameters or self.memory.shares({each}, _all(function, parameters)) for each in own):
-            self._change(found, *given)
-        found.bound |= {each for each in inner.bound if each.scope is not function and not _inside(function, each)}
-        found.inside |= {each for each in inner.inside if each.scope is not function}
-        found.grown |= {each for each in inner.grown if each.scope is not function}
+    def _function(self, function: ast.FunctionDef, given: list[ast.expr] | None, found: Changed) -> None:
+        """What the body of a function changes, and what it is given, if it changes that; None: by somebody else."""
+        if function not in self._effects:
+            self._effects[function] = Changed(unclear=True)  # for one that calls itself
+            inner = Changed()
+            for each in function.body:
+                self._note(each, inner)
+            self._effects[function] = inner
+        inner = self._effects[function]
+        parameters = {Variable(each.arg, function) for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+        if parameters & inner.grown or self.memory.shares(parameters, inner.inside):
+            self._change(found, *given or ())
+            found.unclear = found.unclear or given is None
+        found.bound |= {each for each in inner.bound if not self._text.holds(function, each.scope)}
+        found.inside |= inner.inside
+        found.grown |= inner.grown
         found.trains, found.unclear = found.trains or inner.trains, found.unclear or inner.unclear
 
-
-def _all(function: ast.FunctionDef, parameters: set[str]) -> set[Variable]:
-    return {Variable(name, function) for name in parameters}
-
-
-def _inside(function: ast.FunctionDef, variable: Variable) -> bool:
-    return isinstance(variable.scope, Comprehension) or any(each is variable.scope for each in ast.walk(function))
+    def _own(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The function of the cell of that name, wherever it is defined."""
+        found = self._text.definition(self._text.variable(node)) if isinstance(node, ast.Name) else None
+        return found if isinstance(found, ast.FunctionDef) else None

@@ -224,6 +224,37 @@ def test_whatever_the_text_does_not_prove_stays(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "calls",
+    [
+        "def go():\n    for row in K:\n        row -= 1\nK = torch.eye(5)\n@@    go()",
+        "def go():\n    K.add_(1)\nK = torch.eye(5)\n@@    run(go)",
+        "def go(t):\n    t.add_(1)\nK = torch.eye(5)\n@@    list(map(go, [K]))",
+        "def make():\n    def go():\n        K.add_(1)\n    return go\nK = torch.eye(5)\ngo = make()\n@@    go()",
+        "class Rows:\n    def __getitem__(self, k):\n        K[k] = 0\n        return k\nK = torch.eye(5)\nr = Rows()\n@@    r[0]",
+        "class Rows:\n    def __init__(self, k):\n        K[k] = 0\nK = torch.eye(5)\n@@    Rows(0)",
+        "class Box:\n    def __init__(self, k):\n        self.k = k\n    def go(self):\n        self.k.add_(1)\n"
+        "K = torch.eye(5)\nbox = Box(K)\n@@    box.go()",
+        "class Net(nn.Module):\n    def forward(self, x):\n        K.add_(x)\n        return x\nK = torch.eye(5)\n"
+        "net = Net()\n@@    net(1)",
+        "K = torch.eye(5)\nf = lambda: K.add_(1)\n@@    f()",
+        "K = torch.eye(5)\nbox = {'k': K}\n@@    box['k'].add_(1)",
+        "K = torch.eye(5)\nboxes = []\nboxes.append(K)\n@@    boxes[0].add_(1)",
+        "K = torch.eye(5)\na, b = K.split(2)\n@@    b.add_(1)",
+        "K = torch.eye(5)\nopt = torch.optim.SGD([K], lr=1)\n@@    opt.step()",
+        "K = nn.Parameter(torch.eye(5))\nopt = given\n@@    opt.step()",
+        "K = torch.eye(5)\n@@    def go():\n        pass",
+        "K = torch.eye(5)\n@@    yield K",
+    ],
+)
+def test_whatever_else_may_change_what_it_reads(calls: str) -> None:
+    before, inside = calls.split("@@")
+    cell = f"import torch\n{before}for x in range(3):\n    inverse = torch.linalg.inv(K)  # here\n    print(inverse)\n{inside}\n"
+    assert moved(cell) is None
+    if "__getitem__" not in before:
+        assert moved(cell.replace(f"{inside}\n", "    print(K)\n")) is not None
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("    return wide @", "    table.zero_()\n    return wide @"),
