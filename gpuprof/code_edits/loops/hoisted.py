@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gpuprof.code_edits.syntax.cell_modules import root_of
-from gpuprof.code_edits.syntax.cell_text import CellText, Comprehension, Edit, Variable
-from gpuprof.code_edits.syntax.changing import Changed, Changing
-from gpuprof.code_edits.syntax.graphs import Graphs
+from gpuprof.code_edits.syntax.cell_text import Comprehension, Edit, Variable
+from gpuprof.code_edits.syntax.changing import Changed
 from gpuprof.code_edits.syntax.pure_names import BUILTINS, VIEWS
+from gpuprof.code_edits.syntax.reading import Reading
 from gpuprof.code_edits.syntax.shared_memory import PUTS
-from gpuprof.code_edits.syntax.steady import Steady
 
 _Whole = ast.For | ast.While
 Loop = _Whole | Comprehension
@@ -30,13 +29,13 @@ def move_before_loop(source: str, lines: Iterable[int], *, without_backward: boo
     None where the text does not show that nothing that it reads changes in the loop, that it has no effect of its own,
     and that nobody else reads or changes its result in between. `without_backward`: no backward pass goes through it.
     """
-    text = CellText.of(source)
-    if text is None:
+    reading = Reading.of(source)
+    if reading is None:
         return None
-    mover = _Mover(text, without_backward)
+    mover = _Mover(reading, without_backward)
     for line in lines:
         edits = mover.at(line)
-        changed = text.changed(edits) if edits is not None else None
+        changed = reading.text.changed(edits) if edits is not None else None
         if changed is not None:
             return changed
     return None
@@ -51,15 +50,13 @@ class _Way:
 
 
 class _Mover:
-    def __init__(self, text: CellText, without_backward: bool):
-        self._text, self._without = text, without_backward
-        self._steady = Steady(text)
-        self._changing = Changing(text, self._steady)
-        self._graphs = Graphs(text, self._steady, self._changing.memory)
+    def __init__(self, reading: Reading, without_backward: bool):
+        self._reading, self._without = reading, without_backward
+        self._text, self._steady, self._changing = reading.text, reading.steady, reading.changing
 
     def at(self, line: int) -> list[Edit] | None:
         """For the statement at that line."""
-        statement = _at(self._text, line)
+        statement = self._reading.statement_at(line)
         if statement is None:
             return None
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -144,12 +141,12 @@ class _Mover:
         if changed.unclear or not self._steady.is_steady(node):
             return False
         reads = self._steady.reads(node)
-        if changed.trains and not self._graphs.are_plain(reads):
+        if changed.trains and not self._reading.graphs.are_plain(reads):
             return False
         return not self._changing.any_of(reads, changed) and self._has_no_graph(node)
 
     def _has_no_graph(self, node: ast.expr) -> bool:
-        return self._without or not self._graphs.may_have_graph(node)
+        return self._without or not self._reading.graphs.may_have_graph(node)
 
     def _stays(self, part: ast.expr) -> bool:
         """Whether what is made of it, or is given it, leaves it as it is: it is one object for all iterations."""
@@ -160,7 +157,7 @@ class _Mover:
                 name = outer.func.attr if isinstance(outer.func, ast.Attribute) else getattr(outer.func, "id", "")
                 root = root_of(outer.func)
                 if name in PUTS and root is not None and isinstance(outer.func, ast.Attribute):
-                    return not self._changing.inside({self._text.variable(root)}, self._changing.by(self._text.tree))
+                    return not self._changing.inside({self._text.variable(root)}, self._reading.ever)
                 return name in _READERS and isinstance(outer.func, ast.Name)
             if isinstance(outer, ast.expr) and self._steady.fresh.is_fresh(outer):
                 return not isinstance(outer, ast.List | ast.Tuple | ast.ListComp)
@@ -170,21 +167,16 @@ class _Mover:
 
     def _stays_in(self, statement: ast.stmt) -> bool:
         if isinstance(statement, ast.Assign):
-            targets = [self._names_of(each) for each in statement.targets]
+            targets = [self._reading.names_of(each) for each in statement.targets]
             given = {each for names in targets for each in names or ()}
-            return None not in targets and not self._changing.inside(given, self._changing.by(self._text.tree))
+            return None not in targets and not self._changing.inside(given, self._reading.ever)
         return isinstance(statement, ast.AugAssign | ast.Expr | ast.If | ast.While | ast.Assert)
-
-    def _names_of(self, target: ast.expr) -> list[Variable] | None:
-        parts = target.elts if isinstance(target, ast.Tuple) else [target]
-        names = [self._text.variable(each) for each in parts if isinstance(each, ast.Name)]
-        return names if len(names) == len(parts) else None
 
     def _movable(self, statement: ast.Assign, loop: _Whole, asked: tuple[ast.Assign, ...]) -> list[ast.Assign] | None:
         """The statement, after those that make what it reads in the loop, where all of them may move before it."""
         if statement in asked:
             return None
-        targets = self._names_of(statement.targets[0])
+        targets = self._reading.names_of(statement.targets[0])
         if not targets or not all(self._is_only_given_here(each, statement, loop) for each in targets):
             return None
         changed, moved = self._changing.by(loop), list[ast.Assign]()
@@ -211,7 +203,7 @@ class _Mover:
 
     def _is_only_given_here(self, variable: Variable, statement: ast.Assign, loop: _Whole) -> bool:
         """Whether in the loop only this statement gives it a value, before all that read it, and nothing changes it."""
-        changed = self._changing.by(self._text.tree)
+        changed = self._reading.ever
         if self._changing.inside({variable}, changed) or variable in changed.grown:
             return False
         end = (statement.end_lineno or 0, statement.end_col_offset or 0)
@@ -226,29 +218,7 @@ class _Mover:
                     return False
             elif not isinstance(each.ctx, ast.Load) or (each.lineno, each.col_offset) < end:
                 return False
-        return not elsewhere or self._runs(loop)
-
-    def _runs(self, loop: _Whole) -> bool:
-        """Whether it has an iteration: one of its own does, as the run has shown."""
-        scope = self._text.scope(loop)
-        if isinstance(scope, ast.Module) and all(
-            isinstance(each, ast.Module | ast.With) for each in self._text.around(loop)
-        ):
-            return True
-        return isinstance(loop, ast.For) and self._has_turns(loop.iter)
-
-    def _has_turns(self, iterable: ast.expr) -> bool:
-        if isinstance(iterable, ast.Tuple | ast.List):
-            return bool(iterable.elts) and not any(isinstance(each, ast.Starred) for each in iterable.elts)
-        if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or len(iterable.args) != 1:
-            return False
-        if iterable.func.id in ("enumerate", "reversed", "tqdm"):
-            return self._has_turns(iterable.args[0])
-        count: ast.expr | None = iterable.args[0]
-        if isinstance(count, ast.Name):
-            count = self._text.value_of(self._text.variable(count))
-        known = isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value > 0
-        return iterable.func.id == "range" and known
+        return not elsewhere or self._reading.runs(loop)
 
     def _way(self, node: ast.AST) -> _Way:
         """The loops that repeat it each time that they go round, up to whatever may keep it from running."""
@@ -285,18 +255,6 @@ class _Mover:
     def _may_leave_before(self, loop: _Whole, inner: ast.stmt) -> bool:
         before = loop.body[: loop.body.index(inner)] if inner in loop.body else []
         return any(isinstance(each, _LEAVES) for part in before for each in ast.walk(part))
-
-
-def _at(text: CellText, line: int) -> ast.stmt | None:
-    """The innermost statement at that line; of a compound one only where the line is in its head."""
-    found = [
-        each for each in text.nodes if isinstance(each, ast.stmt) and each.lineno <= line <= (each.end_lineno or 0)
-    ]
-    inner = min(found, key=lambda each: ((each.end_lineno or 0) - each.lineno, -each.lineno), default=None)
-    if inner is None or isinstance(inner, ast.FunctionDef | ast.ClassDef):
-        return None
-    body = getattr(inner, "body", None)
-    return None if isinstance(body, list) and body and line >= body[0].lineno else inner
 
 
 def _head(statement: ast.stmt) -> list[ast.AST]:

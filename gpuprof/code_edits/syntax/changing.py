@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from gpuprof.code_edits.syntax.cell_modules import root_of
-from gpuprof.code_edits.syntax.cell_text import CellText, Comprehension, Variable
+from gpuprof.code_edits.syntax.cell_text import CellText, Variable
 from gpuprof.code_edits.syntax.pure_names import words
 from gpuprof.code_edits.syntax.shared_memory import PUTS, SharedMemory
 from gpuprof.code_edits.syntax.steady import Steady

@@ -36,8 +36,8 @@ METHODS = words(
     reciprocal relu remainder renorm repeat repeat_interleave reshape roll rot90 round rsqrt scatter scatter_add select
     sigmoid sign sin sinh size slogdet softmax split sqrt square squeeze std sub sum svd swapaxes swapdims t take
     take_along_dim tan tanh tensor_split tile tolist topk trace transpose tril triu trunc type_as unbind unflatten
-    unfold unique unique_consecutive unsqueeze var vdot view view_as where xlogy to astype copy numpy to_sparse to_sparse_csr
-    to_dense coalesce indices values
+    unfold unique unique_consecutive unsqueeze var vdot view view_as where xlogy to astype copy numpy
+    to_sparse to_sparse_csr to_dense coalesce indices values
     """
 )
 """Of tensors and arrays, and of distributions (`log_prob`, `cdf`). `.sort()` is not: a list sorts itself."""

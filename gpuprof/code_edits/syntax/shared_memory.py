@@ -112,8 +112,8 @@ class SharedMemory:
 
 def _pairs(target: ast.expr, value: ast.expr | None) -> list[tuple[ast.expr, ast.expr | None]]:
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        if not any(isinstance(each, ast.Starred) for each in (*target.elts, *value.elts)):
-            return list(zip(target.elts, value.elts, strict=True))
+        whole = not any(isinstance(each, ast.Starred) for each in (*target.elts, *value.elts))
+        return list(zip(target.elts, value.elts, strict=True)) if whole else [(target, value)]
     return [(target, value)]
 
 

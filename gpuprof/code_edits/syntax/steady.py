@@ -27,7 +27,7 @@ _PARTS = (
 # what a backward pass, `.train()` and `.eval()` change
 _VARYING = frozenset({"grad", "training", "requires_grad"})
 _WRITES = frozenset({"out", "inplace", "overwrite_a", "overwrite_b", "generator", "max_norm"})
-_LISTS = words("named_parameters parameters named_modules modules items values keys split chunk unbind")
+_LISTS = words("named_parameters parameters named_modules modules items values keys split chunk unbind tolist")
 _GOES_OVER = ("range", "enumerate", "zip", "reversed")
 _RANDOM = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_")
 _STATEMENTS = (ast.Pass, ast.Continue, ast.Break, ast.Assert)
@@ -37,8 +37,8 @@ _FILLS = ("append", "extend", "insert")
 class Steady:
     """Of one cell: its own functions, and modules that it makes, are followed."""
 
-    def __init__(self, text: CellText):
-        self.text = text
+    def __init__(self, text: CellText, varying: frozenset[str] = _VARYING):
+        self.text, self._varying = text, varying
         self.modules = CellModules(text)
         self.fresh = Fresh(text, self.modules)
         self._calls: dict[ast.Call, bool] = {}
@@ -50,7 +50,7 @@ class Steady:
         if node is None or isinstance(node, (*_PLAIN, ast.Name)):
             return True
         if isinstance(node, ast.Attribute):
-            return node.attr not in _VARYING | self.modules.methods and self.is_steady(node.value)
+            return node.attr not in self._varying | self.modules.methods and self.is_steady(node.value)
         if isinstance(node, _PARTS):
             return all(map(self.is_steady, ast.iter_child_nodes(node)))
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp):
