@@ -64,11 +64,24 @@ def compute_after_loop(source: str, line: int) -> str | None:
     if any(_changes(reading, found.value, each) for each in behind) or _iterates(reading, loop, found):
         return None
     end = (loop.end_lineno or loop.lineno) + 1
-    edits = [
-        Edit(found.lineno, found.end_lineno or found.lineno, ()),
-        Edit(end, end - 1, text.moved(found, text.indent(loop))),
-    ]
-    return text.changed(edits)
+    added = Edit(end, end - 1, text.moved(found, text.indent(loop)))
+    return text.changed([Edit(found.lineno, found.end_lineno or found.lineno, ()), added])
+
+
+def drop_unread(source: str, line: int) -> str | None:
+    """The cell without the statement at `line`, whose result nobody reads.
+
+    None where it may have an effect of its own, where the text reads the result anywhere, or where another cell could:
+    what a function gives a name is gone when it ends.
+    """
+    reading = Reading.of(source)
+    found = _assignment(reading, line) if reading is not None else None
+    if reading is None or found is None or not isinstance(reading.text.scope(found), ast.FunctionDef):
+        return None
+    mentions = [name for each in reading.given_by(found) for name in reading.text.mentions(each)]
+    if len(reading.text.block(found)) < 2 or any(isinstance(each.ctx, ast.Load) for each in mentions):
+        return None
+    return reading.text.changed([Edit(found.lineno, found.end_lineno or found.lineno, ())])
 
 
 def _assignment(reading: Reading, line: int) -> ast.Assign | None:
