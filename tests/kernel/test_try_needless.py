@@ -13,7 +13,7 @@ import torch
 torch.manual_seed(0)
 """
 CELL = """\
-%%gpuprofile --display text
+%%gpuprofile --close-look --steps 5 --skip 1 --display text
 K = torch.rand(160, 160) + 160 * torch.eye(160)
 model = torch.nn.Linear(160, 160)
 opt = torch.optim.SGD(model.parameters(), lr=1e-3)
