@@ -53,6 +53,10 @@ class CellModules:
         found = None if self._hooked else self._of(node, _DEEPEST)
         return found or ()
 
+    def of_made(self, value: ast.expr) -> Runs | None:
+        """What a module runs that was made like this (`Net()`); None where it is not known to be one."""
+        return None if self._hooked else self._made(value, _DEEPEST)
+
     def is_called(self, node: ast.expr) -> bool:
         """Whether the cell calls what this name stands for, as models are."""
         root = _whole_name(node)

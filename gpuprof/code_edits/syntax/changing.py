@@ -149,15 +149,29 @@ class Changing:
             return
         if not known and function.id in _UNKNOWN:
             found.unclear = True
+        if isinstance(definition := self._text.definition(variable), ast.ClassDef):
+            self._constructed(definition, given, found)
+            return
         found.inside.add(variable)
         self._change(found, *given)
-        for each in self._methods_named("forward", "__init__", "__call__") if known else ():
+        for each in self._methods_named("forward", "__call__") if known else ():
             self._function(each, given, found)
         if not known:
             # it can reach what earlier cells made, by name
             found.inside |= {
                 each for each in map(self._text.variable, self._text.names()) if not self._text.is_bound(each)
             }
+
+    def _constructed(self, home: ast.ClassDef, given: list[ast.expr], found: Changed) -> None:
+        """Of a new object nobody knows yet."""
+        inner = Changed()
+        for each in self._methods_named("__init__", "__new__", "__post_init__"):
+            if self._text.parent(each) is home or home.bases:
+                self._function(each, given, inner)
+        found.inside |= {each for each in inner.inside if each.name != "self"}
+        found.bound |= inner.bound
+        found.grown |= inner.grown
+        found.trains, found.unclear = found.trains or inner.trains, found.unclear or inner.unclear
 
     def _method(self, call: ast.Call, function: ast.Attribute, given: list[ast.expr], found: Changed) -> None:
         name = function.attr

@@ -95,7 +95,10 @@ class SharedMemory:
             return False
         made = self._text.value_of(self._text.variable(function))
         full = self._text.full_name(made.func) if isinstance(made, ast.Call) else None
-        return full is not None and full.startswith("torch.nn.")
+        if full is not None:
+            return full.startswith("torch.nn.")
+        runs = self._steady.modules.of_made(made) if isinstance(made, ast.Call) else None
+        return runs is not None and not any(each is not None and _gives_attributes(each) for each in runs)
 
     def _join(self, variables: list[Variable]) -> None:
         if variables:
@@ -115,6 +118,13 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> list[tuple[ast.expr, ast
         whole = not any(isinstance(each, ast.Starred) for each in (*target.elts, *value.elts))
         return list(zip(target.elts, value.elts, strict=True)) if whole else [(target, value)]
     return [(target, value)]
+
+
+def _gives_attributes(function: ast.FunctionDef) -> bool:
+    """Whether it may return `self.x` as it is."""
+    parts = [each.value for each in ast.walk(function) if isinstance(each, ast.Return | ast.Assign) and each.value]
+    own = [part for each in parts for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+    return any(isinstance(each, ast.Attribute | ast.Subscript) for each in own)
 
 
 def _keeps(function: ast.FunctionDef) -> bool:

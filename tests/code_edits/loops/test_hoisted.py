@@ -230,7 +230,8 @@ def test_whatever_the_text_does_not_prove_stays(old: str, new: str) -> None:
         "def go():\n    K.add_(1)\nK = torch.eye(5)\n@@    run(go)",
         "def go(t):\n    t.add_(1)\nK = torch.eye(5)\n@@    list(map(go, [K]))",
         "def make():\n    def go():\n        K.add_(1)\n    return go\nK = torch.eye(5)\ngo = make()\n@@    go()",
-        "class Rows:\n    def __getitem__(self, k):\n        K[k] = 0\n        return k\nK = torch.eye(5)\nr = Rows()\n@@    r[0]",
+        "class Rows:\n    def __getitem__(self, k):\n        K[k] = 0\n        return k\nK = torch.eye(5)\n"
+        "r = Rows()\n@@    r[0]",
         "class Rows:\n    def __init__(self, k):\n        K[k] = 0\nK = torch.eye(5)\n@@    Rows(0)",
         "class Box:\n    def __init__(self, k):\n        self.k = k\n    def go(self):\n        self.k.add_(1)\n"
         "K = torch.eye(5)\nbox = Box(K)\n@@    box.go()",
@@ -248,7 +249,8 @@ def test_whatever_the_text_does_not_prove_stays(old: str, new: str) -> None:
 )
 def test_whatever_else_may_change_what_it_reads(calls: str) -> None:
     before, inside = calls.split("@@")
-    cell = f"import torch\n{before}for x in range(3):\n    inverse = torch.linalg.inv(K)  # here\n    print(inverse)\n{inside}\n"
+    loop = "for x in range(3):\n    inverse = torch.linalg.inv(K)  # here\n    print(inverse)\n"
+    cell = f"import torch\n{before}{loop}{inside}\n"
     assert moved(cell) is None
     if "__getitem__" not in before:
         assert moved(cell.replace(f"{inside}\n", "    print(K)\n")) is not None
@@ -338,7 +340,8 @@ def test_a_loop_that_may_not_run_leaves_the_name_as_it_was() -> None:
 
 @pytest.mark.parametrize("use", ["made.append({})", "made = {}", "made = [{}]", "made = ({}).view(-1)"])
 def test_a_part_that_may_be_written_to_stays(use: str) -> None:
-    cell = f"import torch\nmade = []\nfor x in range(3):\n    {use.format('torch.linalg.inv(K)')}  # here\n    made[0].add_(x)\n"
+    head = "import torch\nmade = []\nfor x in range(3):\n"
+    cell = f"{head}    {use.format('torch.linalg.inv(K)')}  # here\n    made[0].add_(x)\n"
     assert moved(cell) is None
     assert moved(cell.replace("    made[0].add_(x)\n", "    print(made[0])\n")) is not None
     assert moved(f"import torch\nfor x in range(3):\n    go(x, {'torch.linalg.inv(K)'})  # here\n") is None

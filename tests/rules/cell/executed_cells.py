@@ -151,7 +151,7 @@ trial([1.0, 2.0, 3.0])
 y = torch.stack(scores)
 """
 # the other model's gradients of the first loss are zeroed before they are read
-TWO_MODELS = """G, D = nn.Linear(8, 8), nn.Linear(8, 4); opt = torch.optim.SGD(D.parameters(), lr=0.1); z = torch.rand(8, 8)
+TWO_MODELS = """G, D, z = nn.Linear(8, 8), nn.Linear(8, 4), torch.rand(8, 8); opt = torch.optim.SGD(D.parameters(), 0.1)
 for x, y in DataLoader(data, batch_size=16):
     fake = G(z)
     loss = D(fake).exp().sum() - D(x).sum()
@@ -159,6 +159,14 @@ for x, y in DataLoader(data, batch_size=16):
     loss.backward()
     opt.step()
 shown, weight = loss.item(), D.weight.detach()
+"""
+GUIDED = """net, scale, kept = nn.Linear(8, 4), 1.0, []
+for x, _ in data:
+    c = net(x)
+    u = net(x * 0)
+    y = u + scale * (c - u)
+    kept.append(y)
+y = torch.stack(kept)
 """
 RANKED = """kept = []
 for x in torch.rand(5, 9):
@@ -169,6 +177,7 @@ y = torch.stack(kept)
 EXECUTED = {
     "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
     "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
+    "cancelled_results": ExecutedCell(GUIDED, ("y",), within=1e-5, case="a_line_below"),
     "conv_autotune_off": ExecutedCell(IMAGES, ("grad",)),
     "conv_bias_before_norm": ExecutedCell(NORMED, ("out",), within=1e-5),
     "costly_algorithm": ExecutedCell(SOLVED, ("y",), within=1e-5, case="inverted"),
