@@ -33,7 +33,10 @@ def only_with_factor(source: str, line: int) -> str | None:
     block = text.block(statement)
     at = block.index(statement) if statement in block else 0
     before = block[at - 1] if at else None
-    if mix is None or len(target) != 1 or not isinstance(before, ast.Assign):
+    tests = [each.test for each in text.around(statement) if isinstance(each, ast.If | ast.While)]
+    if mix is None or any(each.id == mix.factor.id for test in tests for each in text.names(test)):
+        return None
+    if len(target) != 1 or not isinstance(before, ast.Assign):
         return None
     if reading.given_by(before) != [text.variable(mix.first)] or not reading.free.is_steady(before.value):
         return None

@@ -6,18 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gpuprof.code_edits.syntax.cell_modules import root_of
 from gpuprof.code_edits.syntax.cell_text import Comprehension, Edit, Variable
 from gpuprof.code_edits.syntax.changing import Changed
-from gpuprof.code_edits.syntax.pure_names import BUILTINS, VIEWS
+from gpuprof.code_edits.syntax.parts import called, function_of, head, is_conditional, is_worth_it, stays
 from gpuprof.code_edits.syntax.reading import Reading
-from gpuprof.code_edits.syntax.shared_memory import PUTS
 
 _Whole = ast.For | ast.While
 Loop = _Whole | Comprehension
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
-_CHEAP = BUILTINS | VIEWS | frozenset({"dim", "numel", "size", "device", "stride"})
-_READERS = frozenset({"print", "float", "int", "len", "str", "bool", "display"})
 _WITHOUT = ("torch.no_grad", "torch.inference_mode")
 
 
@@ -73,7 +69,7 @@ class _Mover:
             if moved is None or not isinstance(loop, _Whole):
                 break
             found = loop, moved
-        if found is None or not self._is_worth_it(statement.value):
+        if found is None or not is_worth_it(statement.value):
             return None
         loop, moved = found
         manager = way.manager
@@ -100,9 +96,9 @@ class _Mover:
                 break
             outermost = loop
         before = self._text.statement(outermost) if outermost is not None else None
-        if before is None or not self._stays(part):
+        if before is None or not stays(self._reading, part):
             return None
-        name, indent = self._text.new_name(f"fixed_{_called(part)}"), self._text.indent(before)
+        name, indent = self._text.new_name(f"fixed_{called(part)}"), self._text.indent(before)
         value = self._text.text(part)
         value = f"({value})" if "\n" in value else value
         lines = [f"{indent}{name} = {value}"]
@@ -113,27 +109,18 @@ class _Mover:
 
     def _parts(self, statement: ast.stmt) -> Iterator[ast.expr]:
         """The largest expressions in the head of a statement that are worth it and might be the same each time."""
-        todo: list[ast.AST] = list(_head(statement))
+        todo: list[ast.AST] = list(head(statement))
         while todo:
             node = todo.pop(0)
             if isinstance(node, ast.Lambda | ast.Starred):
                 continue
             if isinstance(node, ast.expr) and isinstance(node, ast.Call | ast.BinOp | ast.ListComp):
                 way = self._way(node)
-                worth = bool(way.loops) and self._is_worth_it(node)
+                worth = bool(way.loops) and is_worth_it(node)
                 if worth and self._is_the_same(node, self._changing.by(way.loops[0])):
                     yield node
                     continue
-            todo += [each for each in ast.iter_child_nodes(node) if not _is_conditional(node, each)]
-
-    def _is_worth_it(self, node: ast.expr) -> bool:
-        """Whether it calls more than what takes no time, or multiplies matrices."""
-        for each in ast.walk(node):
-            if isinstance(each, ast.BinOp) and isinstance(each.op, ast.MatMult):
-                return True
-            if isinstance(each, ast.Call) and _called(each) not in _CHEAP:
-                return True
-        return False
+            todo += [each for each in ast.iter_child_nodes(node) if not is_conditional(node, each)]
 
     def _is_the_same(
         self, node: ast.expr, changed: Changed, but: set[Variable] | frozenset[Variable] = frozenset()
@@ -147,30 +134,6 @@ class _Mover:
 
     def _has_no_graph(self, node: ast.expr) -> bool:
         return self._without or not self._reading.graphs.may_have_graph(node)
-
-    def _stays(self, part: ast.expr) -> bool:
-        """Whether what is made of it, or is given it, leaves it as it is: it is one object for all iterations."""
-        for outer in self._text.around(part):
-            if isinstance(outer, ast.stmt):
-                return self._stays_in(outer)
-            if isinstance(outer, ast.Call) and not self._steady.knows(outer):
-                name = outer.func.attr if isinstance(outer.func, ast.Attribute) else getattr(outer.func, "id", "")
-                root = root_of(outer.func)
-                if name in PUTS and root is not None and isinstance(outer.func, ast.Attribute):
-                    return not self._changing.inside({self._text.variable(root)}, self._reading.ever)
-                return name in _READERS and isinstance(outer.func, ast.Name)
-            if isinstance(outer, ast.expr) and self._steady.fresh.is_fresh(outer):
-                return not isinstance(outer, ast.List | ast.Tuple | ast.ListComp)
-            if isinstance(outer, ast.JoinedStr):
-                return True
-        return False
-
-    def _stays_in(self, statement: ast.stmt) -> bool:
-        if isinstance(statement, ast.Assign):
-            targets = [self._reading.names_of(each) for each in statement.targets]
-            given = {each for names in targets for each in names or ()}
-            return None not in targets and not self._changing.inside(given, self._reading.ever)
-        return isinstance(statement, ast.AugAssign | ast.Expr | ast.If | ast.While | ast.Assert)
 
     def _movable(self, statement: ast.Assign, loop: _Whole, asked: tuple[ast.Assign, ...]) -> list[ast.Assign] | None:
         """The statement, after those that make what it reads in the loop, where all of them may move before it."""
@@ -237,7 +200,7 @@ class _Mover:
                         break
                     way.loops.append(outer)
             elif isinstance(outer, ast.With):
-                full = self._text.full_name(_function(outer.items[0].context_expr))
+                full = self._text.full_name(function_of(outer.items[0].context_expr))
                 plain = len(outer.items) == 1 and full in _WITHOUT and outer.items[0].optional_vars is None
                 if not plain or way.manager is not None or way.loops:
                     break
@@ -255,33 +218,3 @@ class _Mover:
     def _may_leave_before(self, loop: _Whole, inner: ast.stmt) -> bool:
         before = loop.body[: loop.body.index(inner)] if inner in loop.body else []
         return any(isinstance(each, _LEAVES) for part in before for each in ast.walk(part))
-
-
-def _head(statement: ast.stmt) -> list[ast.AST]:
-    if isinstance(statement, ast.For):
-        return [statement.iter]
-    if isinstance(statement, ast.If | ast.While):
-        return [statement.test]
-    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return):
-        return [statement.value] if statement.value is not None else []
-    return []
-
-
-def _is_conditional(node: ast.AST, child: ast.AST) -> bool:
-    if isinstance(node, ast.IfExp):
-        return child is not node.test
-    return isinstance(node, ast.BoolOp) and child is not node.values[0]
-
-
-def _function(node: ast.expr) -> ast.expr:
-    return node.func if isinstance(node, ast.Call) else node
-
-
-def _called(node: ast.expr) -> str:
-    """`inv` of `torch.linalg.inv(K)`: what the last call is named."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call):
-            name = each.func.attr if isinstance(each.func, ast.Attribute) else getattr(each.func, "id", "")
-            if name:
-                return str(name)
-    return "product"

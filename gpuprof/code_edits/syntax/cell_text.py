@@ -15,7 +15,7 @@ Scope = ast.Module | ast.FunctionDef | ast.Lambda | ast.ClassDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _TOP_LEVEL_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 # what hides from the text which variable a name stands for, or when a statement runs
-_UNCLEAR = (ast.Global, ast.Nonlocal, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef, ast.NamedExpr)
+_UNCLEAR = (ast.Global, ast.Nonlocal, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef, ast.NamedExpr)
 # what a cell calls them that an earlier one imported
 _BY_CONVENTION = {
     "torch": "torch",
@@ -69,7 +69,7 @@ class CellText:
     @classmethod
     @functools.lru_cache(maxsize=2)
     def of(cls, source: str) -> Self | None:
-        """The tree; None where the cell is no Python that can be read, or says `global`, `await` or `:=`."""
+        """The tree; None where the cell is no Python that can be read, or says `global`, `async` or `:=`."""
         masked = Masked.of(source) if len(source) <= LONGEST_SOURCE else None
         if masked is None or "\f" in source or "\r" in source.replace("\r\n", ""):
             return None

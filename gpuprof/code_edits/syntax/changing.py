@@ -81,8 +81,8 @@ class Changing:
         return self.memory.shares(variables, changed.inside)
 
     def _note(self, node: ast.AST, found: Changed) -> None:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.Yield | ast.YieldFrom | ast.Try):
-            found.unclear = found.unclear or not isinstance(node, ast.Lambda | ast.Try)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.Yield | ast.YieldFrom | ast.Await):
+            found.unclear = found.unclear or not isinstance(node, ast.Lambda)
         elif isinstance(node, ast.Name):
             self._name(node, found)
         elif isinstance(node, ast.Import | ast.ImportFrom):

@@ -13,6 +13,8 @@ from gpuprof.code_edits.syntax.steady import Steady
 PUTS = frozenset(["add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update"])
 """Methods that put something into what holds it."""
 
+_ARRAYS = frozenset({"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"})
+
 
 class SharedMemory:
     """Whatever is made of something may be a part of it, unless the text says that it is new. Both are then one."""
@@ -38,6 +40,8 @@ class SharedMemory:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 for part, value in _pairs(target, node.value):
+                    if self._is_copied_into(part):
+                        continue
                     self._join([*self._roots(part), *self._of(value)])
         elif isinstance(node, ast.For | ast.comprehension):
             self._join([*self._roots(node.target), *self._of(node.iter)])
@@ -45,6 +49,14 @@ class SharedMemory:
             self._join([*self._roots(node.optional_vars), *self._of(node.context_expr)])
         elif isinstance(node, ast.Call):
             self._call(node)
+
+    def _is_copied_into(self, target: ast.expr) -> bool:
+        """`draws[k] = x` of a tensor or an array copies."""
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            return False
+        made = self._text.value_of(self._text.variable(target.value))
+        full = self._text.full_name(made.func) if isinstance(made, ast.Call) else None
+        return full is not None and full.rpartition(".")[2] in _ARRAYS and full.startswith(("torch.", "numpy."))
 
     def _call(self, call: ast.Call) -> None:
         given = [*call.args, *(each.value for each in call.keywords)]

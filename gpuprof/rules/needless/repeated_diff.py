@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.model.table import Array
 from gpuprof.rules.cell.cell_change import cell_diff
 
 _MOST = 3
@@ -45,11 +44,16 @@ def _ends(results: Results, chain: Chain) -> bool:
 
 def _edit(source: str, found: Iterable[tuple[Again, list[int], bool]]) -> str | None:
     from gpuprof.code_edits.loops.hoisted import move_before_loop
+    from gpuprof.code_edits.loops.kept_values import keep_value
+    from gpuprof.code_edits.loops.used_again import use_again
     from gpuprof.code_edits.syntax.moved_lines import moved_line
 
     text = source
     for again, lines, without_backward in found:
         now = [moved for line in lines if (moved := moved_line(source, text, line)) is not None]
-        if again is not Again.WITHIN_ITERATION:
-            text = move_before_loop(text, now, without_backward=without_backward) or text
+        edit = use_again if again is Again.WITHIN_ITERATION else move_before_loop
+        after = edit(text, now, without_backward=without_backward)
+        if after is None and again is not Again.WITHIN_ITERATION:
+            after = keep_value(text, now)
+        text = after or text
     return text if text != source else None

@@ -25,11 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.unread_work import Unread, UnreadWork
-from gpuprof.model.table import Array
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
