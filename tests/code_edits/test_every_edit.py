@@ -43,7 +43,9 @@ from tests.code_edits.loops import (
     test_detached,
     test_evaluation,
     test_hoisted,
+    test_kept_values,
     test_seldom_needed,
+    test_used_again,
 )
 from tests.code_edits.loops.test_kept_losses import KEPT
 from tests.code_edits.loops.test_kept_results import COLLECTED
