@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.kernel import ANY_LOAD, live_kernel
+
+pytestmark = pytest.mark.kernel
 
 SET_UP = """
 import gpuprof

@@ -102,16 +102,21 @@ class CellText:
 
     def _find(self, name: ast.Name) -> Variable:
         inner: ast.AST = name
+        of_class = True  # what a class binds is not seen in its methods
         for each in self.around(name):
             if isinstance(each, Comprehension):
-                first = each.generators[0].iter
-                if inner is not first and name.id in _targets(each):
+                first = inner is each.generators[0].iter
+                if not first and name.id in _targets(each):
                     return Variable(name.id, each)
+                of_class = of_class and first
             elif isinstance(each, ast.FunctionDef | ast.Lambda) and not _is_outside(each, inner):
                 if name.id in self._locals(each):
                     return Variable(name.id, each)
-            elif isinstance(each, ast.ClassDef) and inner in each.body and name.id in self._locals(each):
-                return Variable(name.id, each)
+                of_class = False
+            elif isinstance(each, ast.ClassDef) and inner in each.body:
+                if of_class and name.id in self._locals(each):
+                    return Variable(name.id, each)
+                of_class = False
             inner = each if not isinstance(each, ast.comprehension) else inner
         return Variable(name.id, self.tree)
 

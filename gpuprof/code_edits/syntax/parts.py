@@ -44,9 +44,11 @@ def is_conditional(node: ast.AST, child: ast.AST) -> bool:
 
 def stays(reading: Reading, part: ast.expr) -> bool:
     """Whether whoever gets what it gives leaves it as it is, so that one object may stand for many."""
+    held = False
     for outer in reading.text.around(part):
         if isinstance(outer, ast.stmt):
-            return _stays_in(reading, outer)
+            return _stays_in(reading, outer) and not (held and isinstance(outer, ast.AugAssign))
+        held = held or isinstance(outer, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp)
         if isinstance(outer, ast.Call) and not reading.steady.knows(outer):
             name, root = called(outer), root_of(outer.func)
             if name in PUTS and root is not None and isinstance(outer.func, ast.Attribute):

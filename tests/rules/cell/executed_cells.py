@@ -168,6 +168,12 @@ for x, _ in data:
     kept.append(y)
 y = torch.stack(kept)
 """
+CONVERTED = """kept = []
+for x in torch.rand(5, 9):
+    y = x.double().float() * 2
+    kept.append(y)
+y = torch.stack(kept)
+"""
 RANKED = """kept = []
 for x in torch.rand(5, 9):
     ranks = x.argsort()
@@ -218,6 +224,7 @@ EXECUTED = {
     "mostly_zeros": ExecutedCell(NEIGHBORS, ("y",), within=1e-5),
     "product_order": ExecutedCell(PRODUCTS, ("y",), within=1e-5),
     "subnormal_numbers": ExecutedCell(DECAYED, ("y",)),
+    "round_trips": ExecutedCell(CONVERTED, ("y",)),
     "repeated_work": ExecutedCell(REPEATED, ("y",)),
     "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),
     "tensor_grown_by_cat": ExecutedCell(GROWN, ("scores", "kinds", "right")),
