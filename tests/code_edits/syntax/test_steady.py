@@ -109,9 +109,7 @@ def test_functions_of_the_cell_are_followed() -> None:
 
 def test_modules_of_the_cell_are_followed() -> None:
     head = "class Net(nn.Module):\n    def __init__(self):\n        self.a, self.b = nn.Linear(3, 3), "
-    tail = (
-        "\n    def forward(self, x):\n        return self.b(torch.tanh(self.a(x)))\nnet = Net().to(0).eval()\nnet(x)\n"
-    )
+    tail = "\n    def forward(self, x):\n        return self.b(torch.tanh(self.a(x)))\nnet = Net().to(0)\nnet(x)\n"
     for made in ("nn.GELU()", "nn.Sequential(nn.Linear(3, 3), nn.Flatten())", "nn.GRU(3, 3, dropout=0.0)"):
         assert is_steady(f"{head}{made}{tail}"), made
     for made in ("nn.Dropout()", "nn.BatchNorm1d(3)", "nn.GRU(3, 3, dropout=0.5)", "Other()", "nn.ReLU(inplace=True)"):
