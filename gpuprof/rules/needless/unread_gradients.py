@@ -126,9 +126,11 @@ def _diff(results: Results, found: Amount) -> str | None:
 
 def _is_unread(results: Results, line: int, unread: Array) -> bool:
     """Whether all gradients of what is computed at a line, with all that it calls, are among those."""
-    operators = results.get(ValueGraph).operators
-    below = results.get(LookedLines).below("", line, line)
-    backward = np.flatnonzero(operators["backward"] & np.isin(operators["forward_operator"], below))
+    graph = results.get(ValueGraph)
+    operators, below = graph.operators, results.get(LookedLines).below("", line, line)
+    # views cost nothing, so that nobody asks whether they are needed
+    through = operators["backward"] & graph.making & np.isin(operators["forward_operator"], below)
+    backward = np.flatnonzero(through)
     return len(backward) > 0 and bool(np.isin(backward, unread).all())
 
 
