@@ -14,12 +14,18 @@ from gpuprof.code_edits.data.joined_tensors import join_after_loop
 from gpuprof.code_edits.data.loaders import copy_without_blocking, pin_batches, set_for_workers, set_loader
 from gpuprof.code_edits.data.stacked_arrays import stack_arrays
 from gpuprof.code_edits.data.whole_batches import fetch_whole_batches
+from gpuprof.code_edits.loops.cancelled_terms import only_with_factor
+from gpuprof.code_edits.loops.detached import without_graph
 from gpuprof.code_edits.loops.evaluation import add_inference_mode
+from gpuprof.code_edits.loops.hoisted import move_before_loop
 from gpuprof.code_edits.loops.kept_losses import detach_kept
 from gpuprof.code_edits.loops.kept_results import keep_without_graph
+from gpuprof.code_edits.loops.kept_values import keep_value
 from gpuprof.code_edits.loops.optimizers import drop_zeroing_in_place, set_optimizer
 from gpuprof.code_edits.loops.reads import defer_reads
+from gpuprof.code_edits.loops.seldom_needed import compute_after_loop, compute_where_read, drop_unread
 from gpuprof.code_edits.loops.switches import leave_anomaly_mode, set_threads, try_out_convolutions
+from gpuprof.code_edits.loops.used_again import use_again
 from gpuprof.code_edits.models.attention import fuse_attention
 from gpuprof.code_edits.models.biases import drop_bias_before_norm
 from gpuprof.code_edits.models.checkpoints import checkpoint_blocks
@@ -32,7 +38,15 @@ from tests.code_edits.data import test_host_work
 from tests.code_edits.data.test_joined_tensors import GROWN
 from tests.code_edits.data.test_stacked_arrays import READ as ROWS
 from tests.code_edits.executed import TRAINING, assert_rest_is_kept, line_of, removed_and_added
-from tests.code_edits.loops import test_evaluation
+from tests.code_edits.loops import (
+    test_cancelled_terms,
+    test_detached,
+    test_evaluation,
+    test_hoisted,
+    test_kept_values,
+    test_seldom_needed,
+    test_used_again,
+)
 from tests.code_edits.loops.test_kept_losses import KEPT
 from tests.code_edits.loops.test_kept_results import COLLECTED
 from tests.code_edits.loops.test_switches import ANOMALY
@@ -47,6 +61,21 @@ EDITS: dict[str, tuple[str, Edit]] = {
         lambda s: set_for_workers(s, line_of(s, "for x, y in loader"), prefetch_factor="4"),
     ),
     "fetch_whole_batches": (TRAINING, lambda s: fetch_whole_batches(s, line_of(s, "for x, y in loader"))),
+    "keep_value": (test_kept_values.CHAIN, lambda s: keep_value(s, [line_of(s, "# here")])),
+    "use_again": (test_used_again.PARTS, lambda s: use_again(s, [line_of(s, "# here")])),
+    "move_before_loop": (test_hoisted.CHAIN, lambda s: move_before_loop(s, [line_of(s, "# here")])),
+    "move_before_loop, a part": (test_hoisted.PART, lambda s: move_before_loop(s, [line_of(s, "# here")])),
+    "only_with_factor": (test_cancelled_terms.PLAIN, lambda s: only_with_factor(s, line_of(s, "# here"))),
+    "compute_after_loop": (test_seldom_needed.LAST, lambda s: compute_after_loop(s, line_of(s, "# here"))),
+    "compute_where_read": (
+        test_seldom_needed.MOVED_IN,
+        lambda s: compute_where_read(s, line_of(s, "# here"), line_of(s, "# test")),
+    ),
+    "drop_unread": (test_seldom_needed.UNREAD, lambda s: drop_unread(s, s[: s.find("# here")].count("\n") + 1)),
+    "without_graph": (
+        test_detached.TWO_MODELS,
+        lambda s: without_graph(s, [line_of(s, "# here")], line_of(s, "# back")),
+    ),
     "set_threads": (TRAINING, lambda s: set_threads(s, 2)),
     "pin_batches": (TRAINING, lambda s: pin_batches(s, [line_of(s, "for x, y in loader")])),
     "copy_without_blocking": (TRAINING, lambda s: copy_without_blocking(s, line_of(s, "for x, y in loader"))),

@@ -28,10 +28,13 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.cancelled_work import CancelledPlace, CancelledWork
 from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.unread import all_at, at, unread_unknown
 from gpuprof.rules.needless.worth import valued
@@ -41,6 +44,8 @@ from gpuprof.rules.saving.scope import graded
 @dataclass(frozen=True)
 class CancelledResults(Rule):
     """See the module."""
+
+    guard = Guard.NUMERIC
 
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
@@ -72,6 +77,7 @@ class CancelledResults(Rule):
             },
             where=Where(lines=cell_lines(results, (*places, *computing[:_MOST_PLACES]))),
             change=_change(first, where),
+            diff=_diff(results, first),
         )
         part = sum(each.wasted_ns for each in found) / max(sum(each.rows_ns for each in found), 1)
         among = np.ones(len(results.get(ValueGraph).operators), bool)
@@ -107,3 +113,16 @@ def _change(first: CancelledPlace, where: str) -> str:
     test = "is not 1 (`if scale != 1:`)" if first.factor else "is not 0 (`if weight:`)"
     what = "the part of the sum that cancels" if first.factor else "that term"
     return f"Compute {what} only where the factor at {where} {test}. Rounding may change the last digits."
+
+
+def _diff(results: Results, first: CancelledPlace) -> str | None:
+    line = results.get(LookedLines).line(first.factor_at)
+    if line is None or not line.in_cell or first.factor != 1:
+        return None
+    return cell_diff(results, lambda source: _edit(source, line.line))
+
+
+def _edit(source: str, line: int) -> str | None:
+    from gpuprof.code_edits.loops.cancelled_terms import only_with_factor
+
+    return only_with_factor(source, line)

@@ -27,7 +27,9 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statement_times import StatementTime, StatementTimes
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.reads.last_attributes import last_attributes
 from gpuprof.rules.reads.last_results import LastResult, last_results
@@ -42,6 +44,8 @@ _TRAINS = frozenset({"backward", "step", "fit", "partial_fit"})
 @dataclass(frozen=True)
 class LastResultRead(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     work_share: float = threshold(0.08, "of the cell is computed for results that nobody reads: less is not worth it")
     low_share: float = threshold(0.12, "of the cell is computed for nothing: less matters little")
@@ -66,10 +70,10 @@ class LastResultRead(Rule):
                 continue
             share = time.share * (1 - 1 / (result.every or turns))
             if share >= self.work_share:
-                return self._finding(time, result, share, turns)
+                return self._finding(results, time, result, share, turns)
         return None
 
-    def _finding(self, time: StatementTime, result: LastResult, share: float, turns: int) -> Finding:
+    def _finding(self, results: Results, time: StatementTime, result: LastResult, share: float, turns: int) -> Finding:
         several = len(result.names) > 1
         gets, them = ("get", "them") if several else ("gets", "it")
         names = " and ".join(f"`{name}`" for name in result.names)
@@ -86,6 +90,7 @@ class LastResultRead(Rule):
             where=Where(lines=tuple(range(time.first, time.last + 1)), ranges_ns=worst(time.during)),
             during=time.during,
             change=_change(result, names, them),
+            diff=cell_diff(results, lambda source: _edit(source, result)),
             saving=Saving(
                 _AT_WORST * central_ns,
                 central_ns,
@@ -114,3 +119,11 @@ def _change(result: LastResult, names: str, them: str) -> str:
         f"Compute {names} where it is read (line {result.reader}). In each iteration of the loop in line "
         f"{result.loop}, only keep what that needs. {watch}"
     )
+
+
+def _edit(source: str, result: LastResult) -> str | None:
+    from gpuprof.code_edits.loops.seldom_needed import compute_after_loop, compute_where_read
+
+    if result.every is not None and result.reader is not None:
+        return compute_where_read(source, result.first, result.reader)
+    return compute_after_loop(source, result.first) if result.reader is None else None

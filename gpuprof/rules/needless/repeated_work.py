@@ -32,11 +32,13 @@ from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.calls_of import call_lines
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.repeated_diff import repeated_diff
 from gpuprof.rules.needless.worth import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
@@ -61,6 +63,8 @@ _WHEN = {
 @dataclass(frozen=True)
 class RepeatedOperators(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth keeping results")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
@@ -95,13 +99,13 @@ class RepeatedOperators(Rule):
         share = share_of_cell(results, [chain.rows for chain in large], looked.steady, behind=True)
         if share is None or share < self.low_share:
             return None
-        found = self._finding(results, large, share)
+        found = self._finding(results, large, share, whole=False)
         about = f"The same computation is repeated: {units.percent(share)} of the cell"
         of_look = round(sum(chain.share for chain in large), 4)
         evidence = {**found.evidence, "repeated_share": of_look, "cell_share": round(share, 4)}
         return replace(found, title=about, explanation=f"{found.explanation} {IN_PART}", evidence=evidence)
 
-    def _finding(self, results: Results, large: tuple[Chain, ...], share: float) -> Finding:
+    def _finding(self, results: Results, large: tuple[Chain, ...], share: float, *, whole: bool = True) -> Finding:
         first, looked = large[0], results.get(RepeatedWork)
         calls = sum(len(chain.rows) for chain in large)
         cell = results.context.cell
@@ -120,6 +124,7 @@ class RepeatedOperators(Rule):
             },
             where=Where(lines=named_lines(results, large)),
             change=_CHANGES[first.again] + _keep(results, first),
+            diff=repeated_diff(results, large, whole=whole),
         )
         rows = [chain.rows for chain in large]
         return valued(results, found, share, rows, looked.steady, behind=True)

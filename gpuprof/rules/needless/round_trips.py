@@ -27,7 +27,9 @@ from gpuprof.analyses.dataflow.conversion_trips import ConversionTrips, Trip
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.scope import graded
@@ -38,6 +40,8 @@ _NAMED = 3
 @dataclass(frozen=True)
 class RoundTrips(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     trip_share: float = threshold(0.03, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
@@ -68,6 +72,7 @@ class RoundTrips(Rule):
             where=Where(lines=cell_lines(results, places)),
             change="Use the tensor as it was before the conversion. Convert only what a function needs in the other "
             "form, and only once.",
+            diff=_diff(results, first),
         )
         return valued(
             results,
@@ -94,3 +99,17 @@ def _way(trip: Trip) -> str:
     if trip.home == trip.through:
         return "to another order in memory and back"
     return f"from {trip.home} to {trip.through} and back"
+
+
+def _diff(results: Results, trip: Trip) -> str | None:
+    """Where both conversions stand in one expression of the cell."""
+    out, back = (results.get(LookedLines).line(place) for place in (trip.out, trip.back))
+    if out is None or out != back or not out.in_cell:
+        return None
+    return cell_diff(results, lambda source: _edit(source, out.line, trip.through))
+
+
+def _edit(source: str, line: int, through: str) -> str | None:
+    from gpuprof.code_edits.data.round_trips import drop_round_trip
+
+    return drop_round_trip(source, line, through)

@@ -22,18 +22,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
-from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.basics.result import Array, Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.unread_work import Unread, UnreadWork
 from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.needless.repeated_diff import lines_of
 from gpuprof.rules.needless.unread import Amount, all_at, amount, at, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
+
+# of the time of these gradients is for nothing: else some of them are read
+_ALL = 0.99
 
 
 @dataclass(frozen=True)
 class UnreadGradients(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
@@ -59,6 +71,7 @@ class UnreadGradients(Rule):
             ),
             evidence=evidence(results, found),
             change=_change(results, found),
+            diff=_diff(results, found),
         )
         return weighed(results, finding, found)
 
@@ -94,3 +107,34 @@ def _of(results: Results, found: Amount) -> str:
 def _from(results: Results, found: Amount) -> str:
     lines = _forward(results, found)
     return f" from {lines}" if lines else ""
+
+
+def _diff(results: Results, found: Amount) -> str | None:
+    """Where one statement of the cell computes all that these gradients are of, and none of its gradients is read."""
+    if results.get(UnreadWork).piled_up:
+        return None
+    unread = [place for place in found.places if place.wasted_ns >= _ALL * place.rows_ns]
+    rows = np.array([row for place in unread for row in place.rows], np.int64)
+    called = results.get(LookedLines).line(found.places[0].place)
+    if not len(rows) or called is None or not called.in_cell:
+        return None
+    operators = results.get(ValueGraph).operators
+    forward = operators["forward_operator"][rows]
+    lines = [line for line in lines_of(results, forward[forward >= 0]) if _is_unread(results, line, rows)]
+    return cell_diff(results, lambda source: _edit(source, lines, called.line))
+
+
+def _is_unread(results: Results, line: int, unread: Array) -> bool:
+    """Whether all gradients of what is computed at a line, with all that it calls, are among those."""
+    graph = results.get(ValueGraph)
+    operators, below = graph.operators, results.get(LookedLines).below("", line, line)
+    # views cost nothing, so that nobody asks whether they are needed
+    through = operators["backward"] & graph.making & np.isin(operators["forward_operator"], below)
+    backward = np.flatnonzero(through)
+    return len(backward) > 0 and bool(np.isin(backward, unread).all())
+
+
+def _edit(source: str, lines: list[int], backward: int) -> str | None:
+    from gpuprof.code_edits.loops.detached import without_graph
+
+    return without_graph(source, lines, backward)

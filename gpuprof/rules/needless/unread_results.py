@@ -20,18 +20,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.demand.unread_work import Unread
 from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.needless.unread import all_at, all_for_nothing, amount, evidence, unread_unknown, weighed
+from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.needless.repeated_diff import lines_of
+from gpuprof.rules.needless.unread import Amount, all_at, all_for_nothing, amount, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
 
 
 @dataclass(frozen=True)
 class UnreadResults(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth a change")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")
@@ -60,5 +67,18 @@ class UnreadResults(Rule):
             ),
             evidence=evidence(results, found),
             change=f"Delete the calculation at {lines}, or compute it only in the iterations that use its result.",
+            diff=_diff(results, found),
         )
         return weighed(results, finding, found)
+
+
+def _diff(results: Results, found: Amount) -> str | None:
+    lines = lines_of(results, np.array(found.places[0].rows, np.int64))
+    return cell_diff(results, lambda source: _edit(source, lines))
+
+
+def _edit(source: str, lines: list[int]) -> str | None:
+    from gpuprof.code_edits.loops.seldom_needed import compute_after_loop, drop_unread
+
+    edits = (edit(source, line) for line in lines for edit in (drop_unread, compute_after_loop))
+    return next((after for after in edits if after is not None), None)

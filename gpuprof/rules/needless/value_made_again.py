@@ -30,8 +30,10 @@ from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.lines.remade_values import RemadeValue, RemadeValues
 from gpuprof.analyses.lines.statements import imported_names
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_bindings import LIBRARIES
+from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.saving.scope import graded, worst
 
@@ -44,6 +46,8 @@ _MOST_KEPT_BYTES = 2 << 30
 @dataclass(frozen=True)
 class ValueMadeAgain(Rule):
     """See the module."""
+
+    guard = Guard.EXACT
 
     work_share: float = threshold(0.08, "of the cell is made again: less is not worth keeping results")
     low_share: float = threshold(0.10, "of the cell is made again: less matters little")
@@ -78,6 +82,7 @@ class ValueMadeAgain(Rule):
             where=Where(lines=value.cell_lines, ranges_ns=worst(value.during)),
             during=value.during,
             change=_change(value, text),
+            diff=_diff(results, value),
             looked_rows=results.get(LookedLines).below(value.file, value.first, value.last),
             saving=_saving(value, share),
         )
@@ -139,6 +144,20 @@ def _change(value: RemadeValue, text: str) -> str:
         "or with `functools.cache`. If a loop outside goes over settings that it does not depend on, compute it before "
         "that loop."
     )
+
+
+def _diff(results: Results, value: RemadeValue) -> str | None:
+    """Where it is always the same, by the statement itself or the one that leads to it."""
+    if value.contents != 1:
+        return None
+    lines = (value.first, *value.cell_lines) if not value.file else value.cell_lines
+    return cell_diff(results, lambda source: _edit(source, lines))
+
+
+def _edit(source: str, lines: tuple[int, ...]) -> str | None:
+    from gpuprof.code_edits.loops.hoisted import move_before_loop
+
+    return move_before_loop(source, lines)
 
 
 def _named(value: RemadeValue) -> str:

@@ -18,6 +18,7 @@ from tests.code_edits.loops.test_switches import ANOMALY
 from tests.code_edits.models.test_attention import ATTENTION
 from tests.code_edits.models.test_biases import NORMED
 from tests.code_edits.models.test_modules import DROPPING, IMAGES
+from tests.rules.cases.needless.last_result_read import SELDOM
 
 
 @dataclass(frozen=True)
@@ -135,9 +136,54 @@ loss.backward()
 opt.step()
 shown, weight = loss.item(), model.weight.detach()
 """
+REPEATED = """K, rows = torch.rand(5, 5) + 5 * torch.eye(5), torch.rand(4, 5)
+for x in rows:
+    inverse = torch.linalg.inv(K)
+    y = inverse @ x
+"""
+MADE_AGAIN = """table, scores = torch.rand(9, 9), []
+def trial(rates):
+    for rate in rates:
+        x = torch.linalg.svdvals(table)
+        scores.append((x * rate).sum())
+
+trial([1.0, 2.0, 3.0])
+y = torch.stack(scores)
+"""
+# the other model's gradients of the first loss are zeroed before they are read
+TWO_MODELS = """G, D, z = nn.Linear(8, 8), nn.Linear(8, 4), torch.rand(8, 8); opt = torch.optim.SGD(D.parameters(), 0.1)
+for x, y in DataLoader(data, batch_size=16):
+    fake = G(z)
+    loss = D(fake).exp().sum() - D(x).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+shown, weight = loss.item(), D.weight.detach()
+"""
+GUIDED = """net, scale, kept = nn.Linear(8, 4), 1.0, []
+for x, _ in data:
+    c = net(x)
+    u = net(x * 0)
+    y = u + scale * (c - u)
+    kept.append(y)
+y = torch.stack(kept)
+"""
+CONVERTED = """kept = []
+for x in torch.rand(5, 9):
+    y = x.double().float() * 2
+    kept.append(y)
+y = torch.stack(kept)
+"""
+RANKED = """kept = []
+for x in torch.rand(5, 9):
+    ranks = x.argsort()
+    kept.append(x.exp())
+y = torch.stack(kept)
+"""
 EXECUTED = {
     "activations_dominate_peak": ExecutedCell(BLOCKS, ("loss", "grads"), {"compositions": (PARTS,)}),
     "blocking_h2d_copy": ExecutedCell(TRAINING, SUMS, {"loaders": (PINNED,)}),
+    "cancelled_results": ExecutedCell(GUIDED, ("y",), within=1e-5, case="a_line_below"),
     "conv_autotune_off": ExecutedCell(IMAGES, ("grad",)),
     "conv_bias_before_norm": ExecutedCell(NORMED, ("out",), within=1e-5),
     "costly_algorithm": ExecutedCell(SOLVED, ("y",), within=1e-5, case="inverted"),
@@ -157,6 +203,7 @@ EXECUTED = {
     "hardly_read": ExecutedCell(FIRST_OF_SORT, ("y",), case="first_of_sort"),
     "host_filled_then_copied": ExecutedCell(FILLED, ("total",)),
     "input_stall": ExecutedCell(TRAINING, SUMS, {"loaders": (LOADER,), "environment": LINUX}),
+    "last_result_read": ExecutedCell(SELDOM, ("y",), case="seldom"),
     "launch_bound": ExecutedCell(
         DROPPING, SUMS, {"environment": LINUX}, AMPERE, within=1e-5, instead=COMPILED
     ),
@@ -177,6 +224,8 @@ EXECUTED = {
     "mostly_zeros": ExecutedCell(NEIGHBORS, ("y",), within=1e-5),
     "product_order": ExecutedCell(PRODUCTS, ("y",), within=1e-5),
     "subnormal_numbers": ExecutedCell(DECAYED, ("y",)),
+    "round_trips": ExecutedCell(CONVERTED, ("y",)),
+    "repeated_work": ExecutedCell(REPEATED, ("y",)),
     "sync_in_step": ExecutedCell(ONE_READ.replace(", losses[-1]", ""), ("total",)),
     "tensor_grown_by_cat": ExecutedCell(GROWN, ("scores", "kinds", "right")),
     "unfused_optimizer": ExecutedCell(TRAINING, SUMS, {"optimizers": (ADAM,)}, within=1e-4),
@@ -189,6 +238,9 @@ EXECUTED = {
         within=1e-5,
         instead=COMPILED,
     ),
+    "unread_gradients": ExecutedCell(TWO_MODELS, ("shown", "weight"), case="one_statement"),
+    "unread_results": ExecutedCell(RANKED, ("y", "ranks")),
+    "value_made_again": ExecutedCell(MADE_AGAIN, ("y",), case="in_a_loop"),
     "widened_before_copy": ExecutedCell(WIDENED, ("total",)),
     "workers_restarted": ExecutedCell(PASSES, ("seen",)),
 }  # fmt: skip

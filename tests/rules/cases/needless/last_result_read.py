@@ -20,6 +20,22 @@ for x, y in batches:
     score = accuracy(net)
 print(score)
 """
+SELDOM = """import torch
+def spread(w):
+    few = 3
+    parts = [torch.linalg.svdvals(w + k) for k in range(few)]
+    joined = torch.stack(parts)
+    return joined
+
+w, seen = torch.ones(5, 5), {}
+for step in range(20):
+    w = w * 1.1 + torch.eye(5)
+    report = spread(w)
+    w = w + 1
+    if step % 5 == 0:
+        seen[step] = report
+y = [each for each in seen.values()]
+"""
 EXPECTED = Expected(
     Severity.HIGH,
     "`accuracy` runs in each iteration, but only its last result is read: 50 % of the cell",
@@ -44,6 +60,11 @@ def steps(for_ms: float = 50, source: str = SOURCE) -> Trace:
 
 def fires() -> Trace:
     return steps()
+
+
+def seldom() -> Trace:
+    """In a cell whose line 11 stands before a condition."""
+    return steps(source=SELDOM)
 
 
 def stays_quiet() -> Trace:

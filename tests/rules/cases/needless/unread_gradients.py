@@ -35,6 +35,23 @@ def fires() -> Trace:
     return looked(50)
 
 
+def one_statement(read: str = "", by_lines: tuple[int, ...] = ()) -> Trace:
+    """Line 3 computes what line 4 takes on, and line 6 goes backward through both; of `read` gradients are read."""
+    look = LookBuilder(recorded("aten::exp", "aten::mm", SOURCE))
+    for each in range(3):
+        look.tensor(f"x{each}").tensor("step")
+        look.operator("aten::addmm", 20, reads=f"x{each}", makes="h", graph=True, line=3, iteration=each)
+        look.operator("aten::addmm", 20, reads="h", makes="fake", graph=True, line=3, iteration=each, by_lines=by_lines)
+        look.operator("aten::exp", 10, reads="fake", makes="loss", graph=True, line=4, iteration=each)
+        for made, forward, line in (("outer", "loss", 4), ("inner", "fake", 3), ("first", "h", 3)):
+            facts = {"kind": ValueKind.GRADIENT, "backward": True, "forward_of": forward, "forward_line": line}
+            look.operator("aten::mm", 20, reads=f"x{each}", makes=made, line=6, iteration=each, **facts)
+            if made in ("outer", read):
+                look.operator("aten::add_", 1, reads=made, writes="step", line=7, iteration=each)
+            look.free(made)
+    return look.build()
+
+
 def stays_quiet() -> Trace:
     return looked(4.9)
 

@@ -61,6 +61,17 @@ def fires() -> Trace:
     return trials()
 
 
+def in_a_loop() -> Trace:
+    """Line 4, in a loop of a function that begins in line 2."""
+    builder = TraceBuilder().operator("aten::empty", 0, 0.5).operator("aten::mm", 980_000, 20_000)
+    for part in range(10):
+        at = part * 100_000 + 1
+        for line, ms in ((4, 40), (5, 60)):
+            builder.stack(at, 1000 * ms, (CELL_FILE, "<module>", 7), (CELL_FILE, "trial", line), QUANTILES)
+            at += 40_000
+    return builder.context(cell=Cell(source=SOURCE, filename=CELL_FILE), made_values=(value(first=2),)).build()
+
+
 def stays_quiet() -> Trace:
     """A value that is another one in each trial."""
     return trials(40, value(contents=10))
