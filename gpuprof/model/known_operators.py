@@ -40,3 +40,14 @@ SELECT, SLICE, NARROW, UNBIND = "aten::select", "aten::slice", "aten::narrow", "
 SLICES = frozenset({SELECT, SLICE, NARROW, UNBIND})
 LOOKUP, BAG = "aten::embedding_dense_backward", "aten::_embedding_bag_dense_backward"
 DENSE_BACKWARDS = frozenset({LOOKUP, BAG})
+
+# how much arithmetic these do, no shape tells: recurrent layers, distances, decompositions, transforms
+WITHOUT_FORMULA = frozenset(
+    f"aten::{name}"
+    for name in (
+        *("mkldnn_rnn_layer", "mkldnn_rnn_layer_backward", "_cudnn_rnn", "_cudnn_rnn_backward", "miopen_rnn"),
+        *("miopen_rnn_backward", "_cdist_forward", "_cdist_backward", "_euclidean_dist", "_linalg_svd", "_linalg_eigh"),
+        *("linalg_eig", "linalg_qr", "linalg_inv_ex", "linalg_cholesky_ex", "linalg_lu_factor_ex", "_linalg_solve_ex"),
+        *("linalg_lstsq", "_fft_r2c", "_fft_c2c", "_fft_c2r"),
+    )
+)

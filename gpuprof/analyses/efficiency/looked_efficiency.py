@@ -96,7 +96,8 @@ class LookedEfficiency(Result):
         products = looked_products(trace, graph, inside, on_device=on_device)
         counted = [each for each in products if each.flops is not None]
         iterations = len(np.unique(number[inside]))
-        alike = bool(counted) and _alike(trace, results, len(products) / iterations)
+        named = sum(not each.no_formula for each in products)
+        alike = bool(counted) and _alike(trace, results, named / iterations)
         if not counted or (not alike and _hidden(trace)):
             return cls()
         formats = _formats(trace, results, on_device=on_device)

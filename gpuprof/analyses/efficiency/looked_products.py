@@ -13,6 +13,7 @@ from gpuprof.analyses.basics.tensor_inputs import Shape
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.efficiency.counted_operators import KNOWN, flops_of
 from gpuprof.analyses.efficiency.matrix_flops import FACTORS
+from gpuprof.model.known_operators import WITHOUT_FORMULA
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -20,18 +21,20 @@ from gpuprof.model.trace import Trace
 @dataclass(frozen=True)
 class LookedProduct:
     """`row` of looked_operators. `shapes`: of its tensors, in order; `dtype` of its first factor, such as `float32`.
-    `flops`: None where they do not follow from what was seen: of sparse or complex operands, or without shapes."""
+    `flops`: None where they do not follow from what was seen: of sparse or complex operands, or without shapes; and of
+    operators for which there is no formula, as recurrent layers, which `no_formula` marks."""
 
     row: int
     operator: str
     shapes: tuple[Shape, ...]
     dtype: str
     flops: int | None
+    no_formula: bool = False
 
 
 def looked_products(trace: Trace, graph: ValueGraph, rows: Array, *, on_device: bool) -> list[LookedProduct]:
     """Those among these rows of looked_operators that work on a device, or on the CPU."""
-    known = np.fromiter((_plain(name) in KNOWN for name in trace.names), bool, len(trace.names))
+    known = np.fromiter((_plain(name) in KNOWN | WITHOUT_FORMULA for name in trace.names), bool, len(trace.names))
     chosen = rows[known[graph.operators["name"][rows]]] if len(rows) else rows
     found = [_product(trace, graph, row) for row in chosen.tolist()]
     return [each for each, where in found if (where != "cpu") is on_device]
@@ -49,7 +52,7 @@ def _product(trace: Trace, graph: ValueGraph, row: int) -> tuple[LookedProduct, 
     device = trace.names[graph.values["device"][held[0]]].partition(":")[0] if held else "cpu"
     dims = tuple(each for each in shapes if each is not None)
     flops = flops_of(name, dims, _arguments(trace, graph, row)) if known and "complex" not in dtype else None
-    return LookedProduct(row, name, dims, dtype, flops), device
+    return LookedProduct(row, name, dims, dtype, flops, name in WITHOUT_FORMULA), device
 
 
 def _plain(name: str) -> str:

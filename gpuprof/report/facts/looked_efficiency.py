@@ -57,7 +57,8 @@ def looked_basis(results: Results) -> str:
     if found.iteration_ns is None:
         words += " How long such an iteration takes without the recording is not known."
     if found.uncounted:
-        words += f" {plural(found.uncounted, 'product')} of sparse or complex numbers, or of unknown shapes, left out."
+        more = plural(found.uncounted, "operator")
+        words += f" Not counted: {more} of sparse or complex numbers, recurrent layers, decompositions or transforms."
     return words
 
 

@@ -120,6 +120,18 @@ def test_complex_products_are_not_counted_and_take_the_shares_of_peaks_away() ->
     assert found.flops_per_s is not None
 
 
+def test_a_recurrent_layer_has_no_formula_and_is_not_forgotten() -> None:
+    look = LookBuilder(builder())
+    look.tensor("x", shape=(64, 64))
+    for iteration in (0, 1):
+        for _ in range(2):
+            look.operator("aten::mm", 30, reads="x x", makes="y", iteration=iteration)
+        look.operator("aten::mkldnn_rnn_layer", 300, reads="x x x", makes="z", iteration=iteration)
+    found = efficiency(look.build())
+    assert (found.uncounted, found.iteration_flops) == (2, 2 * FLOPS)
+    assert found.flops_per_s is not None
+
+
 def test_real_operators_count_as_torch_counts_them() -> None:
     net = torch.nn.Sequential(
         torch.nn.Conv2d(3, 8, 3, stride=2, padding=1), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 64, 5)

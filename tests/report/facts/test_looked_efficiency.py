@@ -18,6 +18,7 @@ from gpuprof.views.sections.kernels import SECTION
 from gpuprof.views.sections.shape_efficiency import looked_table
 from gpuprof.views.text import render_text
 from tests.analyses.efficiency.test_looked_efficiency import A100, FLOPS, builder, looked
+from tests.support.look_builder import LookBuilder
 from tests.support.trace_builder import TraceBuilder
 
 SENTENCE = (
@@ -72,3 +73,15 @@ def test_page_and_dashboard_have_a_table() -> None:
     assert "the close look saw in 2 iterations" in found.note
     assert found.caption in render_page(report)
     assert looked_table(Results(TraceBuilder().build())) is None
+
+
+def test_what_was_not_counted_is_said() -> None:
+    look = LookBuilder(builder())
+    look.tensor("x", shape=(64, 64))
+    for iteration in (0, 1):
+        for _ in range(2):
+            look.operator("aten::mm", 30, reads="x x", makes="y", iteration=iteration)
+        look.operator("aten::_linalg_eigh", 300, reads="x", makes="z", iteration=iteration)
+    results = Results(look.build())
+    assert looked_efficiency_words(results).startswith("An iteration takes at least 1.05 MFLOP: ")
+    assert "Not counted: 2 operators of sparse or complex numbers, recurrent layers" in looked_basis(results)
