@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kernel import LiveKernel
+from tests.support.kernel import ANY_LOAD, LiveKernel, live_kernel
 
 pytestmark = pytest.mark.kernel
 
@@ -45,6 +45,20 @@ for step in range(40):
     board["steps"] += 1
     print(step)
 """
+# the inverse is the same in each iteration
+REPEATING = """\
+%%gpuprofile --close-look --steps 5 --skip 1 --display text
+K = torch.rand(160, 160) + 160 * torch.eye(160)
+model = torch.nn.Linear(160, 160)
+opt = torch.optim.SGD(model.parameters(), lr=1e-3)
+for step in range(60):
+    x = torch.randn(32, 160)
+    loss = (model(x) - x @ torch.linalg.inv(K)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+REPEATED = "[f.rule for f in gpuprof.last().findings].index('repeated_work') + 1"
 NUMBER = "[f.rule for f in gpuprof.last().findings].index('unfused_optimizer') + 1"
 QUICK = "--budget 4 --pairs 2"
 
@@ -165,3 +179,22 @@ def test_an_effect_can_be_allowed(kernel: LiveKernel, number: str, tmp_path: Pat
     assert "opens a file to write" in ran.stream("stderr") and not (tmp_path / "log.txt").exists()
     ran = kernel.run(f"{asked} --allow-effects")
     assert ran.stream("stderr") == "" and ran.displays and (tmp_path / "log.txt").exists()
+
+
+def test_the_change_of_repeated_work_is_offered_and_measured(tmp_path: Path) -> None:
+    with live_kernel(tmp_path) as kernel:
+        assert not kernel.run(
+            f"import gpuprof\nimport torch\n%load_ext gpuprof\ntorch.manual_seed(0)\n{ANY_LOAD}"
+        ).failed
+        ran = kernel.run(REPEATING)
+        assert not ran.failed, ran.traceback
+        number = kernel.value(REPEATED)
+        ran = kernel.run(f"%gputry {number} --budget 6 --pairs 2")
+        assert not ran.failed and not ran.errors, ran.traceback
+        assert f"measuring the change of finding {number} (repeated_work)" in ran.stream("stdout")
+        (shown,) = ran.displays
+        assert "predicted " in shown["text/plain"] and "loss" in shown["text/plain"]
+        fixed = kernel.run(f"%gpufix {number}")
+        assert not fixed.failed and fixed.next_input is not None, fixed.traceback
+        assert "\nfixed_inv = torch.linalg.inv(K)\nfor step in range(60):\n" in fixed.next_input
+        assert "x @ fixed_inv)" in fixed.next_input

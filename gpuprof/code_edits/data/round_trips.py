@@ -7,7 +7,7 @@ import ast
 from gpuprof.code_edits.syntax.cell_modules import root_of
 from gpuprof.code_edits.syntax.parts import stays
 from gpuprof.code_edits.syntax.pure_names import words
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 _CONVERTS = words("bfloat16 cpu cuda double float half int long short to type type_as")
 
@@ -21,7 +21,7 @@ def drop_round_trip(source: str, line: int, through: str) -> str | None:
     `through`: the type or device that it has meanwhile (`float64`, `cuda:0`). None where the text does not name it,
     where several such pairs stand there, or where it matters that `x` and what was a copy of it are now one.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     statement = reading.statement_at(line) if reading is not None else None
     if reading is None or statement is None:
         return None

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from gpuprof.code_edits.syntax.cell_text import Edit, Variable
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def only_with_factor(source: str, line: int) -> str | None:
     None where the text does not say that `scale` is a number and that `u` and `c` come from the same call, where
     anything else reads `u`, where computing it may have an effect of its own, or where `y` is changed in place.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     statement = reading.statement_at(line) if reading is not None else None
     if reading is None or not isinstance(statement, ast.Assign):
         return None
@@ -56,7 +56,7 @@ def only_with_factor(source: str, line: int) -> str | None:
     return text.changed([Edit(before.lineno, statement.end_lineno or statement.lineno, lines)])
 
 
-def _is_alike(reading: Reading, second: ast.Name, value: ast.expr) -> bool:
+def _is_alike(reading: CellReading, second: ast.Name, value: ast.expr) -> bool:
     """Whether another call of the same function gives both, so that they have one shape."""
     other = reading.text.value_of(reading.text.variable(second))
     if not isinstance(other, ast.Call) or not isinstance(value, ast.Call):
@@ -83,14 +83,14 @@ def _mix(value: ast.expr) -> _Mix | None:
     return None
 
 
-def _is_read_here_alone(reading: Reading, variable: Variable, before: ast.stmt, statement: ast.stmt) -> bool:
+def _is_read_here_alone(reading: CellReading, variable: Variable, before: ast.stmt, statement: ast.stmt) -> bool:
     text = reading.text
     return all(text.holds(before, each) or text.holds(statement, each) for each in text.mentions(variable)) and not any(
         isinstance(each.ctx, ast.Load) and text.holds(before, each) for each in text.mentions(variable)
     )
 
 
-def is_number(reading: Reading, name: ast.Name) -> bool:
+def is_number(reading: CellReading, name: ast.Name) -> bool:
     """Whether the text gives it nothing but numbers."""
     text, variable = reading.text, reading.text.variable(name)
     value = text.value_of(variable)

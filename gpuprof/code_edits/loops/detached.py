@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from gpuprof.code_edits.syntax.cell_text import Edit
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 # gradients by other means: of inputs, of second order, through a graph that is kept
 _OTHERS = ("autograd", "retain_graph", "create_graph", "retain_grad", "register_hook", "jacobian")
@@ -20,7 +20,7 @@ def without_graph(source: str, lines: Iterable[int], backward: int) -> str | Non
 
     None where a later loss may use `x`, too, or where the cell asks for gradients in other ways.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     if reading is None or any(each in source for each in _OTHERS):
         return None
     for line in lines:
@@ -31,7 +31,7 @@ def without_graph(source: str, lines: Iterable[int], backward: int) -> str | Non
     return None
 
 
-def _edits(reading: Reading, line: int, backward: int) -> list[Edit] | None:
+def _edits(reading: CellReading, line: int, backward: int) -> list[Edit] | None:
     text, statement = reading.text, reading.statement_at(line)
     names, last = reading.given_by(statement), reading.statement_at(backward)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call) or len(names) != 1:
@@ -52,7 +52,7 @@ def _edits(reading: Reading, line: int, backward: int) -> list[Edit] | None:
     return [Edit(statement.lineno, statement.end_lineno or statement.lineno, lines)]
 
 
-def _is_after(reading: Reading, last: ast.stmt, statement: ast.stmt) -> bool:
+def _is_after(reading: CellReading, last: ast.stmt, statement: ast.stmt) -> bool:
     """Whether it runs after the statement each time that this one runs: in the same block, and the only such call."""
     block = reading.text.block(statement)
     calls = [each for each in block if each.lineno > statement.lineno and "backward" in _attributes(each)]
@@ -63,7 +63,7 @@ def _attributes(node: ast.AST) -> set[str]:
     return {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
 
 
-def _is_before(reading: Reading, name: ast.Name, statement: ast.stmt, last: ast.stmt) -> bool:
+def _is_before(reading: CellReading, name: ast.Name, statement: ast.stmt, last: ast.stmt) -> bool:
     """Whether a mention reads nothing of what the statement gave it after the backward pass."""
     text = reading.text
     if text.scope(name) is not text.scope(statement):
@@ -82,13 +82,13 @@ def _is_before(reading: Reading, name: ast.Name, statement: ast.stmt, last: ast.
     return _is_outside(reading, name, statement)
 
 
-def _is_outside(reading: Reading, name: ast.Name, statement: ast.stmt) -> bool:
+def _is_outside(reading: CellReading, name: ast.Name, statement: ast.stmt) -> bool:
     """Whether it is read before, and no loop leads from the statement back to it."""
     text = reading.text
     loops = [each for each in text.around(statement) if isinstance(each, ast.For | ast.While)]
     return name.lineno < statement.lineno and not any(text.holds(each, name) for each in loops)
 
 
-def _says_torch(reading: Reading) -> bool:
+def _says_torch(reading: CellReading) -> bool:
     found = [each for each in reading.text.names() if each.id == "torch"]
     return bool(found) and all(reading.text.full_name(each) == "torch" for each in found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from gpuprof.code_edits.syntax.cell_text import Comprehension, Edit, Variable
 from gpuprof.code_edits.syntax.changing import Changed
 from gpuprof.code_edits.syntax.parts import called, function_of, head, is_conditional, is_worth_it, stays
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 _Whole = ast.For | ast.While
 Loop = _Whole | Comprehension
@@ -25,7 +25,7 @@ def move_before_loop(source: str, lines: Iterable[int], *, without_backward: boo
     None where the text does not show that nothing that it reads changes in the loop, that it has no effect of its own,
     and that nobody else reads or changes its result in between. `without_backward`: no backward pass goes through it.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     if reading is None:
         return None
     mover = _Mover(reading, without_backward)
@@ -46,7 +46,7 @@ class _Way:
 
 
 class _Mover:
-    def __init__(self, reading: Reading, without_backward: bool):
+    def __init__(self, reading: CellReading, without_backward: bool):
         self._reading, self._without = reading, without_backward
         self._text, self._steady, self._changing = reading.text, reading.steady, reading.changing
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gpuprof.code_edits.syntax.cell_text import Edit, Variable
 from gpuprof.code_edits.syntax.changing import Changed
 from gpuprof.code_edits.syntax.parts import called, stays
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def keep_value(source: str, lines: Iterable[int]) -> str | None:
     None where the state gets a value in another way, where `f` reads anything else that changes, or where it may have
     an effect of its own.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     if reading is None:
         return None
     for line in lines:
@@ -43,13 +43,13 @@ def keep_value(source: str, lines: Iterable[int]) -> str | None:
     return None
 
 
-def _loop(reading: Reading, statement: ast.stmt | None) -> ast.For | ast.While | None:
+def _loop(reading: CellReading, statement: ast.stmt | None) -> ast.For | ast.While | None:
     """The loop whose body the statement stands in."""
     loop = reading.text.parent(statement) if statement is not None else None
     return loop if isinstance(loop, ast.For | ast.While) and statement in loop.body else None
 
 
-def _pairs(reading: Reading, statement: ast.stmt, loop: ast.For | ast.While) -> list[_Pair]:
+def _pairs(reading: CellReading, statement: ast.stmt, loop: ast.For | ast.While) -> list[_Pair]:
     """The state is what the statement calls a function of, and another call of it of what takes its place."""
     calls = [each for part in loop.body for each in ast.walk(part) if isinstance(each, ast.Call)]
     mine = [each for each in calls if reading.text.holds(statement, each)]
@@ -62,7 +62,7 @@ def _pairs(reading: Reading, statement: ast.stmt, loop: ast.For | ast.While) -> 
     return found
 
 
-def _pair(reading: Reading, one: ast.Call, other: ast.Call, loop: ast.For | ast.While) -> _Pair | None:
+def _pair(reading: CellReading, one: ast.Call, other: ast.Call, loop: ast.For | ast.While) -> _Pair | None:
     if reading.steady.modules.function(one) is None or ast.dump(one.func) != ast.dump(other.func) or one is other:
         return None
     if one.keywords or other.keywords or len(one.args) != len(other.args):
@@ -83,12 +83,12 @@ def _pair(reading: Reading, one: ast.Call, other: ast.Call, loop: ast.For | ast.
     return _Pair(one, other, new, taken) if is_new and text.stands_alone(taken) else None
 
 
-def _stored(reading: Reading, variable: Variable, loop: ast.AST) -> list[ast.Name]:
+def _stored(reading: CellReading, variable: Variable, loop: ast.AST) -> list[ast.Name]:
     mentions = reading.text.mentions(variable)
     return [each for each in mentions if not isinstance(each.ctx, ast.Load) and reading.text.holds(loop, each)]
 
 
-def _is_kept(reading: Reading, pair: _Pair, loop: ast.For | ast.While) -> bool:
+def _is_kept(reading: CellReading, pair: _Pair, loop: ast.For | ast.While) -> bool:
     """Whether each of both gives the same until the other takes its place, whichever of the branches runs."""
     text, steady = reading.text, reading.steady
     if not steady.is_steady(pair.of_state) or not steady.is_steady(pair.of_new):
@@ -114,7 +114,7 @@ def _both(pair: _Pair) -> tuple[ast.Call, ast.Call]:
     return pair.of_state, pair.of_new
 
 
-def _edits(reading: Reading, pair: _Pair, loop: ast.For | ast.While) -> list[Edit]:
+def _edits(reading: CellReading, pair: _Pair, loop: ast.For | ast.While) -> list[Edit]:
     text, name = reading.text, called(pair.of_state)
     kept, computed = text.new_name(f"kept_{name}"), text.new_name(f"new_{name}")
     first = text.statement(pair.of_new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gpuprof.code_edits.syntax.cell_text import Edit
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 _ENDS_EARLY = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield)
 
@@ -17,7 +17,7 @@ def compute_where_read(source: str, line: int, condition: int) -> str | None:
     None where anything else may read the result, where the statement may have an effect of its own, or where the
     condition may have another outcome there.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     found = _assignment(reading, line) if reading is not None else None
     if reading is None or found is None:
         return None
@@ -47,7 +47,7 @@ def compute_after_loop(source: str, line: int) -> str | None:
     None where the loop may end early or not run at all, where more than the last result is read, where what the
     statement reads changes after it in the loop, or where it may have an effect of its own.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     found = _assignment(reading, line) if reading is not None else None
     if reading is None or found is None:
         return None
@@ -74,7 +74,7 @@ def drop_unread(source: str, line: int) -> str | None:
     None where it may have an effect of its own, where the text reads the result anywhere, or where another cell could:
     what a function gives a name is gone when it ends.
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     found = _assignment(reading, line) if reading is not None else None
     if reading is None or found is None or not isinstance(reading.text.scope(found), ast.FunctionDef):
         return None
@@ -84,7 +84,7 @@ def drop_unread(source: str, line: int) -> str | None:
     return reading.text.changed([Edit(found.lineno, found.end_lineno or found.lineno, ())])
 
 
-def _assignment(reading: Reading, line: int) -> ast.Assign | None:
+def _assignment(reading: CellReading, line: int) -> ast.Assign | None:
     """`x = value` at that line, without an effect of its own, of names that nobody else changes or reads elsewhere."""
     found, text = reading.statement_at(line), reading.text
     variables = reading.given_by(found)
@@ -101,7 +101,7 @@ def _assignment(reading: Reading, line: int) -> ast.Assign | None:
     return found
 
 
-def _changes(reading: Reading, value: ast.expr, statement: ast.stmt) -> bool:
+def _changes(reading: CellReading, value: ast.expr, statement: ast.stmt) -> bool:
     """Whether a statement may change what an expression reads, or its gradients or modes."""
     changed, reads = reading.changing.by(statement), reading.free.reads(value)
     attributes = {each.attr for each in ast.walk(statement) if isinstance(each, ast.Attribute)}
@@ -109,7 +109,7 @@ def _changes(reading: Reading, value: ast.expr, statement: ast.stmt) -> bool:
     return changed.unclear or changed.trains or bool(modes) or reading.changing.any_of(reads, changed)
 
 
-def _iterates(reading: Reading, loop: ast.For, found: ast.Assign) -> bool:
+def _iterates(reading: CellReading, loop: ast.For, found: ast.Assign) -> bool:
     """Whether going on to the next item may change what the statement reads, after the last one."""
     targets = {reading.text.variable(each) for each in reading.text.names(loop.target)}
     reads = reading.free.reads(found.value)
@@ -118,5 +118,5 @@ def _iterates(reading: Reading, loop: ast.For, found: ast.Assign) -> bool:
     return not known or reading.changing.any_of(reads - targets, changed)
 
 
-def _indented(reading: Reading, test: ast.If) -> bool:
+def _indented(reading: CellReading, test: ast.If) -> bool:
     return test.body[0].lineno > test.lineno and reading.text.indent(test.body[0]) != reading.text.indent(test)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from gpuprof.code_edits.syntax.cell_text import Edit, Variable
 from gpuprof.code_edits.syntax.changing import Changed
 from gpuprof.code_edits.syntax.parts import called, head, is_conditional, is_worth_it, stays
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 _GRADIENTS = ("backward", "grad")
 
@@ -20,7 +20,7 @@ def use_again(source: str, lines: Iterable[int], *, without_backward: bool = Fal
     None where the text does not show that nothing that it reads changes in between, that it has no effect of its own,
     that nobody changes what it gives, and that one backward pass goes through it at most (`without_backward`: none).
     """
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     if reading is None:
         return None
     for line in lines:
@@ -33,7 +33,7 @@ def use_again(source: str, lines: Iterable[int], *, without_backward: bool = Fal
     return None
 
 
-def _parts(reading: Reading, statement: ast.stmt) -> Iterator[ast.expr]:
+def _parts(reading: CellReading, statement: ast.stmt) -> Iterator[ast.expr]:
     """The largest first, of what is computed each time that the statement runs."""
     todo: list[ast.AST] = list(head(statement))
     while todo:
@@ -45,7 +45,7 @@ def _parts(reading: Reading, statement: ast.stmt) -> Iterator[ast.expr]:
         todo += [each for each in ast.iter_child_nodes(node) if not is_conditional(node, each)]
 
 
-def _found(reading: Reading, part: ast.expr, without: bool) -> list[ast.expr]:
+def _found(reading: CellReading, part: ast.expr, without: bool) -> list[ast.expr]:
     """All places of the block that compute it, from the same as this one does, in order; empty where it is alone."""
     statement = reading.text.statement(part)
     block, same = reading.text.block(statement) if statement is not None else [], ast.dump(part)
@@ -65,7 +65,7 @@ def _found(reading: Reading, part: ast.expr, without: bool) -> list[ast.expr]:
     return []
 
 
-def _is_shared(reading: Reading, block: list[ast.stmt], places: list[tuple[int, ast.expr]], without: bool) -> bool:
+def _is_shared(reading: CellReading, block: list[ast.stmt], places: list[tuple[int, ast.expr]], without: bool) -> bool:
     """Whether one result may stand for all of them."""
     first, last, part = places[0][0], places[-1][0], places[0][1]
     reads = reading.steady.reads(part)
@@ -82,13 +82,13 @@ def _is_shared(reading: Reading, block: list[ast.stmt], places: list[tuple[int, 
     return all(stays(reading, each) for _, each in places)
 
 
-def _one_backward(reading: Reading, between: list[ast.stmt]) -> bool:
+def _one_backward(reading: CellReading, between: list[ast.stmt]) -> bool:
     calls = [each.func for each in reading.text.nodes if isinstance(each, ast.Call)]
     passes = [each for each in calls if isinstance(each, ast.Attribute) and each.attr in _GRADIENTS]
     return len(passes) <= 1 and not any(reading.text.holds(part, each) for part in between for each in passes)
 
 
-def _once(reading: Reading, found: list[ast.expr]) -> list[Edit]:
+def _once(reading: CellReading, found: list[ast.expr]) -> list[Edit]:
     text, first = reading.text, reading.text.statement(found[0])
     assert first is not None
     given = reading.given_by(first)
@@ -105,7 +105,7 @@ def _once(reading: Reading, found: list[ast.expr]) -> list[Edit]:
     return [added, *text.replaced([(each, name) for each in found])]
 
 
-def _keeps(reading: Reading, variable: Variable, found: list[ast.expr]) -> bool:
+def _keeps(reading: CellReading, variable: Variable, found: list[ast.expr]) -> bool:
     """Whether the name still has that value where the last of them is computed."""
     text, last = reading.text, found[-1]
     end = (text.statement(last) or last).lineno

@@ -60,7 +60,9 @@ class Fresh:
             return self.is_fresh(node)
         variable = self._text.variable(node)
         value = self._text.value_of(variable)
-        return variable.scope is function and value is not None and self.is_fresh(value)
+        # something may be put into a list later
+        holds = isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp)
+        return variable.scope is function and value is not None and not holds and self.is_fresh(value)
 
 
 def _may_list(node: ast.AST) -> bool:

@@ -6,7 +6,7 @@ import ast
 
 from gpuprof.code_edits.syntax.cell_modules import root_of
 from gpuprof.code_edits.syntax.pure_names import BUILTINS, VIEWS, words
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 from gpuprof.code_edits.syntax.shared_memory import PUTS
 
 _FILLS = words("arange as_tensor empty eye full full_like linspace ones ones_like tensor zeros zeros_like")
@@ -42,7 +42,7 @@ def is_conditional(node: ast.AST, child: ast.AST) -> bool:
     return isinstance(node, ast.BoolOp) and child is not node.values[0]
 
 
-def stays(reading: Reading, part: ast.expr) -> bool:
+def stays(reading: CellReading, part: ast.expr) -> bool:
     """Whether whoever gets what it gives leaves it as it is, so that one object may stand for many."""
     held = False
     for outer in reading.text.around(part):
@@ -61,7 +61,7 @@ def stays(reading: Reading, part: ast.expr) -> bool:
     return False
 
 
-def _stays_in(reading: Reading, statement: ast.stmt) -> bool:
+def _stays_in(reading: CellReading, statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
         targets = [reading.names_of(each) for each in statement.targets]
         given = {each for names in targets for each in names or ()}

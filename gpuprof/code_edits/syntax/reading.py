@@ -14,7 +14,7 @@ from gpuprof.code_edits.syntax.steady import Steady
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class CellReading:
     """Of one cell. `free`: like `steady`, where only effects matter: gradients and modes may
     differ from one time to the next."""
 

@@ -87,11 +87,19 @@ class SharedMemory:
         if isinstance(value, ast.Call):
             inner = value.func.value if isinstance(value.func, ast.Attribute) else value.func
             parts = [inner, *value.args, *(each.value for each in value.keywords)]
-            own = self._steady.modules.function(value)
-            outside = self._steady.reads_of(own) if own is not None else set()
             mine = [] if self._is_model(value.func) else self._of(inner)
-            return [*mine, *outside, *(each for part in parts[1:] for each in self._of(part))]
+            return [*mine, *self._returned(value), *(each for part in parts[1:] for each in self._of(part))]
         return [each for part in ast.walk(value) if isinstance(part, ast.Name) for each in self._of_name(part)]
+
+    def _returned(self, call: ast.Call) -> list[Variable]:
+        """Of whose memory the functions of the cell that it may call return a part: what they read, and their own."""
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        function = self._functions.get(name)
+        if function is None:
+            return []
+        values = [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and each.value]
+        own = [self._text.variable(each) for value in values for each in self._text.names(value)]
+        return [*self._steady.reads_of(function), *own]
 
     def _of_name(self, name: ast.Name) -> list[Variable]:
         """None for modules that are imported, and for what Python brings."""

@@ -89,7 +89,7 @@ class Steady:
             self._known[function] = False  # one that calls itself is not followed
             decorated = (self.text.full_name(_called(each)) for each in function.decorator_list)
             plain = all(each in ("torch.no_grad", "torch.inference_mode") for each in decorated)
-            body = _Body(self, function)
+            body = _FunctionBody(self, function)
             self._known[function] = plain and all(map(body.allows, function.body))
         return self._known[function]
 
@@ -159,7 +159,7 @@ class Steady:
         )
 
 
-class _Body:
+class _FunctionBody:
     """The statements of a function that may change what it made itself, and nothing else."""
 
     def __init__(self, steady: Steady, function: ast.FunctionDef):

@@ -347,6 +347,13 @@ def test_a_part_that_may_be_written_to_stays(use: str) -> None:
     assert moved(f"import torch\nfor x in range(3):\n    go(x, {'torch.linalg.inv(K)'})  # here\n") is None
 
 
+def test_a_part_that_a_function_returns_in_a_list_is_not_written_to() -> None:
+    cell = "import torch\ndef go(K):\n    rows = []\n    for k in range(3):\n"
+    cell += "        rows.append(torch.linalg.inv(K))  # here\n    return rows\nmade = go(torch.eye(3))\n"
+    assert moved(cell) is not None
+    assert moved(cell + "made[0].add_(1)\n") is None
+
+
 def test_an_if_around_it_or_behind_it_decides() -> None:
     tested = "import torch\nfor x in range(3):\n    if torch.linalg.inv(K)[0, 0] > x:  # here\n        print(x)\n"
     assert "fixed_inv = torch.linalg.inv(K)\nfor x" in (moved(tested) or "")

@@ -7,11 +7,11 @@ import ast
 import pytest
 
 from gpuprof.code_edits.syntax.cell_text import Variable
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 
-def read(source: str) -> Reading:
-    reading = Reading.of(source)
+def read(source: str) -> CellReading:
+    reading = CellReading.of(source)
     assert reading is not None
     return reading
 
@@ -130,6 +130,15 @@ def test_objects_hold_what_their_methods_put_into_them() -> None:
     tree = reading.text.tree
     assert reading.changing.memory.shares({Variable("box", tree)}, {Variable("a", tree)})
     assert not reading.changing.memory.shares({Variable("box", tree)}, {Variable("b", tree)})
+
+
+def test_what_a_function_returns_is_what_it_was_there() -> None:
+    functions = "def go(x):\n    rows = []\n    rows.append(x)\n    return rows\ndef new(x):\n    return x + 1\n"
+    reading = read(f"{functions}a = go(1)\nb = new(a)\n")
+    tree = reading.text.tree
+    rows = Variable("rows", tree.body[0])
+    assert reading.changing.memory.shares({Variable("a", tree)}, {rows})
+    assert not reading.changing.memory.shares({Variable("b", tree)}, {rows, Variable("a", tree)})
 
 
 def test_names_of_nested_scopes_are_their_own() -> None:

@@ -6,14 +6,14 @@ import ast
 
 import pytest
 
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 
 TRAINS = "loss.backward()\n"
 
 
 def may_have_graph(source: str) -> bool:
     """Of the last expression."""
-    reading = Reading.of(source)
+    reading = CellReading.of(source)
     assert reading is not None
     last = [each for each in reading.text.nodes if isinstance(each, ast.Expr)][-1]
     return reading.graphs.may_have_graph(last.value)

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from gpuprof.code_edits.syntax.cell_text import CellText
-from gpuprof.code_edits.syntax.reading import Reading
+from gpuprof.code_edits.syntax.reading import CellReading
 from gpuprof.code_edits.syntax.steady import Steady
 
 
@@ -120,7 +120,7 @@ def test_modules_of_the_cell_are_followed() -> None:
 
 
 def test_where_only_effects_matter_gradients_may_be_read() -> None:
-    reading = Reading.of("net.weight.grad.abs()\n")
+    reading = CellReading.of("net.weight.grad.abs()\n")
     assert reading is not None
     (statement,) = reading.text.tree.body
     assert isinstance(statement, ast.Expr)
