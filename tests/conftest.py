@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,9 @@ from tests.support.shared import NAMES, missing, shared_path
 # A busy machine makes single examples slow; the suite's own timeout catches what hangs.
 settings.register_profile("gpuprof", deadline=None)
 settings.load_profile("gpuprof")
+
+WITHOUT_FRAMEWORKS = importlib.util.find_spec("lightning") is None
+collect_ignore = ["frameworks"] if WITHOUT_FRAMEWORKS else []
 
 LEFT_OUT = pytest.StashKey[int]()
 READ_RECORDINGS = {"shared_trace", "any_shared_trace"}
@@ -65,6 +69,8 @@ def pytest_testnodedown(node: Any, error: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """One line instead of a skip for each."""
+    if WITHOUT_FRAMEWORKS:
+        terminalreporter.write_line("training frameworks are not tested in this environment: run `make frameworks`")
     if count := config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_line(
             f"{count} tests need the public recordings, {len(missing())} of which are missing here: run `make traces`"
