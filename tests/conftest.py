@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,10 @@ import pytest
 from hypothesis import settings
 
 from tests.support.shared import NAMES, missing, shared_path
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # workers with a thread of torch's for each core would wait for one another; before torch is imported
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A busy machine makes single examples slow; the suite's own timeout catches what hangs.
 settings.register_profile("gpuprof", deadline=None)

@@ -1,7 +1,7 @@
 """Events of Meta's accelerators (MTIA) as the events that Kineto writes for others.
 
-Kineto's `ActivityType.h` says what the two categories are: `mtia_ccp_events` are work on the device, `mtia_runtime`
-calls of the host. What writes them is not public; names and arguments are those of a public trace
+Kineto's list of activity types says what the two categories are: `mtia_ccp_events` are work on the device,
+`mtia_runtime` calls of the host. What writes them is not public; names and arguments are those of a public trace
 (HolisticTraceAnalysis, `mtia_inference_trace`). A `dma_request` names direction and size. `event_record` and
 `event_wait` are no work: streams wait for one another. All else on the device is an executable that runs, by its name
 or as `pe_exe`. A call that stands on the device's process is the other side of one on the host's.

@@ -133,6 +133,6 @@ def _functions(values: Any) -> Iterator[object]:
 
 
 def _command(words: list[str]) -> str:
-    """`python -m torch.distributed.run train.py`, without folders."""
+    """`python -m torch.distributed.run SCRIPT`, without folders."""
     short = [PurePath(each).name if "/" in each else each for each in words[:_MOST_WORDS]]
     return " ".join(short)[:_MOST_LETTERS]
