@@ -13,12 +13,9 @@ from pathlib import Path
 from benchmarks.mutation.bench import Bench
 from benchmarks.mutation.choice import Choice
 from benchmarks.mutation.mutants import Mutant, all_places, sample
-from benchmarks.mutation.record import Shelf
+from benchmarks.mutation.recorded import ROOT, recorded
 from benchmarks.mutation.report import CAUGHT, EQUIVALENT, SURVIVED, Verdict, equivalents, page, share_caught
 
-ROOT = Path(__file__).resolve().parents[2]
-TESTS = ("rules", "analyses", "whatif", "ingest", "model", "report")
-AT_A_TIME = 8  # test files recorded in one go
 PACKAGES = "rules,analyses,whatif,ingest"
 
 
@@ -30,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="gpuprof-mutation-") as folder:
         benches = [Bench(ROOT, _made(Path(folder) / str(job))) for job in range(options.jobs)]
         with ThreadPoolExecutor(options.jobs) as pool:
-            choice = _choice(benches, pool)
+            choice = Choice(recorded(benches, pool), ROOT)
             print(f"{len(chosen)} faults, after {time.monotonic() - began:.0f} s", flush=True)
             free = deque(benches)
 
@@ -79,29 +76,6 @@ def _chosen(options: argparse.Namespace) -> list[Mutant]:
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
-
-
-def _choice(benches: list[Bench], pool: ThreadPoolExecutor) -> Choice:
-    """Have the tests recorded where they have changed, all workers at it."""
-    files = sorted(path for name in TESTS for path in (ROOT / "tests" / name).rglob("test_*.py"))
-    names = [str(path.relative_to(ROOT)) for path in files]
-    list(pool.map(lambda bench: bench.warm_up(names), benches))
-    shelf = Shelf(ROOT / ".gpuprof" / "mutation", ROOT, files)
-    missing = shelf.missing()
-    if missing:
-        print(f"recording which lines the tests in {len(missing)} files run", flush=True)
-
-    free = deque(benches)
-
-    def record(asked: list[Path]) -> None:
-        bench = free.popleft()
-        try:
-            shelf.keep(bench.record([str(path.relative_to(ROOT)) for path in asked]), asked)
-        finally:
-            free.append(bench)
-
-    list(pool.map(record, (missing[at : at + AT_A_TIME] for at in range(0, len(missing), AT_A_TIME))))
-    return Choice(shelf.all(), ROOT)
 
 
 def _judged(bench: Bench, choice: Choice, mutant: Mutant, listed: dict[tuple[str, str, str], str]) -> Verdict:
