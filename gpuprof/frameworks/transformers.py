@@ -15,7 +15,7 @@ _WORDS = {
     "workers_restarted": Change(
         "Set `dataloader_persistent_workers=True` in `TrainingArguments`.",
         _ARGUMENTS,
-        r"Use `persistent_workers=True` for the DataLoader, and make it once, before the loop over epochs\.",
+        r"Use `persistent_workers=True` for the DataLoader, and make it once, before [^.]+\.",
         Subject.LOADER,
     ),
     "unfused_optimizer": Change(
