@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from gpuprof.units import NS_PER_MS, NS_PER_S
 
 # at once, and of the time since the beginning: after the first seconds there is less that is new
-_FREE_NS = 10 * NS_PER_MS
-_SHARE, _LATER_SHARE = 0.004, 0.002
+_FREE_NS = 16 * NS_PER_MS
+_SHARE, _LATER_SHARE = 0.006, 0.0025
 _FIRST_NS = 10 * NS_PER_S
 _LITTLE = 0.4
 
@@ -37,8 +37,8 @@ class MainThreadBudget:
         return int(_FREE_NS + _SHARE * (elapsed_ns - later_ns) + _LATER_SHARE * later_ns)
 
     def part(self, share: float, *, beyond_ns: int = 0) -> BudgetPart:
-        """For one kind of look: `share` (0 to 1) of the whole. `beyond_ns`: what it may take beyond that, and beyond
-        the whole."""
+        """For one kind of look: `share` (0 to 1) of the whole. `beyond_ns`: what it may take besides, which takes
+        nothing from the others."""
         return BudgetPart(self, share, beyond_ns)
 
 
@@ -54,7 +54,8 @@ class BudgetPart:
         """Whether there is time for a look, of this part and of the whole."""
         allowed_ns = self._whole.allowed_ns
         own_ns = self._share * allowed_ns + self._beyond_ns
-        return self.spent_ns <= own_ns and self._whole.spent_ns <= allowed_ns + self._beyond_ns
+        beyond = self.spent_ns <= self._beyond_ns
+        return self.spent_ns <= own_ns and (beyond or self._whole.spent_ns <= allowed_ns)
 
     @property
     def is_little_used(self) -> bool:
@@ -72,5 +73,6 @@ class BudgetPart:
 
     def spend(self, cost_ns: int) -> None:
         """Count that much."""
+        before_ns = max(self.spent_ns - self._beyond_ns, 0)
         self.spent_ns += cost_ns
-        self._whole.spent_ns += cost_ns
+        self._whole.spent_ns += max(self.spent_ns - self._beyond_ns, 0) - before_ns

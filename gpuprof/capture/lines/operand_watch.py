@@ -27,7 +27,7 @@ from gpuprof.capture.lines.operands_seen import NameScope, OperandsSeen
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import Operands
 
-_SHARE = 0.25  # of the looks
+_SHARE = 0.3  # of the looks
 _MOST_FRAMES, _MOST_OWN = 80, 4
 _Variables = Mapping[str, Any]
 

@@ -25,7 +25,7 @@ from gpuprof.capture.lines.subnormal_looks import SubnormalLooks
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import MadeValue
 
-_SHARE = 0.6  # of the looks
+_SHARE = 0.75  # of the looks
 _MOST_FRAMES, _MOST_OWN = 80, 6
 _MOST_VARIABLES = 400
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: a function

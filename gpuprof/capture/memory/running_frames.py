@@ -31,7 +31,8 @@ _FIRST_GROWTH_BYTES = 100 << 20
 _LEAST_CHEAP_GROWTH = 1.05
 # of the highest level that was looked at: what was held at a lower one does not make the peak
 _LEAST_LEVEL = 0.75
-# of the looks: memory that grows does so but for a while, and what made a peak shows only then
+# of a budget of their own: one look may take 70 ms, and would leave the others nothing. Memory that grows does so but
+# for a while, and what made a peak shows only then
 _SHARE, _BEYOND_NS = 1.0, 20 * NS_PER_MS
 _MOST_FRAMES = 100
 _MOST_LOOKS = 50

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from gpuprof.capture.base.attributes import attributes_of
+from gpuprof.capture.base.main_thread_budget import MainThreadBudget
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 from gpuprof.capture.memory.allocated import AllocatedBytes
@@ -76,7 +77,7 @@ class HeldTensorsList(Signal):
         super().__init__(cell)
         self._failed: tuple[str, ...] = ()
         self._hooked: _Hooked = {}
-        self._frames = RunningFrames(self.cell.namespace, self._held_now, self.cell.budget)
+        self._frames = RunningFrames(self.cell.namespace, self._held_now, MainThreadBudget())
         self._allocated = AllocatedBytes()
 
     def after_step(self, optimizer: Any, times: int) -> None:

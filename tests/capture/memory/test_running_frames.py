@@ -230,13 +230,14 @@ def test_a_fault_of_the_users_objects_ends_it() -> None:
     assert frames.found == () and len(calls) == 1
 
 
-def test_other_looks_leave_it_no_time() -> None:
+def test_other_looks_leave_it_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
     def weigh(frames: list[Frame]) -> tuple[HeldTensors, ...]:
         calls.append(1)
         return ()
 
+    monkeypatch.setattr(running_frames, "_BEYOND_NS", -1)
     budget = MainThreadBudget()
     looked(notebook(), weigh, GIB, 2 * GIB, budget=budget)
     assert len(calls) == 1
