@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
@@ -23,6 +24,8 @@ from gpuprof.units import NS_PER_S
 _EVERY_S = 0.5
 _MOST_PROCESSES = 256
 _MOST_WORDS, _MOST_LETTERS = 8, 80
+# of a process's arguments: in each level, and levels
+_MOST_VALUES, _MOST_LEVELS = 50, 4
 _OF_LOADER = "torch.utils.data."
 # they call a function of the user's that they are given
 _LAUNCHERS = ("torch.multiprocessing.", "torch.distributed.", "accelerate.")
@@ -51,13 +54,16 @@ class ChildrenWatch(Signal):
 
         @functools.wraps(start)
         def started(process: BaseProcess) -> None:
-            function = _function(process)  # which `start` takes away
+            of_loader, name = _told(process)  # before `start` takes the function away
             try:
                 start(process)
             except BaseException as error:
                 leave_out(error)
                 raise
-            self._note(process, function)
+            if process.pid is not None and of_loader:
+                self._others.add(process.pid)
+            elif process.pid is not None:
+                self._names[process.pid] = name
 
         self._installed = started
         BaseProcess.start = started  # type: ignore[method-assign,assignment]
@@ -90,15 +96,6 @@ class ChildrenWatch(Signal):
         made = (StartedProcess(name=name, count=len(each), cpu_ns=sum(each)) for name, each in found.items())
         return tuple(sorted(made, key=lambda each: -each.cpu_ns))
 
-    def _note(self, process: BaseProcess, function: object) -> None:
-        pid = process.pid
-        if pid is None:
-            return
-        if str(getattr(function, "__module__", "")).startswith(_OF_LOADER):
-            self._others.add(pid)
-        else:
-            self._names[pid] = getattr(function, "__qualname__", "") or type(process).__name__
-
     def _read(self, pid: int, process: Any) -> None:
         import psutil
 
@@ -115,17 +112,26 @@ class ChildrenWatch(Signal):
             self._cpu_ns[pid] = max(self._cpu_ns.get(pid, 0), int(spent * NS_PER_S))
 
 
-def _function(process: BaseProcess) -> object:
-    """What it runs: of a launcher the function that it was given."""
-    target = getattr(process, "_target", None)
-    return next(_functions((target, getattr(process, "_args", ()))), target)
+def _told(process: BaseProcess) -> tuple[bool, str]:
+    """Whether it is a worker of a DataLoader, and the name of what it runs: of a launcher the function that it was
+    given."""
+    kind = type(process).__name__
+    try:
+        target = getattr(process, "_target", None)
+        function = next(_functions((target, getattr(process, "_args", ())), _MOST_LEVELS), target)
+        name = getattr(function, "__qualname__", "")
+        of_loader = str(getattr(function, "__module__", "")).startswith(_OF_LOADER)
+        return of_loader, name if isinstance(name, str) and name else kind
+    except Exception:  # noqa: BLE001  - the arguments are the user's objects and may do anything: the process must start
+        return False, kind
 
 
-def _functions(values: Any) -> Iterator[object]:
-    """Those that are not of a launcher, in several levels of arguments."""
-    for each in values:
-        if isinstance(each, (tuple, list)):
-            yield from _functions(each)
+def _functions(values: Any, levels: int) -> Iterator[object]:
+    """Those that are not of a launcher, in so many levels of arguments."""
+    for each in itertools.islice(values, _MOST_VALUES):
+        if type(each) in (tuple, list):
+            if levels:
+                yield from _functions(each, levels - 1)
         elif callable(each) and not str(getattr(each, "__module__", "")).startswith(_LAUNCHERS):
             yield each
         elif callable(launcher := getattr(each, "launcher", None)):  # Accelerate's, which sets the environment first

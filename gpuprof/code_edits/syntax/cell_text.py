@@ -13,7 +13,6 @@ from gpuprof.code_edits.syntax.tree import LONGEST_SOURCE
 
 Scope = ast.Module | ast.FunctionDef | ast.Lambda | ast.ClassDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_TOP_LEVEL_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 # what hides from the text which variable a name stands for, or when a statement runs
 _UNCLEAR = (ast.Global, ast.Nonlocal, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef, ast.NamedExpr)
 # what a cell calls them that an earlier one imported
@@ -282,13 +281,7 @@ class CellText:
                 return None
             lines[edit.first - 1 : edit.last] = [line.removesuffix("\r") + end for line in edit.lines]
             before = edit.first
-        code = "\n".join(lines)
-        try:
-            compile(code, "<cell>", "exec", _TOP_LEVEL_AWAIT, dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError):
-            return None
-        restored = self._masked.restore(code)
-        return None if restored == self._source else restored
+        return self._masked.finished("\n".join(lines), self._source)
 
     def new_name(self, wanted: str) -> str:
         """That name, or with a number, if the cell has it already."""

@@ -6,6 +6,7 @@ comments, so that line numbers stay.
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from typing import Self
@@ -55,6 +56,15 @@ class Masked:
         if found != list(range(len(self.hidden))):
             return None
         return re.sub(r"(?:# )?" + _NAME.pattern, lambda name: self.hidden[int(name[1])], code)
+
+    def finished(self, code: str, source: str) -> str | None:
+        """The changed code with its texts put back; None where it is no Python, or where that is still `source`."""
+        try:
+            compile(code, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+        restored = self.restore(code)
+        return None if restored == source else restored
 
 
 class _Inside:

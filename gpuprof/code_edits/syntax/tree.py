@@ -61,12 +61,7 @@ class CellTree:
         if not changes:
             return None
         code = self.module.visit(_Changer(changes)).code.removesuffix(self._end)
-        try:
-            compile(code, "<cell>", "exec", _TOP_LEVEL_AWAIT, dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError):
-            return None
-        restored = self._masked.restore(code)
-        return None if restored == self._source else restored
+        return self._masked.finished(code, self._source)
 
     def all(self, matcher: Any, within: cst.CSTNode | None = None) -> list[Any]:
         """Every node that matches, in the order of the text."""
@@ -134,9 +129,6 @@ class CellTree:
     def code(self, node: cst.CSTNode) -> str:
         """Its text."""
         return self.module.code_for_node(node)
-
-
-_TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
 class _Changer(cst.CSTTransformer):

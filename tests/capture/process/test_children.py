@@ -6,6 +6,7 @@ import multiprocessing
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -87,3 +88,30 @@ def test_a_launched_function_is_named_and_can_be_profiled_inside(tmp_path: Path)
     assert str(run.report_data.verdict).startswith("The cell’s work ran in 1 process that it started (`profiled`)")
     (recorded,) = (tmp_path / "inside").glob("*/recording.json")
     assert Run.load(recorded.parent).trace.context.cell.name == "inside"  # type: ignore[union-attr]
+
+
+class Odd:
+    """Raises whatever it is asked."""
+
+    def __call__(self) -> None: ...
+
+    def __getattr__(self, name: str) -> object:
+        raise ZeroDivisionError(name)
+
+
+def around_itself() -> list[object]:
+    values: list[object] = []
+    values.append(values)
+    return values
+
+
+@pytest.mark.parametrize("make", [lambda: [Odd()], around_itself, lambda: [[[[[[Odd()]]]]]], lambda: [0] * 10**6])
+def test_no_argument_of_a_process_keeps_it_from_starting(watch: ChildrenWatch, make: Callable[[], object]) -> None:
+    watch.begin()
+    process = multiprocessing.get_context("fork").Process(target=len, args=((make(),),))
+    try:
+        process.start()
+        process.join()
+    finally:
+        watch.end()
+    assert process.exitcode == 0 and len(watch.facts()) == 1
