@@ -107,8 +107,11 @@ def around_itself() -> list[object]:
 
 @pytest.mark.parametrize("make", [lambda: [Odd()], around_itself, lambda: [[[[[[Odd()]]]]]], lambda: [0] * 10**6])
 def test_no_argument_of_a_process_keeps_it_from_starting(watch: ChildrenWatch, make: Callable[[], object]) -> None:
+    def launch(values: object) -> None: ...
+
+    launch.__module__ = "torch.multiprocessing.spawn"  # only the arguments of a launcher are read
     watch.begin()
-    process = multiprocessing.get_context("fork").Process(target=len, args=((make(),),))
+    process = multiprocessing.get_context("fork").Process(target=launch, args=(make(),))
     try:
         process.start()
         process.join()
