@@ -33,7 +33,7 @@ WORDS = {
         _TRAINER,
         r"Set `torch\.backends\.cudnn\.benchmark = True` before the first step, and compare the step times\.",
     ),
-    "debug_mode_on": Change("Anomaly detection is `Trainer(detect_anomaly=False)`.", _TRAINER),
+    "debug_mode_on": Change("Turn anomaly detection off: `Trainer(detect_anomaly=False)`.", _TRAINER),
 }
 
 FRAMEWORK = Framework(package="lightning", title="Lightning", evaluates=((_LOOPS, ()),), words={2: WORDS})

@@ -35,9 +35,9 @@ class WorkInProcesses(ValidityCheck):
         return cls(
             Doubt(
                 code="work_in_processes",
-                sentence=f"The cell’s work ran in {_named(started)}: nothing of them was recorded, so the cell cannot "
+                sentence=f"The cell’s work ran in {_named(started)}: they were not recorded, so the cell cannot "
                 "be judged.",
-                remedy="Put `with gpuprof.profile():` into the function or the script that they run, and read one of "
+                remedy="Put `with gpuprof.profile():` in the function or script that they run, and load one of "
                 "those runs with `gpuprof.load(folder)`.",
                 cannot_judge=True,
                 spoils=ALL,
