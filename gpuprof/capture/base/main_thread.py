@@ -1,7 +1,7 @@
 """Runs a function on the main thread while the user's code is running there, between two bytecodes.
 
 By CPython's `Py_AddPendingCall`: soon in Python code, and after the call in one long C call (a sleep, a kernel wait).
-Torch.compile leaves alone what runs so, and all that it calls.
+Torch.compile leaves alone what runs so, and all that it calls; torch's profiler does not record its operators.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
+from gpuprof.capture.base.exclusive_session import forked
 
 _waiting: deque[Callable[[], None]] = deque()
 _add: Any = None
@@ -76,6 +77,7 @@ def _run_one(_: object) -> int:
     # between two graphs torch.compile would otherwise compile what runs here
     compiler = _compiler()
     before = None if compiler is None else compiler.set_eval_frame(None)
+    _record_operators(False)
     try:
         if _waiting:
             _waiting.popleft()()
@@ -84,9 +86,17 @@ def _run_one(_: object) -> int:
     except Exception:  # noqa: BLE001  - called by the interpreter in the middle of the user's code: nobody to tell
         pass
     finally:
+        _record_operators(True)
         if compiler is not None:
             compiler.set_eval_frame(before)
     return 0
+
+
+def _record_operators(recorded: bool) -> None:
+    """On this thread: what a look does with the user's tensors is no work of the cell. A forked child records none."""
+    autograd = getattr(sys.modules.get("torch"), "autograd", None)
+    if hasattr(autograd, "_enable_record_function"):
+        autograd._enable_record_function(recorded and not forked())
 
 
 def _compiler() -> Any:

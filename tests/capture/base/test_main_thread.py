@@ -41,6 +41,20 @@ def test_runs_after_a_sleep() -> None:
     assert seen[0] >= 0.3
 
 
+def test_its_operators_are_not_recorded_and_those_of_the_cell_are() -> None:
+    import torch
+
+    data, seen = torch.ones(4), list[object]()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+        ask_soon(lambda: seen.append(torch.cumsum(data, 0).detach().numpy()))
+        while not seen:
+            busy(0.01)
+        torch.cumprod(data, 0)
+    names = {each.key for each in profiler.key_averages()}
+    assert "aten::cumprod" in names
+    assert not names & {"aten::cumsum", "aten::detach", "aten::resolve_conj"}
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_reaches_the_code_an_error_does_not() -> None:
     def fail() -> None:
