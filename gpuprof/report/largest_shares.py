@@ -113,7 +113,7 @@ def explained_share(results: Results, findings: tuple[Finding, ...]) -> float:
         lines = {line for each in findings for line in each.where.lines}
         # the last, -1: no code of the user
         passed = np.append(results.get(StackLines).through(lines), False)[stretches.node]
-        share = float(stretches.duration_ns[passed].sum() / stretches.total_ns)
+        share = float(stretches.spent_ns[passed].sum() / stretches.total_ns)
     else:
         times = [_times_of(each) for each in findings]
         known = [each for each in times if len(each.starts)]

@@ -53,9 +53,9 @@ class CellPhases(Result):
         total_ns = stretches.total_ns
         if not total_ns:
             return cls(*_recorded(trace, results), False, None)
-        phase, spent_ns = results.get(SamplePhases).phase, stretches.duration_ns
+        phase, spent_ns = results.get(SamplePhases).phase, stretches.spent_ns
         spent = np.bincount(phase, weights=spent_ns, minlength=len(PHASES))
-        exact = np.bincount(phase, weights=spent_ns * stretches.exact, minlength=len(PHASES))
+        exact = np.bincount(phase, weights=spent_ns * stretches.measured, minlength=len(PHASES))
         errors = stretches.error(spent / total_ns, exact / total_ns, trace)
         found = [
             PhaseTime(each, int(ns), float(ns / total_ns), float(error))

@@ -72,14 +72,15 @@ class Evaluations(Result):
         total_ns, none = stretches.total_ns, np.zeros(0, np.int64)
         if stacks is None or not total_ns or not results.get(Passes).trains:
             return cls(None, 0.0, 0.0, 0.0, none, 0, False, 0, None, ())
-        phase, spent = results.get(SamplePhases).phase, stretches.duration_ns
+        phase, spent = results.get(SamplePhases).phase, stretches.spent_ns
+        middle = stretches.start_ns + stretches.duration_ns // 2
         found = phase == PHASES.index(Phase.EVALUATION)
         training = np.isin(phase, [PHASES.index(each) for each in _OF_TRAINING])
         ns = int(spent[found].sum())
         exact = float(spent[found & stretches.exact].sum() / total_ns)
         (error,) = stretches.error(np.array([ns / total_ns]), np.array([exact]), trace)
         ends_ns = _step_ends(trace)
-        after = np.searchsorted(ends_ns, (stretches.start_ns + spent // 2)[found])
+        after = np.searchsorted(ends_ns, middle[found])
         before_end = after < len(ends_ns)
         gaps, group = np.unique(after[before_end], return_inverse=True)
         each = np.bincount(group.reshape(-1), weights=spent[found][before_end], minlength=len(gaps)).astype(np.int64)

@@ -54,7 +54,7 @@ class HotSpots(Result):
 def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: Stretches) -> tuple[HotSpot, ...]:
     phase, total_ns = results.get(SamplePhases).phase, stretches.total_ns
     places, own = own_frames(trace, stacks)
-    node, lasted = stretches.node, stretches.duration_ns
+    node, lasted = stretches.node, stretches.spent_ns
     at = np.append(own, -1)[node]  # -1, the last: no code of the user
     known = at >= 0
     apart = np.where(np.isin(phase, [PHASES.index(each) for each in _BESIDE_TRAINING]), phase, -1)

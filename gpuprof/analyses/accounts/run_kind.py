@@ -81,7 +81,7 @@ def _evaluating(results: Results) -> float:
     stretches = results.get(Stretches)
     if not stretches.total_ns:
         return 0.0
-    return float(stretches.duration_ns[results.get(NodeFacts).named[stretches.node]].sum() / stretches.total_ns)
+    return float(stretches.spent_ns[results.get(NodeFacts).named[stretches.node]].sum() / stretches.total_ns)
 
 
 def _capturing(trace: Trace) -> Intervals:

@@ -14,7 +14,7 @@ from gpuprof.model.trace import Trace
 # fewer show no mean that would hold; its error tells how far it does
 FEWEST = 5
 # iterations with an evaluation, a checkpoint or a new epoch in them are not like the others
-_UNLIKE = 3.0
+UNLIKE = 3.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class PlainIterations(Result):
         number = np.arange(1, len(rows) + 1)
         skipped = window.first_step + int(trace.context.options.get("skip") or 0)
         inside = (number > skipped) & (number < window.first_step + window.steps_recorded)
-        waits = _waits(trace, rows)
+        waits = waits_in_iterations(trace)
         return cls(_time(rows, waits, rows["plain"]), _time(rows, waits, inside & ~rows["plain"]), len(rows))
 
     @property
@@ -101,8 +101,9 @@ class PlainIterations(Result):
         return float(np.hypot(self.plain.error, self.recorded.error))
 
 
-def _waits(trace: Trace, rows: Table) -> Array:
-    """How long each iteration waited for batches, ns, of the shape of `rows`: every wait counts where it began."""
+def waits_in_iterations(trace: Trace) -> Array:
+    """How long each of `iterations` waited for batches, ns: every wait counts where it began."""
+    rows = trace.iterations
     starts = [np.array(each.wait_start_ns, np.int64) for each in trace.context.loaders]
     lengths = [np.array(each.wait_ns, np.int64) for each in trace.context.loaders]
     if not starts:
@@ -117,7 +118,7 @@ def _time(rows: Table, waits: Array, chosen: Array) -> IterationTime | None:
     lengths, waited = rows["duration_ns"][chosen], waits[chosen]
     if len(lengths) < FEWEST:
         return None
-    like = lengths <= _UNLIKE * np.median(lengths)
+    like = lengths <= UNLIKE * np.median(lengths)
     lengths, waited = lengths[like], np.minimum(waited[like], lengths[like])
     mean = float(lengths.mean())
     error = float(lengths.std() / np.sqrt(len(lengths)) / mean) if mean else 0.0

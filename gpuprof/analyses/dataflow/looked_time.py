@@ -130,7 +130,7 @@ def _sampled(trace: Trace, stretches: Stretches) -> tuple[Array, Array]:
     places, own = own_frames(trace, stacks)
     per_node = np.zeros(len(own))
     at = np.append(np.where(_elsewhere(trace, own), -1, own), -1)[stretches.node]
-    np.add.at(per_node, at[at >= 0], stretches.duration_ns[at >= 0])
+    np.add.at(per_node, at[at >= 0], stretches.spent_ns[at >= 0])
     names = ["" if each.kind == "cell" else each.filename for each in stacks.files]
     lines = [(names[file], line) for file, line in places[:, :2].tolist()]
     spent, by_path = defaultdict[_Line, float](float), defaultdict[tuple[_Line, ...], float](float)

@@ -47,7 +47,7 @@ class CellTime(Result):
         total_ns = stretches.total_ns
         if not total_ns:
             return cls(Table(CELL_LINES), 0, 0)
-        node, spent, exact = stretches.node, stretches.duration_ns, stretches.duration_ns * stretches.exact
+        node, spent, exact = stretches.node, stretches.spent_ns, stretches.spent_ns * stretches.exact
         known = node >= 0
         known[known] = lines.source_file[node[known]] >= 0
         node, spent, exact = node[known], spent[known], exact[known]

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.hooked_time import hooked_kinds, hooked_weights
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.lines.sample_error import share_error
 from gpuprof.analyses.lines.stack_lines import StackLines
@@ -22,7 +23,11 @@ _INNERMOST = 0.9  # of the looks in a line's stays: then that line is the innerm
 @dataclass(frozen=True, eq=False)
 class Stretches(Result):
     """Arrays of one shape: `start_ns` (Unix time), `duration_ns`, `node` (row of `stack_nodes`, -1: no code of the
-    user), `exact`. They add up to `total_ns`; empty where no stack was sampled.
+    user), `exact`, `spent_ns`, `measured`. They add up to `total_ns`; empty where no stack was sampled.
+
+    `spent_ns` (float) is what a stretch counts for: where light hooks timed all steps of optimizers or all waits for
+    batches, the samples of these are weighted so that they add up to that, and the other samples to the rest. It is
+    `measured` which of them have such a sum, or are `exact`.
 
     While kernels were recorded the line of most operators is known exactly: such a stretch stands in place of what was
     sampled there, with that of the stacks looked at in its line which was seen nearest in time: a line of a model's is
@@ -34,6 +39,8 @@ class Stretches(Result):
     duration_ns: Array
     node: Array
     exact: Array
+    spent_ns: Array
+    measured: Array
 
     @property
     def total_ns(self) -> int:
@@ -47,16 +54,14 @@ class Stretches(Result):
         start, lasted, node = samples["start_ns"], samples["duration_ns"], samples["node"]
         if trace.context.stacks is None or not len(samples):
             none = np.zeros(0, np.int64)
-            return cls(none, none, none, np.zeros(0, bool))
+            return cls(none, none, none, none > 0, none.astype(np.float64), none > 0)
         known, nodes = _known(trace, results)
         covered = intervals.covered(intervals.union(known), start, start + lasted)
         exact = np.repeat([False, True], [len(samples), len(nodes)])
-        return cls(
-            np.concatenate((start, known.starts)),
-            np.concatenate((lasted - covered, known.ends - known.starts)),
-            np.concatenate((node, nodes)),
-            exact,
-        )
+        starts = np.concatenate((start, known.starts))
+        lasts = np.concatenate((lasted - covered, known.ends - known.starts))
+        at = np.concatenate((node, nodes))
+        return cls(starts, lasts, at, exact, *hooked_weights(trace, hooked_kinds(trace)[at], starts, lasts, exact))
 
     def error(self, share: Array, exact_share: Array, trace: Trace) -> Array:
         """The standard error of shares (0..1) of the whole, of which `exact_share` was not sampled."""

@@ -51,7 +51,7 @@ class SamplesMade(Result):
             return cls(0, 0, 0.0, (), repeated_share, repeated)
         making = np.append(_making(trace, stacks), False)[stretches.node]
         line = np.append(results.get(StackLines).cell_line, -1)[stretches.node[making]]
-        spent = stretches.duration_ns[making]
+        spent = stretches.spent_ns[making]
         lines, group = np.unique(line, return_inverse=True)
         held = np.bincount(group.reshape(-1), spent, len(lines)).astype(np.int64)
         order = [row for row in np.argsort(-held, kind="stable").tolist() if lines[row] > 0]

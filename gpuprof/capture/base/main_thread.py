@@ -94,7 +94,7 @@ def _run_one(_: object) -> int:
 
 def _record_operators(recorded: bool) -> None:
     """On this thread: what a look does with the user's tensors is no work of the cell. A forked child records none."""
-    autograd = getattr(sys.modules.get("torch"), "autograd", None)
+    autograd: Any = getattr(sys.modules.get("torch"), "autograd", None)
     if hasattr(autograd, "_enable_record_function"):
         autograd._enable_record_function(recorded and not forked())
 
