@@ -72,7 +72,7 @@ def test_with_an_optimizer_of_torch() -> None:
 
 
 def test_slow_samples() -> None:
-    assert names_slow_samples(fit(network(), SlowSamples(512), 3)[0])
+    assert names_slow_samples(fit(network(), SlowSamples(1536), 3)[0])
 
 
 def test_parameters_one_by_one() -> None:

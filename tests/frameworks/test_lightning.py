@@ -94,7 +94,7 @@ def test_parameters_one_by_one() -> None:
 
 def test_validation_after_each_step() -> None:
     fitting = trainer(max_epochs=1, val_check_interval=1)
-    run = fit(fitting, Classifier(network(), fused=True), samples(1024), samples(1024))
+    run = fit(fitting, Classifier(network(), fused=True), samples(1024), samples(4096))
     assert steps(run) == fitting.global_step == 32
     assert run.report_data.results.get(Evaluations).steps_between == 1
     assert "`Trainer(val_check_interval=..., limit_val_batches=...)`" in finding(run, "evaluation_share").change
