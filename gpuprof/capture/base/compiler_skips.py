@@ -35,8 +35,15 @@ def hide_from_compiler(*owners: type | Callable[..., object]) -> None:
 def _codes(owner: type | Callable[..., object]) -> Iterable[CodeType]:
     if isinstance(owner, FunctionType):
         return [owner.__code__]
-    members = (getattr(each, "fget", each) for each in vars(owner).values())
+    members = (_function(each) for each in vars(owner).values())
     return [each.__code__ for each in members if isinstance(each, FunctionType)]
+
+
+def _function(member: object) -> object:
+    """What a property, a static or class method, or a cache calls."""
+    for name in ("fget", "func", "__func__", "__wrapped__"):
+        member = getattr(member, name, member)
+    return member
 
 
 def _with_strategy(mark: Callable[[CodeType, Any], None], strategy: Any, code: CodeType) -> None:

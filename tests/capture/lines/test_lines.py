@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from gpuprof.capture.session.session import Session
 from gpuprof.ingest.load import load_captured, load_trace
 
@@ -55,11 +53,6 @@ def test_without_lines_nothing_is_followed(new_session: Callable[..., Session]) 
     assert not list(captured.folder.glob("*.npz"))
 
 
-@pytest.mark.xfail(
-    sys.version_info >= (3, 12),
-    reason="a known fault: from Python 3.12 on, in about one run of five, torch.compile counts some graphs more",
-    strict=False,
-)
 def test_compiled_functions_are_compiled_as_they_would_be(tmp_path: Path) -> None:
     """Code of ours that runs inside compiled functions adds no graph and no break."""
     script = tmp_path / "compiled.py"
