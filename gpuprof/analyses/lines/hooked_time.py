@@ -1,8 +1,8 @@
 """Weights of sampled stacks, so that they add up to the time that light hooks measured.
 
-A sampler sees a thread when it lets go of the interpreter, and so more often in some calls than in others. The hooks
-time every step of an optimizer and every wait for a batch. What is known so takes the place of the samples' own sum, as
-in post-stratification.
+A sampler sees a thread mostly where it releases the GIL, so some calls are seen too often. Hooks time every step of an
+optimizer and every wait for a batch. The samples in these are weighted so that they add up to the measured time
+(post-stratification), and the other samples so that they add up to the rest.
 """
 
 from __future__ import annotations
