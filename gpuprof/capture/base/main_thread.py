@@ -77,7 +77,10 @@ def _run_one(_: object) -> int:
     # between two graphs torch.compile would otherwise compile what runs here
     compiler = _compiler()
     before = None if compiler is None else compiler.set_eval_frame(None)
-    _record_operators(False)
+    # what a look does with the user's tensors is no work of the cell; a forked child records nothing
+    record, records = _recorder(), not forked()
+    if record is not None:
+        record(False)
     try:
         if _waiting:
             _waiting.popleft()()
@@ -86,17 +89,19 @@ def _run_one(_: object) -> int:
     except Exception:  # noqa: BLE001  - called by the interpreter in the middle of the user's code: nobody to tell
         pass
     finally:
-        _record_operators(True)
+        # C functions alone: where the callback has asked for another call, and a profile function is set, CPython 3.11
+        # would wait for that call for ever at the beginning of a Python function
+        if record is not None:
+            record(records)
         if compiler is not None:
             compiler.set_eval_frame(before)
     return 0
 
 
-def _record_operators(recorded: bool) -> None:
-    """On this thread: what a look does with the user's tensors is no work of the cell. A forked child records none."""
-    autograd: Any = getattr(sys.modules.get("torch"), "autograd", None)
-    if hasattr(autograd, "_enable_record_function"):
-        autograd._enable_record_function(recorded and not forked())
+def _recorder() -> Any:
+    """Torch's function that switches the recording of operators on this thread; None where torch is not loaded."""
+    autograd = getattr(sys.modules.get("torch"), "autograd", None)
+    return getattr(autograd, "_enable_record_function", None)
 
 
 def _compiler() -> Any:
