@@ -17,10 +17,14 @@ from typing import Any
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.exclusive_session import forked
 
+_SIGINT = int(signal.SIGINT)
 _waiting: deque[Callable[[], None]] = deque()
 _add: Any = None
 _entry: Any = None
 _interrupt: Any = None
+# While callbacks run, nothing is added to CPython's queue. With a trace or profile function set, 3.11 would check that
+# queue forever at the start of the next Python function (`tests/capture/base/test_main_thread.py` shows it).
+_running = _interrupted = False
 
 
 def call_on_main_thread(callback: Callable[[], None]) -> bool:
@@ -32,6 +36,8 @@ def call_on_main_thread(callback: Callable[[], None]) -> bool:
         return False
     _prepare()
     _waiting.append(callback)
+    if _running:  # they run it too
+        return True
     if _add(_entry, None) == 0:
         return True
     _waiting.remove(callback)
@@ -74,6 +80,7 @@ def _prepare() -> None:
 
 
 def _run_one(_: object) -> int:
+    global _interrupted
     # between two graphs torch.compile would otherwise compile what runs here
     compiler = _compiler()
     before = None if compiler is None else compiler.set_eval_frame(None)
@@ -82,20 +89,32 @@ def _run_one(_: object) -> int:
     if record is not None:
         record(False)
     try:
-        if _waiting:
-            _waiting.popleft()()
-    except KeyboardInterrupt:
-        interrupt_soon()
-    except Exception:  # noqa: BLE001  - called by the interpreter in the middle of the user's code: nobody to tell
-        pass
+        _run_waiting()
     finally:
-        # C functions alone: where the callback has asked for another call, and a profile function is set, CPython 3.11
-        # would wait for that call for ever at the beginning of a Python function
         if record is not None:
             record(records)
         if compiler is not None:
             compiler.set_eval_frame(before)
+        if _interrupted:
+            _interrupted = False
+            _add(_interrupt, _SIGINT)
     return 0
+
+
+def _run_waiting() -> None:
+    """All of them, with those that other threads ask for meanwhile."""
+    global _running
+    while _waiting:
+        _running = True
+        try:
+            _waiting.popleft()()
+        except KeyboardInterrupt:
+            interrupt_soon()
+        except Exception:  # noqa: BLE001  - called by the interpreter in the middle of the user's code: nobody to tell
+            pass
+        finally:
+            # before the next look at `_waiting`: whoever asks after that adds to the queue again
+            _running = False
 
 
 def _recorder() -> Any:
@@ -120,6 +139,9 @@ def interrupt_soon() -> None:
 
     CPython's own C function is queued behind the callback that runs now: no Python code of ours comes after it.
     """
+    global _interrupted
     _prepare()
-    if _add(_interrupt, int(signal.SIGINT)) != 0:
+    if _running:
+        _interrupted = True
+    elif _add(_interrupt, _SIGINT) != 0:
         _thread.interrupt_main()

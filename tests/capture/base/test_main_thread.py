@@ -55,6 +55,29 @@ def test_its_operators_are_not_recorded_and_those_of_the_cell_are() -> None:
     assert not names & {"aten::cumsum", "aten::detach", "aten::resolve_conj"}
 
 
+def test_one_that_is_asked_for_while_another_sets_a_trace_function_runs_too() -> None:
+    """CPython 3.11 would otherwise never come out of the next call of a Python function."""
+    code = textwrap.dedent("""
+        import sys, threading, time
+        from gpuprof.capture.base.main_thread import call_on_main_thread
+        seen = []
+        def plain(number):
+            seen.append(number)
+        def first():
+            threading.Timer(0.05, call_on_main_thread, [lambda: plain(2)]).start()
+            sys.settrace(lambda *_: None)
+            time.sleep(0.3)
+            plain(1)
+        threading.Timer(0.05, call_on_main_thread, [first]).start()
+        end = time.monotonic() + 0.6
+        while time.monotonic() < end:
+            pass
+        print(*seen)
+    """)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.split() == ["1", "2"]
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_reaches_the_code_an_error_does_not() -> None:
     def fail() -> None:
