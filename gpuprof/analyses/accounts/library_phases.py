@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from gpuprof.analyses.accounts.phase import Phase
 
+# where optimizers are, by the path from the package on
+OPTIMIZER_FILES = (
+    *("torch/optim/", "timm/optim/", "fastai/optimizer.py", "keras/src/optimizers/"),
+    "keras/src/backend/torch/optimizers/",
+)
 _TELLING = ("refresh", "display", "update", "write", "set_postfix", "set_postfix_str", "set_description", "moveto")
 # the file's path from the package on; with the functions that count, else all of its functions
 _FILES: tuple[tuple[str, tuple[str, ...], Phase], ...] = (
     ("<frozen importlib", (), Phase.SET_UP),
     ("importlib/", (), Phase.SET_UP),
     ("torch/utils/data/", (), Phase.DATA),
-    ("torch/optim/", (), Phase.OPTIMIZER),
-    ("fastai/optimizer.py", (), Phase.OPTIMIZER),
-    ("keras/src/optimizers/", (), Phase.OPTIMIZER),
-    ("keras/src/backend/torch/optimizers/", (), Phase.OPTIMIZER),
-    ("timm/optim/", (), Phase.OPTIMIZER),
+    *((each, (), Phase.OPTIMIZER) for each in OPTIMIZER_FILES),
     ("torch/amp/grad_scaler.py", (), Phase.OPTIMIZER),
     ("torch/nn/utils/clip_grad.py", (), Phase.OPTIMIZER),
     ("torch/_tensor.py", ("Tensor.backward", "backward"), Phase.BACKWARD),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuprof.analyses.accounts.library_phases import OPTIMIZER_FILES
 from gpuprof.analyses.basics.plain_iterations import UNLIKE, waits_in_iterations
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -16,10 +17,6 @@ from gpuprof.model.trace import Trace
 REST, OPTIMIZER, WAIT = range(3)
 _OWN = ("cell", "notebook", "module")
 _LOADER = "torch/utils/data/dataloader.py"
-_OPTIMIZERS = (
-    *("torch/optim/", "timm/optim/", "fastai/optimizer.py", "keras/src/optimizers/"),
-    "keras/src/backend/torch/optimizers/",
-)
 _SCHEDULERS = ("torch/optim/lr_scheduler.py", "torch/optim/swa_utils.py")
 # a loader that is exhausted ends its workers: no batch comes of that
 _WAITS = {"__next__": WAIT, "_shutdown_workers": REST}
@@ -107,4 +104,4 @@ def _weigh(
 
 
 def _steps(filename: str, function: str) -> bool:
-    return function in _STEPS and filename.startswith(_OPTIMIZERS) and not filename.startswith(_SCHEDULERS)
+    return function in _STEPS and filename.startswith(OPTIMIZER_FILES) and not filename.startswith(_SCHEDULERS)
