@@ -40,7 +40,10 @@ def call_on_main_thread(callback: Callable[[], None]) -> bool:
         return True
     if _add(_entry, None) == 0:
         return True
-    _waiting.remove(callback)
+    try:
+        _waiting.remove(callback)
+    except ValueError:  # it has run meanwhile, with those before it
+        return True
     return False
 
 
