@@ -30,6 +30,15 @@ _KEPT = ValueKind.PARAMETER, ValueKind.OPTIMIZER_STATE
 _TRAINED = (*_KEPT, ValueKind.GRADIENT)
 
 
+class _StorageReference(weakref.ref[Any]):
+    """With the address of the storage and its number. Its callback is a C function: Python drops a Ctrl-C that arrives
+    in the Python code of one."""
+
+    __slots__ = ("key", "number")
+    key: int
+    number: int
+
+
 class KnownStorage:
     """One storage that is alive. `value`: the row of what it holds; `exposed`: something else than operators may write
     to it; `checked`: the count of doubts up to which its content is as it was seen, and `checked_for` the operator for
@@ -67,7 +76,7 @@ class Values:
         self._number_of = number_of
         self._count = count
         self._alive: dict[int, KnownStorage] = {}
-        self._freed: deque[tuple[int, int, int]] = deque()
+        self._freed: deque[_StorageReference] = deque()
         self._parameters: dict[int, weakref.ref[Any]] = {}
         self._expected: dict[int, tuple[weakref.ref[Any], ValueKind]] = {}
         self._numbered = 0
@@ -82,13 +91,14 @@ class Values:
         self._doubts += 1
 
     def sweep(self) -> None:
-        """Take note of the storages that were freed. Before any are looked up: their addresses are used again."""
+        """Take note of the storages that were freed since the last operator began or ended. Before any are looked up:
+        their addresses are used again."""
         while self._freed:
-            key, number, count = self._freed.popleft()
-            known = self._alive.get(key)
-            if known is not None and known.number == number:
-                del self._alive[key]
-                self.rows[known.value][GONE_AT] = count
+            freed = self._freed.popleft()
+            known = self._alive.get(freed.key)
+            if known is not None and known.number == freed.number:
+                del self._alive[freed.key]
+                self.rows[known.value][GONE_AT] = self._count()
 
     def known(self, tensor: Any) -> KnownStorage | None:
         """The storage of a tensor that was seen before."""
@@ -210,9 +220,10 @@ class Values:
         return self._storage_of(tensor) if has_storage(tensor) else None
 
     def _add(self, tensor: Any, storage: Any, made_by: int) -> KnownStorage:
-        key, number, freed, count = storage._cdata, self._numbered, self._freed, self._count
+        key, number = storage._cdata, self._numbered
         self._numbered += 1
-        reference = weakref.ref(storage, lambda _: freed.append((key, number, count())))
+        reference = _StorageReference(storage, self._freed.append)
+        reference.key, reference.number = key, number
         known = self._alive[key] = KnownStorage(number, reference, len(self.rows))
         # memory of numpy, of other processes, of files
         known.exposed = made_by < 0 and not storage.resizable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from array import array
@@ -63,7 +64,7 @@ class MarkLog:
             return _MOST_MODULES - 1
         self.kinds.append(type(module).__name__)
         # once it is gone, another object may have its address
-        self.references.append(weakref.ref(module, lambda _: numbers.pop(key, None)))
+        self.references.append(weakref.ref(module, functools.partial(numbers.pop, key)))
         numbers[key] = number
         return number
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+import weakref
+from types import FunctionType
 
 import pytest
 import torch
@@ -37,3 +39,14 @@ def test_a_real_interrupt_goes_through(after_ms: int) -> None:
     assert torch._C._len_torch_dispatch_stack() == 0 and look.failure is None
     assert torch.isfinite(values + 1).all()
     assert not look.active and not look.installed
+
+
+def test_what_is_called_when_a_tensor_is_freed_is_no_python_code() -> None:
+    """Python drops a Ctrl-C that arrives in there."""
+    values = torch.rand(64, 64)
+    with CloseLook(__file__, most_seconds=60):
+        made = values @ values
+        called = [each.__callback__ for each in weakref.getweakrefs(made.untyped_storage())]
+        del made
+    assert any(each is not None for each in called)
+    assert not any(isinstance(each, FunctionType) for each in called)
