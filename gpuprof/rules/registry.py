@@ -21,7 +21,7 @@ from gpuprof.rules.base.framework_words import in_its_words
 from gpuprof.rules.base.precedence import NEEDLESS, TAKES_MOST, TIMED_BY_LINES
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.saving.named_cause import bounded
-from gpuprof.rules.saving.of_the_cell import of_whole_cell, severity_in_cell
+from gpuprof.rules.saving.of_the_cell import HIGH_SHARE, of_whole_cell, severity_in_cell
 from gpuprof.rules.saving.run_variation import spread_of_the_rest
 from gpuprof.rules.saving.without_profiling import without_recording
 from gpuprof.whatif.predict import MINOR_SHARE
@@ -89,7 +89,11 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
 
 
 def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """By severity, then by what they save: a share of the peak of memory weighs half of the same share of the time."""
+    """By severity, then by what they save: a share of the peak of memory weighs half of the same share of the time.
+
+    A medium one that saves enough to be of high severity is placed among those: rules grade by what they find, which
+    is not always what a change saves.
+    """
     known = tuple(findings)
     wholes = (each.saving.central_ns / each.saving.share for each in known if each.saving and each.saving.share > 0)
     whole_ns = max(wholes, default=1.0)
@@ -97,6 +101,8 @@ def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     def rank(found: Finding) -> tuple[int, float, str]:
         memory = found.evidence.get("saved_share", 0.0) if found.saving is None else 0.0
         severity, saved, name = _rank(found)
+        if found.severity is Severity.MEDIUM and found.saving is not None and found.saving.share >= HIGH_SHARE:
+            severity = -Severity.HIGH
         return severity, saved - (_MEMORY_WEIGHT * memory * whole_ns if isinstance(memory, float) else 0.0), name
 
     return tuple(sorted(known, key=rank))

@@ -105,3 +105,15 @@ def test_memory_is_ranked_by_its_share_of_the_peak(memory_share: float, first: s
     )
     assert registry.best_first(found)[0].rule == first
     assert registry.best_first(found)[2].rule == "other"
+
+
+@pytest.mark.parametrize(("share", "first"), [(0.2, "medium"), (0.09, "high"), (0.08, "high")])
+def test_a_change_that_saves_more_comes_before_a_graver_finding(share: float, first: str) -> None:
+    """GIVEN a high finding whose change saves 8.6% of the cell, and a medium one."""
+    found = (
+        Finding("high", Severity.HIGH, "A", "B.", {}, "C.", saving=Saving(0, 86, 200, 0.086, "C", "of the cell")),
+        Finding("medium", Severity.MEDIUM, "A", "B.", {}, "C.", saving=Saving(0, 1000 * share, 2000, share, "C", "")),
+        Finding("low", Severity.LOW, "A", "B.", {}, "C.", saving=Saving(0, 500, 900, 0.5, "C", "of the cell")),
+    )
+    assert registry.best_first(found)[0].rule == first
+    assert registry.best_first(found)[2].rule == "low"

@@ -17,10 +17,13 @@ from gpuprof.capture.process.kept_file import KeptFile
 from gpuprof.capture.process.others_load import CoresInUse
 from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
+from gpuprof.units import NS_PER_S
 
 _PERIOD_S = 0.1
 # where nothing hangs on a reading, of a long cell
 _CALM_SHARE, _CALM_PERIOD_S = 0.02, 0.25
+# of a core, then: where a reading takes long (many children, many threads), there are fewer
+_MOST_OF_A_CORE, _LONGEST_PERIOD_S = 0.0025, 0.5
 _CHILDREN_EVERY_S = _OTHERS_EVERY_S = 0.5
 _STOP_WAIT_S = 2.0
 _PAGE_BYTES = mmap.PAGESIZE
@@ -48,7 +51,8 @@ class HostSampler:
     """From `start` to `stop`, which returns the table `host_readings`.
 
     `on_tick(resident_bytes)`, with the process's resident memory, runs after each reading, on the sampling thread. It
-    sets `calm` where it can wait longer: a period is then a fiftieth of the time so far, 0.1 to 0.25 s.
+    sets `calm` where it can wait longer: a period is then a fiftieth of the time so far, 0.1 to 0.25 s, or up to half a
+    second where readings would take more than a quarter of a percent of a core.
     """
 
     def __init__(self, on_tick: Callable[[int], None] | None = None):
@@ -66,7 +70,7 @@ class HostSampler:
         self._in_use, self._others = CoresInUse(), _Others()
         self.failure: str | None = None
         self.calm = False
-        self.cost_ns = 0
+        self.cost_ns = self._latest_cost_ns = 0
         self.latest_bytes: int | None = None
 
     def start(self) -> None:
@@ -101,12 +105,17 @@ class HostSampler:
                 if self._on_tick is not None and not ended:
                     self._on_tick(resident)
                 self._read(resident)
-                self.cost_ns += time.thread_time_ns() - before
+                self._latest_cost_ns = time.thread_time_ns() - before
+                self.cost_ns += self._latest_cost_ns
         except Exception as error:  # noqa: BLE001  - the end of a thread: psutil and the platform raise what they like
             self.failure = f"the host was not sampled to the end: {type(error).__name__}: {error}"
 
     def _period_s(self, elapsed_s: float) -> float:
-        return min(max(_CALM_SHARE * elapsed_s, _PERIOD_S), _CALM_PERIOD_S) if self.calm else _PERIOD_S
+        if not self.calm:
+            return _PERIOD_S
+        affordable_s = self._latest_cost_ns / (_MOST_OF_A_CORE * NS_PER_S)
+        calm_s = min(max(_CALM_SHARE * elapsed_s, _PERIOD_S), _CALM_PERIOD_S)
+        return max(calm_s, min(affordable_s, _LONGEST_PERIOD_S))
 
     def _read(self, resident_bytes: int) -> None:
         wall_ns, processor_ns, main_ns = time.perf_counter_ns(), time.process_time_ns(), self._main_thread()

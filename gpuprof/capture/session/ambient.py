@@ -7,6 +7,7 @@ thread.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -60,7 +61,7 @@ class AmbientWatch:
         log = self._devices.stop()
         if stacks is None:
             return None
-        environment = read_environment(None)
+        environment = read_environment(None) if "torch" in sys.modules else None
         sampling = {name: value for name, value in log.to_dict().items() if name != "table"}
         context = RunContext(
             cell=self._cell, created_ns=self._start_ns, environment=environment, stacks=stacks, sampling=sampling

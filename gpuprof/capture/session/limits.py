@@ -109,7 +109,8 @@ class EventLimit:
         self._began_ns = self._last_ns = time.monotonic_ns() if now_ns is None else now_ns
         self._last_ran_ns = time.process_time_ns() if now_ns is None else now_ns
         self._last_end: int | None = None
-        self._grown: list[int] = []
+        self._grown: list[float] = []
+        self._looked_step = self._first_looked_step = 0
         self._two_ends, self._step_bytes = False, 0
         self._device_from_ns: int | None = None
         most = min(MOST_EVENTS, MOST_BYTES // self._cost.ended_bytes, MOST_STOP_NS // self._cost.stop_ns)
@@ -122,25 +123,30 @@ class EventLimit:
         """The estimate of how many events are held."""
         return max(0, self._held_bytes) // self._cost.heap_bytes
 
-    @property
-    def events_of_steps(self) -> int:
-        """The estimate of how many events came between the first and the last end of a step that was looked at.
+    def events_of_steps(self, step: int | None = None) -> int:
+        """The estimate of how many events came between the first end of a step that was looked at and the end of
+        `step`, counted as in `step_ended` (None: of the last one looked at).
 
-        By the median from one look to the next: the cell may free at once what it, or an earlier one, had made.
+        By the median growth of a step: the cell may free at once what it, or an earlier one, had made. A heap of many
+        free pieces is looked at seldom, and steps go on meanwhile.
         """
         usual = statistics.median(self._grown) if self._grown else 0
-        return int(max(0, usual) * len(self._grown)) // self._cost.heap_bytes
+        ended = self._looked_step if step is None else step
+        return int(max(0, usual) * (ended - self._first_looked_step)) // self._cost.heap_bytes
 
-    def step_ended(self, heap_bytes: int, now_ns: int | None = None) -> None:
-        """A step has ended, with so much heap in use now (`time.monotonic_ns`)."""
+    def step_ended(self, heap_bytes: int, now_ns: int | None = None, *, step: int | None = None) -> None:
+        """A step has ended, with so much heap in use now (`time.monotonic_ns`). `step`: how many have; None: one more
+        than at the last look."""
         self._doubtful_bytes = 0
+        before, self._looked_step = self._looked_step, self._looked_step + 1 if step is None else step
         if self._last_end is not None:
-            self._grown.append(heap_bytes - self._last_end)
+            self._grown.append((heap_bytes - self._last_end) / max(self._looked_step - before, 1))
             longest = self._step_bytes if self._two_ends else 0
             self._step_bytes = max(longest, heap_bytes - self._last_end)
             self._jumped_bytes, self._two_ends, self._last_end = 0, True, heap_bytes
             return
         self._step_bytes = max(0, heap_bytes - self._base_bytes)
+        self._first_looked_step = self._looked_step
         # a first step also makes gradients and the optimizer's state: at most half of the limit is put down to it
         self._base_bytes = heap_bytes - min(self._step_bytes, self.most_events * self._cost.heap_bytes // 2)
         self._jumped_bytes, self._last_end = 0, heap_bytes

@@ -53,6 +53,8 @@ from gpuprof.units import NS_PER_S
 # `model.train()` only sets a mode
 _TRAINS = re.compile(r"\.(?:step|backward|fit|train\w+)\(|(?<![.\w])train\w*\(|rainer\w*\.train\(")
 _PATIENCE_NS = 10 * NS_PER_S
+# of the heap, at ends of steps
+_EARLY_LOOKS = 4
 
 
 class Watch:
@@ -74,7 +76,7 @@ class Watch:
             self._recording_began,
             self._recording_ends,
             place=lambda: self._loaders.place(),
-            events=lambda: self._limit.events_of_steps,
+            events=lambda: self._limit.events_of_steps(self._steps.seen),
             occupied=lambda: self._look.installed,
         )
         self._other_profilers = OtherProfilers(self._window.give_way)
@@ -96,7 +98,7 @@ class Watch:
         self._loops: dict[int, LinePath] = {}
         self._held_bytes, self._goes_round = 0, False
         self._patience_ns = _PATIENCE_NS if cell is None or _TRAINS.search(cell.source) else 0
-        self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader()
+        self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader(early=_EARLY_LOOKS)
         self._heap_counts = heap_bytes() is not None
         self._host = HostSampler(self._tick)
         self._devices = None if options.no_nvml else DeviceSampler(hz=options.nvml_hz)
@@ -281,6 +283,7 @@ class Watch:
             self._limit.begin(in_use, free, step_ns=self._steps.recent_ns())
             self._unused.begin(resident, in_use, free)
             self._gaps.begin(resident, in_use + mapped)
+        self._heap_at_steps.begin()
         self._even_work.begin()
         self._even_lines.begin()
 
@@ -340,7 +343,7 @@ class Watch:
 
     def _step_ended(self) -> None:
         if self._window.running and (heap := self._heap_at_steps.bytes_if_due()) is not None:
-            self._limit.step_ended(heap)
+            self._limit.step_ended(heap, step=self._steps.seen)
 
     def _environment(self, log: ReadingLog) -> Environment:
         driver = next((facts.driver_version for facts in log.static if facts.driver_version), None)

@@ -86,7 +86,7 @@ def frame_layout() -> FrameLayout:
         raise CaptureError(f"the memory of this process cannot be read ({error.strerror})") from error
     try:
         code = _code_layout(memory)
-        return _outer(memory, code, _text_layout(memory))
+        return _outer(memory, code, _text_layout())
     except (OSError, LookupError, OverflowError, struct.error) as error:
         raise CaptureError(f"the frames of this interpreter were not found ({error})") from error
     finally:
@@ -159,15 +159,15 @@ def _code_layout(memory: int) -> CodeLayout:
     )
 
 
-def _text_layout(memory: int) -> TextLayout:
+def _text_layout() -> TextLayout:
     """Texts of each width, of many sizes, some interned: what is the same in one width and differs between two."""
     kinds = {"ascii": "t", "latin": "\xe9", "two": "\u0151", "four": "\U0001f40d"}
     probes = {name: [sign * size for size in range(2, 34)] for name, sign in kinds.items()}
     probes = {name: [*texts, *(sys.intern(f"gpuprof {each}") for each in texts)] for name, texts in probes.items()}
+    # not by `pread`, which would wait for the GIL each time where another thread computes
+    heads = {name: [ctypes.string_at(id(each) + 32, 4) for each in texts] for name, texts in probes.items()}
     for byte in range(4):
-        seen = {
-            name: [os.pread(memory, 1, id(each) + 32 + byte)[0] for each in texts] for name, texts in probes.items()
-        }
+        seen = {name: [each[byte] for each in texts] for name, texts in heads.items()}
         firsts = [states[0] for states in seen.values()]
         mask = functools.reduce(int.__or__, (each ^ firsts[0] for each in firsts))
         for states in seen.values():
@@ -189,10 +189,6 @@ def _text_layout(memory: int) -> TextLayout:
 
 def _read(memory: int, address: int, words: int) -> tuple[int, ...]:
     return struct.unpack(f"{words}Q", os.pread(memory, 8 * words, address))
-
-
-def _byte(memory: int, address: int) -> int:
-    return os.pread(memory, 1, address)[0]
 
 
 def _only(words: Sequence[int], wanted: int, mask: int = -1) -> int:

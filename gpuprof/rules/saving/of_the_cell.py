@@ -19,7 +19,7 @@ from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.whatif.predict import MINOR_SHARE
 
 # A change that cannot save a tenth of the cell is not the first thing to do.
-_HIGH_SHARE = 0.10
+HIGH_SHARE = 0.10
 # Of one that steps without the recording show. Those are known well enough to leave the small ones aside: see
 # benchmarks/fused_optimizers.py.
 _LOW_SHARE = 0.05
@@ -87,7 +87,7 @@ def severity_in_cell(results: Results, found: Finding, saving: Saving) -> Severi
         return found.severity
     if share < MINOR_SHARE or (saving.per_step and saving.share < _LOW_SHARE):
         return Severity.LOW
-    return min(found.severity, Severity.MEDIUM) if share < _HIGH_SHARE else found.severity
+    return min(found.severity, Severity.MEDIUM) if share < HIGH_SHARE else found.severity
 
 
 def _in_steps(results: Results, found: Finding, saving: Saving) -> bool:

@@ -32,7 +32,10 @@ def test_a_library_that_does_not_count_is_none(monkeypatch: pytest.MonkeyPatch) 
     heap._counter.cache_clear()
 
 
-def test_a_heap_that_is_slow_to_count_is_counted_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("early", "asked_in_all"), [(0, 10), (4, 13)])
+def test_a_heap_that_is_slow_to_count_is_counted_seldom(
+    monkeypatch: pytest.MonkeyPatch, early: int, asked_in_all: int
+) -> None:
     now = [0]
 
     def slow() -> tuple[int, int]:
@@ -41,8 +44,10 @@ def test_a_heap_that_is_slow_to_count_is_counted_seldom(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
     monkeypatch.setattr(heap, "heap_counts", slow)
-    reader, asked = heap.HeapReader(), 0
+    reader, asked = heap.HeapReader(early), 0
     while now[0] < 10_000_000_000:
         asked += reader.bytes_if_due() == 7
         now[0] += 10_000_000
-    assert asked == 10 and reader.allocated_bytes == 12
+    assert asked == asked_in_all and reader.allocated_bytes == 12
+    reader.begin()
+    assert reader.bytes_if_due() == 7

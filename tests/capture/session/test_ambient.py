@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +41,33 @@ def test_the_stack_is_seen_from_the_first_second_on() -> None:
     functions = trace.context.stacks.functions if trace.context.stacks else ()
     assert any("busy_until_sampled" in each for each in functions)
     assert made.stop() is None
+
+
+WITHOUT_TORCH = """
+import sys, threading, time
+from gpuprof.analyses.basics.result import Results
+from gpuprof.capture.session.ambient import AmbientWatch
+from gpuprof.ingest.load import load_captured
+from gpuprof.model.context import Cell
+from gpuprof.report.hint import hint
+
+watch = AmbientWatch(Cell(source="", filename=__file__), None, begin_s=0.05)
+watch.start()
+until = time.monotonic() + 1.0
+while time.monotonic() < until:
+    sum(range(10_000))
+trace = load_captured(watch.stop())
+hint(trace, Results(trace))
+print("torch" in sys.modules, trace.stack_samples["start_ns"][0] - watch._start_ns < 600_000_000)
+"""
+
+
+def test_a_cell_without_torch_stays_without_and_is_seen_soon(tmp_path: Path) -> None:
+    """GIVEN a fresh process whose main thread computes in Python, so that others wait for the GIL."""
+    script = tmp_path / "cell.py"
+    script.write_text(WITHOUT_TORCH)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split() == ["False", "True"], done.stderr
 
 
 def test_a_short_cell_starts_no_sampler(monkeypatch: pytest.MonkeyPatch) -> None:

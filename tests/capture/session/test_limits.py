@@ -161,10 +161,10 @@ def test_little_free_memory_lowers_it() -> None:
 def test_events_of_steps_leave_out_what_the_first_step_keeps() -> None:
     """GIVEN a first step that keeps 200 MiB, and 5,000 events per step after it."""
     made = limit()
-    assert made.events_of_steps == 0
+    assert made.events_of_steps() == 0
     for step in range(11):
         made.step_ended(1200 * MIB + 208 * 5_000 * step, (step + 1) * SECOND)
-    assert made.events_of_steps == 50_000
+    assert made.events_of_steps() == 50_000
 
 
 def test_events_of_steps_are_seen_where_something_large_is_freed_or_kept() -> None:
@@ -173,14 +173,23 @@ def test_events_of_steps_are_seen_where_something_large_is_freed_or_kept() -> No
         made = limit()
         for step in range(11):
             made.step_ended(1200 * MIB + 208 * 5_000 * step + (jump if step > 4 else 0), (step + 1) * SECOND)
-        assert made.events_of_steps == 50_000
+        assert made.events_of_steps() == 50_000
+
+
+def test_events_of_steps_count_the_steps_between_two_looks() -> None:
+    """GIVEN 5,000 events per step, and a heap that is looked at seldom."""
+    made = limit()
+    for step in (2, 5, 6, 40):
+        made.step_ended(1200 * MIB + 208 * 5_000 * step, step * SECOND, step=step)
+    assert made.events_of_steps() == 38 * 5_000
+    assert made.events_of_steps(100) == 98 * 5_000
 
 
 def test_a_heap_that_only_shrinks_shows_no_events() -> None:
     made = limit()
     for step in range(5):
         made.step_ended(1200 * MIB - MIB * step, (step + 1) * SECOND)
-    assert made.events_of_steps == 0
+    assert made.events_of_steps() == 0
 
 
 def test_what_the_process_holds_and_nobody_uses() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from gpuprof.capture.process import heap
 from gpuprof.capture.session import window as recording_window
 from gpuprof.capture.session.captured import Captured
 from gpuprof.capture.session.limits import EventLimit
@@ -77,6 +78,20 @@ def test_few_long_steps_are_enough(new_session: NewSession, monkeypatch: pytest.
 
 
 def test_of_short_steps_more_than_twenty_but_not_a_second(new_session: NewSession) -> None:
+    _, window = profiled(new_session(), lambda: busy(600, operators=100))
+    assert window.ended_by == "steps" and 22 <= window.steps_recorded < 300
+
+
+def test_short_steps_are_counted_where_the_heap_can_only_be_read_seldom(
+    new_session: NewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = heap.heap_counts
+
+    def slow() -> tuple[int, int] | None:
+        time.sleep(0.01)
+        return counts()
+
+    monkeypatch.setattr(heap, "heap_counts", slow)
     _, window = profiled(new_session(), lambda: busy(600, operators=100))
     assert window.ended_by == "steps" and 22 <= window.steps_recorded < 300
 
