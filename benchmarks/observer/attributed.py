@@ -33,8 +33,11 @@ HOOKS, LOOKS, READINGS, USER, ONCE = (
 _OWN = "gpuprof/"
 _ONCE = (
     *("session/session.py", "look/close_look.py", "look/mode_stack.py", "look/look_watch.py", "profiler/kineto.py"),
+    *("look/operator_log.py", "look/operator_seen.py", "look/values.py"),
     *("profiler/trace_file.py", "<frozen importlib", "gpuprof/ingest/", "gpuprof/profiling/", "gpuprof/analyses/"),
 )
+# py-spy leaves out the first folders of a path
+_USERS = ("torch/", "benchmarks/", "observer/")
 # each with the frame that tells it
 _KINDS = (("base/main_thread.py", LOOKS), ("process/host_sampler.py", READINGS), ("gpuprof/capture/", HOOKS))
 
@@ -49,7 +52,7 @@ def kind_of(stack: list[str]) -> str:
         return ONCE
     kind = next((kind for part, kind in _KINDS if any(part in stack[at] for at in own)), ONCE)
     below = stack[own[-1] + 1 :]
-    goes_on = any("torch/" in frame or "benchmarks/" in frame for frame in below)
+    goes_on = any(part in frame for frame in below for part in _USERS)
     return USER if kind == HOOKS and (goes_on or _calls_on(stack[own[-1]])) else kind
 
 

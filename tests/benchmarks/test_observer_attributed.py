@@ -17,6 +17,8 @@ HOOK = "__next__ (gpuprof/capture/loading/loaders.py:144)"
         ((CELL, HOOK), HOOKS),
         ((CELL, HOOK, TORCH), USER),
         ((CELL, HOOK, "isinstance (abc.py:119)"), HOOKS),
+        ((CELL, HOOK, "ToTensor.__call__ (observer/stand_ins.py:71)"), USER),
+        ((CELL, "Values._row (gpuprof/capture/look/values.py:220)"), ONCE),
         ((CELL, HOOK, "timed_fetch (gpuprof/capture/loading/load_times.py:55)"), USER),
         ((CELL, TORCH, "_run_one (gpuprof/capture/base/main_thread.py:81)", "walk (ast.py:390)"), LOOKS),
         (("_run (gpuprof/capture/process/host_sampler.py:98)", "wait (threading.py:331)"), READINGS),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from gpuprof.capture.process.kept_file import KeptFile
@@ -17,15 +19,15 @@ class ChildList:
         # on Linux the main thread has the number of its process
         self._listed = KeptFile(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
 
-    def read(self) -> dict[int, Any]:
-        """A psutil.Process each."""
+    def read(self, known: Mapping[int, Any] = MappingProxyType({})) -> dict[int, Any]:
+        """A psutil.Process each: that of `known` where it has one, for making one reads two files."""
         import psutil
 
         found = {}
         try:
-            for pid in self._listed.read().split():
+            for pid in map(int, self._listed.read().split()):
                 with contextlib.suppress(psutil.Error):  # it has ended
-                    found[int(pid)] = psutil.Process(int(pid))
+                    found[pid] = known[pid] if pid in known else psutil.Process(pid)
         except OSError:
             found = {child.pid: child for child in psutil.Process().children(recursive=True)}
         return found

@@ -42,6 +42,7 @@ class ChildrenWatch(Signal):
         self._others: set[int] = set()  # workers of loaders, and what was there before
         self._cpu_ns: dict[int, int] = {}
         self._list: ChildList | None = None
+        self._known: dict[int, Any] = {}
         self._read_at = 0.0
         self._original: Callable[..., None] | None = None
         self._installed: Callable[..., None] | None = None
@@ -76,7 +77,8 @@ class ChildrenWatch(Signal):
 
         self._read_at = time.monotonic()
         with contextlib.suppress(psutil.Error, OSError):
-            for pid, process in self._list.read().items():
+            self._known = self._list.read(self._known)
+            for pid, process in self._known.items():
                 if pid not in OWN and pid not in self._others and len(self._names) < _MOST_PROCESSES:
                     self._read(pid, process)
 

@@ -17,13 +17,10 @@ from gpuprof.capture.process.kept_file import KeptFile
 from gpuprof.capture.process.others_load import CoresInUse
 from gpuprof.model.schema import HOST_READINGS
 from gpuprof.model.table import Table
-from gpuprof.units import NS_PER_S
 
 _PERIOD_S = 0.1
 # where nothing hangs on a reading, of a long cell
 _CALM_SHARE, _CALM_PERIOD_S = 0.02, 0.25
-# of a core, then: where a reading takes long (many children, many threads), there are fewer
-_MOST_OF_A_CORE, _LONGEST_PERIOD_S = 0.0025, 0.5
 _CHILDREN_EVERY_S = _OTHERS_EVERY_S = 0.5
 _STOP_WAIT_S = 2.0
 _PAGE_BYTES = mmap.PAGESIZE
@@ -51,8 +48,7 @@ class HostSampler:
     """From `start` to `stop`, which returns the table `host_readings`.
 
     `on_tick(resident_bytes)`, with the process's resident memory, runs after each reading, on the sampling thread. It
-    sets `calm` where it can wait longer: a period is then a fiftieth of the time so far, 0.1 to 0.25 s, or up to half a
-    second where readings would take more than a quarter of a percent of a core.
+    sets `calm` where it can wait longer: a period is then a fiftieth of the time so far, 0.1 to 0.25 s.
     """
 
     def __init__(self, on_tick: Callable[[int], None] | None = None):
@@ -61,6 +57,7 @@ class HostSampler:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._children: dict[int, Any] = {}
+        self._listed_children: dict[int, Any] = {}
         self._children_read_at = 0.0
         # on Linux the main thread has the number of its process
         self._scheduled, self._listed = KeptFile(f"/proc/{os.getpid()}/task/{os.getpid()}/schedstat"), ChildList()
@@ -70,7 +67,7 @@ class HostSampler:
         self._in_use, self._others = CoresInUse(), _Others()
         self.failure: str | None = None
         self.calm = False
-        self.cost_ns = self._latest_cost_ns = 0
+        self.cost_ns = 0
         self.latest_bytes: int | None = None
 
     def start(self) -> None:
@@ -105,17 +102,12 @@ class HostSampler:
                 if self._on_tick is not None and not ended:
                     self._on_tick(resident)
                 self._read(resident)
-                self._latest_cost_ns = time.thread_time_ns() - before
-                self.cost_ns += self._latest_cost_ns
+                self.cost_ns += time.thread_time_ns() - before
         except Exception as error:  # noqa: BLE001  - the end of a thread: psutil and the platform raise what they like
             self.failure = f"the host was not sampled to the end: {type(error).__name__}: {error}"
 
     def _period_s(self, elapsed_s: float) -> float:
-        if not self.calm:
-            return _PERIOD_S
-        affordable_s = self._latest_cost_ns / (_MOST_OF_A_CORE * NS_PER_S)
-        calm_s = min(max(_CALM_SHARE * elapsed_s, _PERIOD_S), _CALM_PERIOD_S)
-        return max(calm_s, min(affordable_s, _LONGEST_PERIOD_S))
+        return min(max(_CALM_SHARE * elapsed_s, _PERIOD_S), _CALM_PERIOD_S) if self.calm else _PERIOD_S
 
     def _read(self, resident_bytes: int) -> None:
         wall_ns, processor_ns, main_ns = time.perf_counter_ns(), time.process_time_ns(), self._main_thread()
@@ -141,8 +133,8 @@ class HostSampler:
         import psutil
 
         if time.monotonic() - self._children_read_at > _CHILDREN_EVERY_S:
-            now = self._listed.read()
-            self._children = {pid: self._children.get(pid) or child for pid, child in now.items() if pid not in OWN}
+            self._listed_children = self._listed.read(self._listed_children)
+            self._children = {pid: child for pid, child in self._listed_children.items() if pid not in OWN}
             self._children_read_at = time.monotonic()
         busy, resident = 0.0, 0
         for pid, child in list(self._children.items()):
