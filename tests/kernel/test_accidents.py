@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kernel import LiveKernel
+from tests.support.kernel import OWN_FRAMES, LiveKernel
 
 pytestmark = pytest.mark.kernel
 
@@ -45,7 +45,7 @@ def test_a_ctrl_c_at_the_end_of_the_recording_shows_only_the_users_code(kernel: 
     kernel.run("KinetoRecording.stop = stop")
     assert [error.ename for error in ran.errors] == ["KeyboardInterrupt"]
     assert "optimizer.step()" in ran.traceback
-    assert "gpuprof/" not in ran.traceback and "contextlib" not in ran.traceback and "hidden" not in ran.traceback
+    assert OWN_FRAMES not in ran.traceback and "contextlib" not in ran.traceback and "hidden" not in ran.traceback
 
 
 def test_in_a_deleted_folder_every_magic_is_one_line(kernel: LiveKernel, tmp_path: Path) -> None:

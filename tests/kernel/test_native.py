@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kernel import LiveKernel
+from tests.support.kernel import OWN_FRAMES, LiveKernel
 
 pytestmark = pytest.mark.kernel
 
@@ -40,7 +40,7 @@ def test_an_exception_leaves_one_traceback_and_a_marked_report(kernel: LiveKerne
     assert [error.ename for error in ran.errors] == ["ZeroDivisionError"]
     assert ran.stream("stderr") == ""
     assert "line 4" in ran.traceback and "1 / 0" in ran.traceback
-    assert "gpuprof/" not in ran.traceback
+    assert OWN_FRAMES not in ran.traceback
     assert "raised ZeroDivisionError" in ran.reports[0]["text/plain"]
     assert "raised ZeroDivisionError" in ran.reports[0]["text/html"]
 
