@@ -5,15 +5,12 @@ The numbers are those of the built runs: a wait of 5 ms in a step of 100 ms is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
+from tests.rules.base.threshold_edge import ABSTAINS, Edge, outcome
 from tests.rules.cases import case_of
 from tests.rules.threshold_runs import (
     activations,
@@ -30,30 +27,7 @@ from tests.rules.threshold_runs import (
 )
 
 LOW, MEDIUM, HIGH = Severity.LOW, Severity.MEDIUM, Severity.HIGH
-ABSTAINS = "abstains"
 GIB = 1 << 30
-
-
-@dataclass(frozen=True)
-class Edge:
-    """`build(case, under)` is judged as `before`, `build(case, at)` as `after`: None, a severity, or ABSTAINS.
-
-    `case` is the rule's module of tests.rules.cases."""
-
-    rule: str
-    threshold: str
-    build: Callable[[Any, Any], Any]
-    under: float
-    at: float
-    before: Severity | str | None
-    after: Severity | str | None
-
-
-def outcome(name: str, run: Any) -> Severity | str | None:
-    answer = rule(name).check(run if isinstance(run, Results) else Results(run))
-    if answer is None:
-        return None
-    return ABSTAINS if isinstance(answer, Abstention) else answer.severity
 
 
 KEPT, BEYOND, BROADCAST = "memory_kept_by_hooks_or_graphs", "held_beyond_need", "broadcast_then_reduced"

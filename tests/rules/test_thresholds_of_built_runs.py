@@ -11,6 +11,7 @@ from gpuprof.model.context import Environment, Garbage, Loader
 from gpuprof.model.device import Device
 from gpuprof.model.readings import DeviceFacts, ReadingLog
 from gpuprof.model.trace import Trace
+from tests.rules.base.threshold_edge import ABSTAINS, Edge, outcome
 from tests.rules.cases.distributed import rank_straggler
 from tests.rules.cases.host import python_loop_over_slices
 from tests.rules.cases.loading import samples_made_again as made
@@ -18,7 +19,8 @@ from tests.rules.cases.loading import slow_transform
 from tests.rules.cases.memory import empty_cache_in_step, tensors_held_by_notebook
 from tests.rules.cases.training import dense_embedding_gradients
 from tests.rules.memory.memory_runs import adam, allocator, run, weighed
-from tests.rules.test_thresholds import ABSTAINS, GIB, HIGH, LOW, MEDIUM, Edge, outcome, paced
+from tests.rules.test_thresholds import GIB, HIGH, LOW, MEDIUM
+from tests.rules.threshold_runs import paced, trips
 from tests.support.trace_builder import TraceBuilder
 
 MS = 1000
@@ -26,18 +28,6 @@ MS = 1000
 
 def steps_of(number: int = 10, length: float = 1000) -> list[float]:
     return [length * each for each in range(number)]
-
-
-def trips(idle_us: float) -> Trace:
-    """A tensor goes to the host and comes back, in which the device computes nothing."""
-    builder = TraceBuilder()
-    for at in steps_of():
-        builder.step(at, 1000).kernel("gemm", at, 500, launch_at_us=at).operator("aten::to", at + 10, 500)
-        builder.copy("d2h", at + 500, 5, host_memory="pageable", launch_at_us=at + 20).sync(at + 30, 478)
-        builder.operator("aten::to", at + 511, idle_us - 6)
-        builder.copy("h2d", at + 495 + idle_us, 5, host_memory="pageable", launch_at_us=at + 512)
-        builder.kernel("gemm", at + 500 + idle_us, 500 - idle_us, launch_at_us=at + 513 + idle_us / 2)
-    return builder.build()
 
 
 def fills(cost_us: float) -> Trace:

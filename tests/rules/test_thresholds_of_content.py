@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.rules.base.threshold_edge import ABSTAINS, Edge, outcome
 from tests.rules.cases import case_of
-from tests.rules.test_thresholds import ABSTAINS, HIGH, LOW, MEDIUM, Edge, outcome
+from tests.rules.test_thresholds import HIGH, LOW, MEDIUM
 
 SUMMED, SUBNORMAL, AGAIN = "losses_summed", "subnormal_numbers", "value_made_again"
 EDGES = (

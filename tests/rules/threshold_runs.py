@@ -68,3 +68,15 @@ def fetched(cpu_share: float = 0.1, blocked: int = 200, resize_ms: float = 0.1) 
 
 def averaged(turns: int = 12, **facts: Any) -> Trace:
     return python_loop_over_weights.steps(python_loop_over_weights.AVERAGE, turns, **facts)
+
+
+def trips(idle_us: float) -> Trace:
+    """A tensor goes to the host and comes back, in which the device computes nothing."""
+    builder = TraceBuilder()
+    for at in range(0, 10_000, 1_000):
+        builder.step(at, 1000).kernel("gemm", at, 500, launch_at_us=at).operator("aten::to", at + 10, 500)
+        builder.copy("d2h", at + 500, 5, host_memory="pageable", launch_at_us=at + 20).sync(at + 30, 478)
+        builder.operator("aten::to", at + 511, idle_us - 6)
+        builder.copy("h2d", at + 495 + idle_us, 5, host_memory="pageable", launch_at_us=at + 512)
+        builder.kernel("gemm", at + 500 + idle_us, 500 - idle_us, launch_at_us=at + 513 + idle_us / 2)
+    return builder.build()
