@@ -91,8 +91,8 @@ def judge(results: Results, *, strict: bool = False) -> Judgement:
 def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """By severity, then by what they save: a share of the peak of memory weighs half of the same share of the time.
 
-    A medium one that saves enough to be of high severity is placed among those: rules grade by what they find, which
-    is not always what a change saves.
+    A medium one that saves HIGH_SHARE or more is sorted with the high ones: a rule grades by the share that it finds,
+    and a change may save more or less than that.
     """
     known = tuple(findings)
     wholes = (each.saving.central_ns / each.saving.share for each in known if each.saving and each.saving.share > 0)

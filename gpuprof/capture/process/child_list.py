@@ -20,7 +20,8 @@ class ChildList:
         self._listed = KeptFile(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
 
     def read(self, known: Mapping[int, Any] = MappingProxyType({})) -> dict[int, Any]:
-        """A psutil.Process each: that of `known` where it has one, for making one reads two files."""
+        """A psutil.Process each: that of `known` where it has one. Making one reads two files, and a new one does not
+        know yet how much it computes."""
         import psutil
 
         found = {}
@@ -29,7 +30,7 @@ class ChildList:
                 with contextlib.suppress(psutil.Error):  # it has ended
                     found[pid] = known[pid] if pid in known else psutil.Process(pid)
         except OSError:
-            found = {child.pid: child for child in psutil.Process().children(recursive=True)}
+            found = {each.pid: known.get(each.pid, each) for each in psutil.Process().children(recursive=True)}
         return found
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ def heap_counts() -> tuple[int, int] | None:
 class HeapReader:
     """Asks that as often as its time allows, but 50 times a second at most, and once a second at least.
 
-    `early`: so many times, from `begin`, 20 times a second at least. `allocated_bytes`: at the last answer, with what
+    `early`: so many looks after `begin` come no more than 50 ms apart. `allocated_bytes`: at the last answer, with what
     is mapped one by one.
     """
 

@@ -127,8 +127,8 @@ class EventLimit:
         """The estimate of how many events came between the first end of a step that was looked at and the end of
         `step`, counted as in `step_ended` (None: of the last one looked at).
 
-        By the median growth of a step: the cell may free at once what it, or an earlier one, had made. A heap of many
-        free pieces is looked at seldom, and steps go on meanwhile.
+        It uses the median growth per step, because a cell may suddenly free large memory. A heap with many free pieces
+        is rarely looked at, so steps since the last look count too.
         """
         usual = statistics.median(self._grown) if self._grown else 0
         ended = self._looked_step if step is None else step
