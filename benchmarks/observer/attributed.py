@@ -1,7 +1,9 @@
 """Of what the processor does in iterations that are not recorded: how much of it is gpuprof's own.
 
 A run of a minute under `gpuprof.profile()`, with py-spy beside it, which reads the stacks of all threads from outside.
-What runs once (starting, ending, the window, the close look, imports) is told apart. Blocks of plain and watched
+What runs once (starting, ending, the window, the close look, imports) is told apart. The thread that reads the process
+tells its own processor time: py-spy counts it as running where it waits for the GIL or a core, which is three times as
+much. Blocks of plain and watched
 iterations (`worker NAME turns`) show all effects together, but scatter by more than is asked for; this scatters by the
 root of the number of samples.
 
@@ -11,6 +13,7 @@ python -m benchmarks.observer.attributed NAME [--programs FOLDER]
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -21,6 +24,7 @@ from pathlib import Path
 
 from benchmarks.observer.adapters import ADAPTERS
 from benchmarks.observer.programs import default_folder, programs, source
+from benchmarks.proving.fresh import write_json
 
 RATE_HZ = 300
 HOOKS, LOOKS, READINGS, USER, ONCE = (
@@ -62,27 +66,29 @@ def _calls_on(frame: str) -> bool:
 
 
 def shares(lines: Iterable[str]) -> dict[str, float]:
-    """Of the samples that are not of what runs once, from py-spy's raw format: `outer;inner 12`."""
+    """Of the samples on other threads than the reading one, without those of what runs once, from py-spy's raw format:
+    `outer;inner 12`."""
     found = Counter[str]()
     for line in lines:
         stack, count = line.rsplit(" ", 1)
         found[kind_of(stack.split(";"))] += int(count)
-    steady = found.total() - found[ONCE]
-    return {kind: found[kind] / steady for kind in (HOOKS, LOOKS, READINGS)} if steady else {}
+    steady = found.total() - found[ONCE] - found[READINGS]
+    return {kind: found[kind] / steady for kind in (HOOKS, LOOKS)} if steady else {}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="gpuprof's own share of the processor")
     parser.add_argument("name", choices=sorted(ADAPTERS))
     parser.add_argument("--programs", type=Path, default=default_folder())
-    parser.add_argument("--play", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--play", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.play:
-        _play(chosen.name, chosen.programs)
+        _play(chosen.name, chosen.programs, chosen.play)
         return
     with tempfile.TemporaryDirectory() as folder:
-        raw = Path(folder) / "raw"
-        again = [sys.executable, "-m", __spec__.name, chosen.name, "--programs", str(chosen.programs), "--play"]
+        raw, told = Path(folder) / "raw", Path(folder) / "told"
+        programs_at = ["--programs", str(chosen.programs)]
+        again = [sys.executable, "-m", __spec__.name, chosen.name, *programs_at, "--play", str(told)]
         spy = [
             str(Path(sys.executable).with_name("py-spy")),
             "record",
@@ -93,17 +99,17 @@ def main() -> None:
             "raw",
         ]
         subprocess.run([*spy, "-o", str(raw), "--", *again], check=True, stdout=subprocess.DEVNULL)
-        found = shares(raw.read_text().splitlines())
-    told = ", ".join(f"{kind} {share:.2%}" for kind, share in found.items())
-    print(f"{chosen.name}: {told}; in all {sum(found.values()):.2%}")
+        found = shares(raw.read_text().splitlines()) | {READINGS: json.loads(told.read_text())["sampler_share"]}
+    each = ", ".join(f"{kind} {share:.2%}" for kind, share in found.items())
+    print(f"{chosen.name}: {each}; in all {sum(found.values()):.2%}")
 
 
-def _play(name: str, folder: Path) -> None:
+def _play(name: str, folder: Path, output: Path) -> None:
     from benchmarks.observer.worker import PROFILED, play
 
     text = source(programs()[name], folder.resolve())
     with tempfile.TemporaryDirectory() as work:
-        play(text, ADAPTERS[name].for_a_minute(), PROFILED, Path(work))
+        write_json(output, play(text, ADAPTERS[name].for_a_minute(), PROFILED, Path(work)))
         os.chdir("/")
 
 

@@ -32,5 +32,6 @@ def test_whose_it_is(stack: tuple[str, ...], kind: str) -> None:
 
 def test_shares_are_of_what_goes_on() -> None:
     lines = [f"{CELL};{TORCH} 96", f"{CELL};{HOOK} 4", f"{CELL};stop (gpuprof/capture/session/session.py:9) 900"]
-    assert shares(lines) == {HOOKS: 0.04, LOOKS: 0.0, READINGS: 0.0}
+    lines.append("_run (gpuprof/capture/process/host_sampler.py:98);wait (threading.py:331) 900")
+    assert shares(lines) == {HOOKS: 0.04, LOOKS: 0.0}
     assert shares([]) == {}

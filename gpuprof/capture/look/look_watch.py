@@ -118,14 +118,17 @@ class LookWatch:
         recording was told."""
         if not self._here():
             return
-        self._last_loop = loop
-        self._loops.add(loop)
+        if loop is not self._last_loop or not self._loops:
+            self._last_loop = loop
+            self._loops.add(loop)
         self._stepped[id(optimizer)] = self._stepped.get(id(optimizer), 0) + 1
         if (look := self._look) is not None:
             look.step_ended(optimizer)
         # of several optimizers one ends the iteration: a look that began at another would see half of one
-        ended, self._steps_told = self._steps() > self._steps_told, self._steps()
+        steps = self._steps()
+        ended = steps > self._steps_told
         if ended:
+            self._steps_told = steps
             self._step_ends.append((time.monotonic_ns(), self._steps_told))
         if ended or self._look is not None:
             self._between(by_batches=False)

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpuprof.capture.base.call_site import calling_line
 from gpuprof.capture.base.framework_seen import driving_framework
+from gpuprof.capture.base.compiler_skips import hidden_from_compiler
 from gpuprof.capture.base.tracebacks import leave_out, leave_out_everywhere
 from gpuprof.capture.profiler.own_optimizers import OwnOptimizers, StandIn
 from gpuprof.model.context import Optimizer
@@ -86,12 +87,8 @@ class OptimizerWatch:
         """Register the hooks; torch is imported here."""
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-        before, after = self._before_step, self._after_step
-        if "torch._dynamo" in sys.modules:
-            # a compiled step would trace our code, warn of it in the user's cell, and compile it
-            import torch._dynamo
-
-            before, after = (torch._dynamo.disable(hook) for hook in (before, after))  # type: ignore[no-untyped-call]
+        # a compiled step would trace our code, warn of it in the user's cell, and compile it
+        before, after = map(hidden_from_compiler, (self._before_step, self._after_step))
         self._handles = [register_optimizer_step_pre_hook(before), register_optimizer_step_post_hook(after)]
         self._own.install()
 

@@ -43,12 +43,15 @@ class EvenLines:
         self._looks.clear()
         self._recorded.clear()
 
-    def note(self, now_ns: int, place: int, heap_bytes: int) -> bool:
-        """Note it, while the recording runs; True where the last seconds were even: mostly the same lines in each
-        quarter of them, and memory in use that changed in each. One long call changes nothing."""
+    def note(self, now_ns: int, place: int, heap_bytes: int) -> None:
+        """Note it, while the recording runs."""
         self._recorded.add(place)
         self._looks.append(_Look(now_ns, place, heap_bytes))
-        return any(self._even(now_ns, window_ns) for window_ns in _WINDOWS_NS)
+
+    def even(self) -> bool:
+        """Whether the last seconds up to the latest look were even: mostly the same lines in each quarter of them, and
+        memory in use that changed in each. One long call changes nothing. Takes ten times as long as a look."""
+        return bool(self._looks) and any(self._even(self._looks[-1].at_ns, window_ns) for window_ns in _WINDOWS_NS)
 
     def elsewhere(self, now_ns: int, place: int) -> bool:
         """Note it, after the recording; True where the cell has been at lines that were not recorded for a while."""
@@ -58,7 +61,7 @@ class EvenLines:
         return len(last) == _ELSEWHERE_LOOKS and new >= _ELSEWHERE_SHARE * _ELSEWHERE_LOOKS
 
     def _even(self, now_ns: int, window_ns: int) -> bool:
-        if not self._looks or self._looks[0].at_ns > now_ns - window_ns:
+        if self._looks[0].at_ns > now_ns - window_ns:
             return False
         parts: list[list[_Look]] = [[] for _ in range(_PARTS)]
         for look in self._looks:

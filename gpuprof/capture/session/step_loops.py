@@ -34,26 +34,35 @@ class StepLoops:
         self._counts: dict[int, int] = {}
         self._leader: int | None = None
         self._most = self._steps = 0
+        # where the optimizer of the last loop first stepped
+        self.last: LinePath = ()
         self._in_a_row: dict[int, list[tuple[int, int]]] = {}
-        self._spent_ns = self._told_ns = self._last_end_ns = 0
+        self._spent_ns = self._told_ns = self._began_ns = self._last_end_ns = 0
         self._lasted_ns: dict[LinePath, int] = {}
 
     def stepped(self, optimizer: int, where: LinePath, end_ns: int, took_ns: int) -> list[EndedStep]:
         """An optimizer has stepped. The steps of the cell that are known to have ended by that, in order."""
         self._spent_ns += took_ns
+        if optimizer == self._leader:  # in every iteration: the shortest way
+            self._counts[optimizer] = self._most = self._most + 1
+            if self._in_a_row:
+                self._in_a_row = {}
+            self._last_end_ns = end_ns
+            return [self._ended(end_ns, self._spent_ns)]
         count = self._counts[optimizer] = self._counts.get(optimizer, 0) + 1
         ends = [(end_ns, self._spent_ns)]
-        if optimizer != self._leader and count <= self._most:
+        if count <= self._most:
             ends = self._in_a_row.setdefault(optimizer, [])
             ends.append((end_ns, self._spent_ns))
             if len(ends) < _IN_A_ROW:
                 return []
             self._counts, count = {optimizer: len(ends)}, len(ends)
         if self._leader is None or len(ends) > 1:
+            self._lasted_ns[self.last] = self._lasted(self.last)
             self.loops.append((self._steps, where))
-            self._last_end_ns = ends[0][0]
+            self.last = where
+            self._began_ns = ends[0][0]
         self._leader, self._most, self._in_a_row = optimizer, count, {}
-        self._lasted_ns[self.last] = self._lasted_ns.get(self.last, 0) + end_ns - self._last_end_ns
         self._last_end_ns = end_ns
         return [self._ended(*each) for each in ends]
 
@@ -75,9 +84,9 @@ class StepLoops:
 
     def last_is_longer_than(self, other: LinePath) -> bool:
         """Whether the last loop, with those that step in the same lines, has taken longer than the one there."""
-        return self._lasted_ns.get(self.last, 0) > self._lasted_ns.get(other, 0)
+        return self._lasted(self.last) > self._lasted(other)
 
-    @property
-    def last(self) -> LinePath:
-        """Where the optimizer of the last loop first stepped."""
-        return self.loops[-1][1] if self.loops else ()
+    def _lasted(self, where: LinePath) -> int:
+        """Of all loops that step there, from their first step on, ns."""
+        now_ns = self._last_end_ns - self._began_ns if where == self.last else 0
+        return self._lasted_ns.get(where, 0) + now_ns

@@ -45,6 +45,8 @@ class StepCount:
     """
 
     def __init__(self, clock_ns: Callable[[], int] = time.perf_counter_ns) -> None:
+        # what `seen` counts: the steps that have ended
+        self.source, self.seen = StepSource.NOTHING, 0
         self._by_optimizer = 0
         self._by_loader = 0
         self._clock_ns = clock_ns
@@ -57,18 +59,6 @@ class StepCount:
         # the last answer of `recent_ns`, and what it was of: it is asked for several times in a step
         self._recent: tuple[int, bool, float | None] = (0, False, None)
 
-    @property
-    def source(self) -> StepSource:
-        """What `seen` counts."""
-        if self._by_optimizer:
-            return StepSource.OPTIMIZER
-        return StepSource.LOADER if self._by_loader else StepSource.NOTHING
-
-    @property
-    def seen(self) -> int:
-        """Steps that have ended."""
-        return self._by_optimizer or max(self._by_loader, 0)
-
     def optimizer_stepped(self, optimizer: int = 0, took_ns: int = 0, where: LinePath = ()) -> None:
         """An optimizer, told apart by a number, has stepped. That took so long, its closure apart. `where`: the lines
         in which it first stepped."""
@@ -78,13 +68,18 @@ class StepCount:
             if len(self._optimizer_ends_ns) < _MOST_ENDS:
                 self._optimizer_ends_ns.append(ended.end_ns)
                 self._spent_ns.append(ended.optimizers_ns)
+            self.source, self.seen = StepSource.OPTIMIZER, self._by_optimizer
 
     def batches_used(self, batches: int) -> None:
         """One DataLoader has now given `batches` batches in this cell whose work has ended."""
+        if self._by_optimizer:
+            return
+        self._last_sign_ns = self._clock_ns()
         self._by_loader = max(self._by_loader, batches)
-        if not self._by_optimizer:
-            self._last_sign_ns = self._clock_ns()
-        self._note(self._loader_ends_ns, self._by_loader)
+        if self._by_loader:
+            self.source, self.seen = StepSource.LOADER, self._by_loader
+        ends = self._loader_ends_ns
+        ends.extend([self._last_sign_ns] * (min(self._by_loader, _MOST_ENDS) - len(ends)))
 
     def leave_out(self, first: int, last: int) -> None:
         """Steps `first` to `last` were slowed down by us: they are not plain, and in no median."""
@@ -182,14 +177,6 @@ class StepCount:
             return None
         first = next((i for i, end in enumerate(recent[:-1]) if now - end <= _RECENT_NS), len(recent) - 2)
         return (len(recent) - 1 - first) / max(now - recent[first], 1) * NS_PER_S
-
-    def _note(self, ends: array[int], count: int) -> bool:
-        """Note the end of a step, and return True, where `count` says that there is a new one."""
-        if len(ends) >= min(count, _MOST_ENDS):
-            return False
-        now = self._clock_ns()
-        ends.extend([now] * (min(count, _MOST_ENDS) - len(ends)))
-        return True
 
 
 def _median(times: list[int]) -> float | None:

@@ -315,7 +315,8 @@ class Watch:
             return False
         even = self._even_work.note(time.monotonic_ns(), self._limit.events)
         for was in self._main_line.ask(self._held_bytes):
-            even = self._even_lines.note(was.at_ns, was.place, was.heap_bytes) or even
+            self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
+            even = self._even_lines.even() or even
         return even and (self._window.recorded_for_ns >= self._patience_ns or not optimizer_made())
 
     def _went_on(self) -> str | None:
@@ -330,8 +331,8 @@ class Watch:
         for was in self._main_line.ask(self._held_bytes):
             if was.path:
                 self._look.seen_at(was.path, was.at_ns)
-            even = self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
-            self._goes_round = even and self._steps.pausing
+            self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
+            self._goes_round = self._steps.pausing and self._even_lines.even()
 
     def _follow_the_work(self) -> None:
         """Record anew where what was recorded is over, and the cell does something else."""

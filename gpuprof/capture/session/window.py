@@ -83,7 +83,7 @@ class RecordingWindow:
         self._source = StepSource.NOTHING
         self._batches_since_step = 0
         self._cost_ns = 0
-        self._closed = False
+        self._closed = self._too_little = False
         self.recording = KinetoRecording(options)
         self.ended_by = "cell"
         self.started_late = False
@@ -312,6 +312,7 @@ class RecordingWindow:
         self._before_end()
         self.recording.stop()
         self.ended_by = reason
+        self._too_little = self._saw_too_little()
         self._wanted = None
 
     def record_again(self) -> None:
@@ -328,13 +329,12 @@ class RecordingWindow:
     def _start_over(self) -> None:
         """Record once more, where the ended recording has no steps, fewer than are needed or worse ones than are seen
         now, or where memory ended it within a step: how long one takes is known by now."""
-        recorded = self._last_step - self._first_step
-        within_a_step = self.ended_by == "bytes" and not recorded
-        too_few = self.ended_by == "pause" and recorded < self._options.steps_to_skip + _FEWEST_STEPS
-        again = self._steps.source is StepSource.OPTIMIZER and self._started_over < _MOST_STARTS
-        again = again and (within_a_step or too_few)
-        other = self._steps.source <= self._source and not again
+        source, too_little = self._steps.source, self._too_little
         # in every iteration: the cheapest questions first
+        if source is self._source and self._steps.loop is self._loop and not too_little:
+            return
+        again = too_little and source is StepSource.OPTIMIZER and self._started_over < _MOST_STARTS
+        other = source <= self._source and not again
         if (other and not self._other_loop()) or self._closed or self._gave_way or self._busy or _in_backward():
             return
         if other:
@@ -345,6 +345,12 @@ class RecordingWindow:
         self._started_over += 1
         self._source = self._steps.source
         self._start_anew("steps appeared")
+
+    def _saw_too_little(self) -> bool:
+        """Whether memory ended the recording within a step, or a pause before it had enough of them."""
+        recorded = self._last_step - self._first_step
+        within_a_step = self.ended_by == "bytes" and not recorded
+        return within_a_step or (self.ended_by == "pause" and recorded < self._options.steps_to_skip + _FEWEST_STEPS)
 
     def _other_loop(self) -> bool:
         """Whether the cell has gone on with another loop of steps, which takes more of it than the recorded one. Once a

@@ -16,7 +16,8 @@ def first_even_s(
     """The second at which it says so, looked at ten times a second."""
     lines = EvenLines()
     for tick in range(seconds * 10 + 1):
-        if lines.note(tick * NS_PER_S // 10, place_at(tick), heap_at(tick)):
+        lines.note(tick * NS_PER_S // 10, place_at(tick), heap_at(tick))
+        if lines.even():
             return tick / 10
     return None
 
