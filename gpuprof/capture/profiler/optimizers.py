@@ -12,8 +12,8 @@ from types import FrameType
 from typing import Any
 
 from gpuprof.capture.base.call_site import calling_line
-from gpuprof.capture.base.framework_seen import driving_framework
 from gpuprof.capture.base.compiler_skips import hidden_from_compiler
+from gpuprof.capture.base.framework_seen import driving_framework
 from gpuprof.capture.base.tracebacks import leave_out, leave_out_everywhere
 from gpuprof.capture.profiler.own_optimizers import OwnOptimizers, StandIn
 from gpuprof.model.context import Optimizer
