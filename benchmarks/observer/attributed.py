@@ -99,7 +99,7 @@ def main() -> None:
             "raw",
         ]
         subprocess.run([*spy, "-o", str(raw), "--", *again], check=True, stdout=subprocess.DEVNULL)
-        found = shares(raw.read_text().splitlines()) | {READINGS: json.loads(told.read_text())["sampler_share"]}
+        found = shares(raw.read_text().splitlines()) | {READINGS: json.loads(told.read_text())["threads_share"]}
     each = ", ".join(f"{kind} {share:.2%}" for kind, share in found.items())
     print(f"{chosen.name}: {each}; in all {sum(found.values()):.2%}")
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from benchmarks.observer.cells import Cells
 from benchmarks.observer.figures import LONG_LINE, MOST_POINTS
+from benchmarks.observer.measure import repeated
 from benchmarks.observer.programs import default_folder, programs
 from benchmarks.observer.worker import EXACT, folded
-from benchmarks.proving.fresh import in_fresh_process
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.lines.stack_lines import StackLines
@@ -129,11 +129,7 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{_HEAD}\n{'|---' * (_HEAD.count('|') - 1)}|", flush=True)
     failed = 0
     for name in chosen.names or programs():
-        given = [name, EXACT, "--programs", str(chosen.programs.resolve())]
-        done = [
-            in_fresh_process("benchmarks.observer.worker", given, device="cpu", timeout_s=_TIMEOUT_S)
-            for _ in range(chosen.rounds)
-        ]
+        done = repeated(name, EXACT, chosen.rounds, chosen.programs, timeout_s=_TIMEOUT_S)
         rounds = [each["both"] for each in done if each.get("both")]
         print(row(name, rounds) if rounds else f"{name}: {done[0].get('error', 'no line was followed')}", flush=True)
         for note in {note for each in done for note in each.get("notes", ())}:

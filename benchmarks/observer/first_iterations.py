@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.observer.measure import repeated
 from benchmarks.observer.programs import default_folder, programs
 from benchmarks.observer.worker import PLAIN
-from benchmarks.proving.fresh import in_fresh_process
 
 _TIMEOUT_S = 300.0
 FIRST = (2, 5, 10)
@@ -36,11 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
     failed = 0
     for name in chosen.names or programs():
-        given = [name, PLAIN, "--programs", str(chosen.programs.resolve())]
-        done = [
-            in_fresh_process("benchmarks.observer.worker", given, device="cpu", timeout_s=_TIMEOUT_S)
-            for _ in range(chosen.rounds)
-        ]
+        done = repeated(name, PLAIN, chosen.rounds, chosen.programs, timeout_s=_TIMEOUT_S)
         rounds = [ratios(each["iterations"]["cpu_s"]) for each in done if "iterations" in each]
         if not rounds:
             failed += 1

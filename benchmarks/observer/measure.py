@@ -46,6 +46,14 @@ def _once(kept: Path, label: str, module: str, arguments: Sequence[str]) -> None
     print(f"{label}: {found.get('wall_s', 0.0):.1f} s, load {load:.1f}", flush=True)
 
 
+def repeated(name: str, variant: str, rounds: int, programs: Path, *, timeout_s: float) -> list[dict[str, Any]]:
+    """What so many runs of a program told, each in a fresh process; `error` where one failed."""
+    given = [name, variant, "--programs", str(programs.resolve())]
+    return [
+        in_fresh_process("benchmarks.observer.worker", given, device="cpu", timeout_s=timeout_s) for _ in range(rounds)
+    ]
+
+
 def runs(kept: Path) -> Runs:
     """What was measured, in the order of the rounds."""
     found: Runs = defaultdict(list)

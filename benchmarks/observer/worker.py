@@ -86,8 +86,7 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
         found |= {"both": both_of(run.trace, cells), "notes": list(run.trace.context.notes)}
     if variant == PROFILED:
         found["lines_beside"] = found["lines"]
-        run = notebook.namespace[names.RUN]
-        found |= {**told(run, cells), "leaving": leaving, "sampler_share": run.trace.context.cost.sampler_share}
+        found |= {**told(notebook.namespace[names.RUN], cells), "leaving": leaving}
     return found
 
 

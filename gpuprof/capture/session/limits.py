@@ -123,22 +123,20 @@ class EventLimit:
         """The estimate of how many events are held."""
         return max(0, self._held_bytes) // self._cost.heap_bytes
 
-    def events_of_steps(self, step: int | None = None) -> int:
+    def events_of_steps(self, step: int) -> int:
         """The estimate of how many events came between the first end of a step that was looked at and the end of
-        `step`, counted as in `step_ended` (None: of the last one looked at).
+        `step`, counted as in `step_ended`.
 
         It uses the median growth per step, because a cell may suddenly free large memory. A heap with many free pieces
         is rarely looked at, so steps since the last look count too.
         """
         usual = statistics.median(self._grown) if self._grown else 0
-        ended = self._looked_step if step is None else step
-        return int(max(0, usual) * (ended - self._first_looked_step)) // self._cost.heap_bytes
+        return int(max(0, usual) * (step - self._first_looked_step)) // self._cost.heap_bytes
 
-    def step_ended(self, heap_bytes: int, now_ns: int | None = None, *, step: int | None = None) -> None:
-        """A step has ended, with so much heap in use now (`time.monotonic_ns`). `step`: how many have; None: one more
-        than at the last look."""
+    def step_ended(self, heap_bytes: int, now_ns: int | None = None, *, step: int) -> None:
+        """A step has ended, with so much heap in use now (`time.monotonic_ns`). `step`: how many have."""
         self._doubtful_bytes = 0
-        before, self._looked_step = self._looked_step, self._looked_step + 1 if step is None else step
+        before, self._looked_step = self._looked_step, step
         if self._last_end is not None:
             self._grown.append((heap_bytes - self._last_end) / max(self._looked_step - before, 1))
             longest = self._step_bytes if self._two_ends else 0

@@ -116,7 +116,7 @@ def test_activations_that_come_and_go_do_not_count(activations: int, gradients: 
             passed = made.passed(heap + kept + held, now)
             # in the first step nothing tells activations from events; the recording starts over after it
             assert not passed or not step
-        made.step_ended(heap + kept, now)
+        made.step_ended(heap + kept, now, step=step + 1)
     assert 200_000 <= made.events <= 220_000 + MOST_EVENTS // 2
 
 
@@ -131,7 +131,7 @@ def test_events_of_steps_still_count() -> None:
             if made.passed(heap + 300 * MIB * min(tick, 10 - tick) // 5, now):
                 assert 0.7 * MOST_EVENTS <= 40_000 * step + 4_000 * tick <= 1.3 * MOST_EVENTS
                 return
-        made.step_ended(heap, now)
+        made.step_ended(heap, now, step=step + 1)
     pytest.fail("it was never passed")
 
 
@@ -161,10 +161,10 @@ def test_little_free_memory_lowers_it() -> None:
 def test_events_of_steps_leave_out_what_the_first_step_keeps() -> None:
     """GIVEN a first step that keeps 200 MiB, and 5,000 events per step after it."""
     made = limit()
-    assert made.events_of_steps() == 0
+    assert made.events_of_steps(0) == 0
     for step in range(11):
-        made.step_ended(1200 * MIB + 208 * 5_000 * step, (step + 1) * SECOND)
-    assert made.events_of_steps() == 50_000
+        made.step_ended(1200 * MIB + 208 * 5_000 * step, (step + 1) * SECOND, step=step + 1)
+    assert made.events_of_steps(11) == 50_000
 
 
 def test_events_of_steps_are_seen_where_something_large_is_freed_or_kept() -> None:
@@ -172,8 +172,10 @@ def test_events_of_steps_are_seen_where_something_large_is_freed_or_kept() -> No
     for jump in (-300 * MIB, 300 * MIB):
         made = limit()
         for step in range(11):
-            made.step_ended(1200 * MIB + 208 * 5_000 * step + (jump if step > 4 else 0), (step + 1) * SECOND)
-        assert made.events_of_steps() == 50_000
+            made.step_ended(
+                1200 * MIB + 208 * 5_000 * step + (jump if step > 4 else 0), (step + 1) * SECOND, step=step + 1
+            )
+        assert made.events_of_steps(11) == 50_000
 
 
 def test_events_of_steps_count_the_steps_between_two_looks() -> None:
@@ -181,15 +183,15 @@ def test_events_of_steps_count_the_steps_between_two_looks() -> None:
     made = limit()
     for step in (2, 5, 6, 40):
         made.step_ended(1200 * MIB + 208 * 5_000 * step, step * SECOND, step=step)
-    assert made.events_of_steps() == 38 * 5_000
+    assert made.events_of_steps(40) == 38 * 5_000
     assert made.events_of_steps(100) == 98 * 5_000
 
 
 def test_a_heap_that_only_shrinks_shows_no_events() -> None:
     made = limit()
     for step in range(5):
-        made.step_ended(1200 * MIB - MIB * step, (step + 1) * SECOND)
-    assert made.events_of_steps() == 0
+        made.step_ended(1200 * MIB - MIB * step, (step + 1) * SECOND, step=step + 1)
+    assert made.events_of_steps(5) == 0
 
 
 def test_what_the_process_holds_and_nobody_uses() -> None:
