@@ -7,6 +7,7 @@ from typing import Self
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
+from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.analyses.validity.doubt import TIMES, Doubt, Handling, ValidityCheck
 from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_MS
@@ -39,6 +40,9 @@ class TooShort(ValidityCheck):
                 )
             )
         if steps >= _FEWEST_STEPS or window.steps_seen < 1 or window.ended_by == "profiler":
+            return cls()
+        # one step of an optimizer (L-BFGS, say) beside a loop without steps
+        if window.steps_seen < _FEWEST_STEPS and results.get(Iterations).main is not None:
             return cls()
         return cls(_few_steps(steps, window.steps_seen))
 

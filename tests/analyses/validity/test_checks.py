@@ -181,6 +181,16 @@ def test_too_few_steps() -> None:
     assert doubt_of(TooShort, TraceBuilder().operator("aten::mm", 0, 9)) is None
 
 
+@pytest.mark.parametrize(("turns", "steps_seen", "short"), [(20, 1, False), (20, 300, True), (2, 1, True)])
+def test_iterations_of_a_loop_do_beside_a_single_step(turns: int, steps_seen: int, short: bool) -> None:
+    built = TraceBuilder()
+    for turn in range(turns):
+        for place, name in enumerate(("embedding", "linear", "gelu", "layer_norm", "argmax")):
+            built.operator(f"aten::{name}", 100 * turn + 15 * place, 10)
+    window = Window(cell_end_ns=900 * MS, steps_seen=steps_seen)
+    assert (doubt_of(TooShort, built.context(window=window)) is not None) == short
+
+
 @pytest.mark.parametrize(("cell_ms", "short"), [(4, True), (6, False)])
 def test_a_cell_of_a_few_milliseconds(cell_ms: int, short: bool) -> None:
     window = Window(cell_end_ns=cell_ms * MS, end_ns=cell_ms * MS)
