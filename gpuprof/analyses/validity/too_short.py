@@ -9,6 +9,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.analyses.validity.doubt import TIMES, Doubt, Handling, ValidityCheck
+from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
 from gpuprof.units import NS_PER_MS
 
@@ -44,7 +45,7 @@ class TooShort(ValidityCheck):
         # one step of an optimizer (L-BFGS, say) beside a loop without steps
         if window.steps_seen < _FEWEST_STEPS and results.get(Iterations).main is not None:
             return cls()
-        return cls(_few_steps(steps, window.steps_seen))
+        return cls(_few_steps(steps, window))
 
 
 def _one_step() -> Doubt:
@@ -55,8 +56,11 @@ def _one_step() -> Doubt:
     )
 
 
-def _few_steps(recorded: int, seen: int) -> Doubt:
-    more = "Let the cell make at least three steps." if seen < _FEWEST_STEPS else "Record more with `--max-seconds`."
+def _few_steps(recorded: int, window: Window) -> Doubt:
+    seen = window.steps_seen
+    # what was recorded to its end has no more to record
+    all_there_is = seen < _FEWEST_STEPS or window.ended_by == "cell"
+    more = "Let the cell make at least three steps." if all_there_is else "Record more with `--max-seconds`."
     return Doubt(
         code="too_short",
         sentence=(

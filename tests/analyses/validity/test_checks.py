@@ -174,6 +174,9 @@ def test_too_few_steps() -> None:
     doubt = few(1, steps_seen=300)
     assert doubt is not None and "Only 1 whole step of 300 was recorded" in doubt.sentence
     assert doubt.handling is Handling.LOWERED and not doubt.cannot_judge
+    for seen, how, more in ((300, "seconds", True), (3, "cell", False), (1, "seconds", False)):
+        found = few(1, steps_seen=seen, ended_by=how)
+        assert found is not None and ("Record more" in found.remedy) == more
     assert few(2, steps_seen=300) is None
     assert few(1, steps_seen=300, ended_by="profiler") is None
     assert few(0, steps_seen=0) is None
