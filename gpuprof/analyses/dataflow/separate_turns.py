@@ -10,7 +10,7 @@ import numpy as np
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.operator_traits import named
 from gpuprof.analyses.dataflow.turn_breaks import from_break
-from gpuprof.analyses.dataflow.turn_dependence import needs_earlier_turns, other_begin
+from gpuprof.analyses.dataflow.turn_dependence import needs_earlier_turns, needs_only_python, other_begin
 from gpuprof.analyses.dataflow.turns import TurnLoop, loops
 from gpuprof.analyses.dataflow.value_graph import ValueGraph, any_of
 from gpuprof.model.kinds import ValueKind
@@ -71,10 +71,13 @@ class SeparateLoop:
 @dataclass(frozen=True, eq=False)
 class SeparateTurns(Result):
     """`loops`: most time first; no operator is in two of them but for backward passes. `rows`: of all of them, each
-    once; `share`: their part of the time of all operators, 0..1. `operators`: how many the look saw.
+    once; `share`: their part of the time of all operators, 0..1. `operators`: how many the look saw. `told`: loops
+    besides whose turns no value ties, but of whose results Python reads some: their text may show that no turn needs
+    another. Runs that only Python parts count as one there.
     """
 
     loops: tuple[SeparateLoop, ...]
+    told: tuple[SeparateLoop, ...]
     rows: Array
     share: float
     operators: int
@@ -86,10 +89,10 @@ class SeparateTurns(Result):
         operators, lasted = graph.operators, graph.operators["duration_ns"]
         whole = int(lasted.sum())
         if not len(graph.values) or whole <= 0:
-            return cls((), np.zeros(0, np.int64), 0.0, len(operators))
+            return cls((), (), np.zeros(0, np.int64), 0.0, len(operators))
         places = operators["place"].astype(np.int64)
         keys = (operators["name"].astype(np.int64) << 32 | (places + 1) << 1) | operators["backward"]
-        taken, found = np.zeros(len(operators), bool), []
+        taken, found, told = np.zeros(len(operators), bool), [], []
         look, heads = trace.context.look, ~operators["backward"] & (places >= 0)
         parts = look.each if look is not None else ()
         cut = _LEAST_CUT_OFF if any(each.ended_by in _CUT_OFF for each in parts) else 0
@@ -102,25 +105,36 @@ class SeparateTurns(Result):
                 parted = from_break(keys, loop, LEAST_TURNS, _ALIKE)
                 separate = _separate(trace, graph, parted, keys) if parted is not None else None
             if separate is None:
+                if _is_of_pieces(trace, graph, loop) and needs_only_python(trace, graph, loop):
+                    told.append(_described(trace, graph, loop, whole))
                 continue
             taken |= inside
             found.append(_described(trace, graph, separate, whole))
         rows = np.unique(np.array([row for each in found for row in each.rows], np.int64))
         share = int(lasted[rows].sum()) / whole
-        return cls(tuple(sorted(found, key=lambda each: -each.time_ns)), rows, share, len(operators))
+        besides = [each for each in told if not np.isin(each.rows, rows).any()]
+        return cls(_longest_first(found), _longest_first(besides), rows, share, len(operators))
+
+
+def _longest_first(loops: list[SeparateLoop]) -> tuple[SeparateLoop, ...]:
+    return tuple(sorted(loops, key=lambda each: -each.time_ns))
 
 
 def _separate(trace: Trace, graph: ValueGraph, loop: TurnLoop, keys: Array) -> TurnLoop | None:
     """The loop, or the same one with turns that begin elsewhere, where its turns are small and need no other."""
-    inside = loop.turn >= 0
-    small = _small(trace, graph, loop, inside) or bool(_searched(trace, graph, loop))
-    if not small or _of_parameters(graph, loop, inside):
+    if not _is_of_pieces(trace, graph, loop):
         return None
     if not needs_earlier_turns(trace, graph, loop):
         return loop
     other = other_begin(trace, graph, loop)
     later = loop.later(keys, other, _ALIKE) if other else None
     return later if later is not None and not needs_earlier_turns(trace, graph, later) else None
+
+
+def _is_of_pieces(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> bool:
+    inside = loop.turn >= 0
+    small = _small(trace, graph, loop, inside) or bool(_searched(trace, graph, loop))
+    return small and not _of_parameters(graph, loop, inside)
 
 
 def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -> SeparateLoop:

@@ -46,6 +46,12 @@ def needs_earlier_turns(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> bool
     return _Carried(trace, graph, turn, run).any()
 
 
+def needs_only_python(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> bool:
+    """Whether no value goes from turn to turn, but Python reads results, so that one may come back in a later turn."""
+    told = _told(trace, graph) & (loop.turn >= 0)
+    return bool(told.any()) and not _Carried(trace, graph, loop.turn, loop.run).any()
+
+
 def other_begin(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> int:
     """How many operators later turns can begin so that no value goes from one to the next, if possible not even those
     that are collected or overwritten; 0 where there is no such place. A look may have begun in the middle of a turn.

@@ -40,14 +40,17 @@ class WrittenLoop:
 
 @dataclass(frozen=True)
 class WrittenLoops(Result):
-    """`loops` of the profiled cell and of the other cells that ran in it, outer ones before those inside them."""
+    """`loops` of the profiled cell and of the other cells that ran in it, outer ones before those inside them.
+    `sources`: name and text of their files; the name is empty for the profiled cell."""
 
     loops: tuple[WrittenLoop, ...]
+    sources: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the texts."""
-        return cls(tuple(loop for file, source in notebook_sources(trace) for loop in written_loops(file, source)))
+        sources = tuple(notebook_sources(trace))
+        return cls(tuple(loop for file, source in sources for loop in written_loops(file, source)), sources)
 
 
 def notebook_sources(trace: Trace) -> list[tuple[str, str]]:

@@ -51,10 +51,12 @@ _MOVING = frozenset(("to", "cuda", "cpu", "eval", "train", "float", "double", "h
 
 class PureCalls:
     """Those of one cell: torch's functions, a tensor's own methods that change nothing, and what the cell makes of
-    them. A module whose class is not in the cell may keep a state of its own, so that its calls are not known."""
+    them. A module whose class is not in the cell may keep a state of its own, so that its calls are not known, but for
+    `models`: names of those of which that is known otherwise."""
 
-    def __init__(self, tree: ast.AST):
+    def __init__(self, tree: ast.AST, models: frozenset[str] = frozenset()):
         self.names = CellBindings(tree)
+        self._models = models
         self._open: set[str] = set()
 
     def knows(self, call: ast.Call) -> bool:
@@ -62,13 +64,15 @@ class PureCalls:
         text = self.names.key(call.func)
         if self.names.is_bound(text):
             made = self.names.made_of(text)
+            if not made and text in self._models:
+                return True
             return bool(made) and all(map(self._is_stateless, made))
         if (own := self._own(call.func)) in self.names.functions:
             return self.function(own) is not None
         if is_map(call):
             return self.knows_given(call.args[0])
         if isinstance(call.func, ast.Name):
-            return text in self.names.imported or text in _BUILTINS
+            return text in self.names.imported or text in _BUILTINS or text in self._models
         if not isinstance(call.func, ast.Attribute):
             return False
         name, root = call.func.attr, text.partition(".")[0]

@@ -4,9 +4,9 @@ What it finds
     In the close look, a loop of at least 16 turns that run the same operators on small tensors, where no turn reads
     what an earlier turn made; the operators of the turns and of their backward passes take 20% of the operators' time
     or more. Adding results up (`loss = loss + x`), joining them (`torch.cat`) and writing them into a part of a tensor
-    (`out[i] = x`) do not tie turns together. Loops in which Python reads a result that may come back in a later turn,
-    loops over weights, and batches of at least 8 rows are left out. Iterations that each compare a whole large tensor
-    with one item, and use few elements of it, are found as well.
+    (`out[i] = x`) do not tie turns together. Where Python reads a result, which may come back in a later turn, the
+    text of the loop has to show that it does not. Loops over weights and batches of at least 8 rows are left out.
+    Iterations that each compare a whole large tensor with one item, and use few elements of it, are found as well.
 
 Why it costs
     An operator on a small tensor takes a few microseconds, most of it in Python and in the call. All pieces in one call
@@ -29,17 +29,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
-from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
+from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.loops_on_path import IndependentLoop
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.needless.separate_loops import Separate, separate_loops
 from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.scope import Scope, graded, share_of
 
@@ -62,8 +66,8 @@ class PiecesOneByOne(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the loops whose turns do not need each other."""
         lacking = without_look(self.name, results, self.seen_share)
-        looked = results.get(SeparateTurns)
-        large, share = looked.loops, looked.share
+        looked = separate_loops(results)
+        large, share = [loop for loop, _ in looked.loops], looked.share
         if lacking is not None:
             # a part of an iteration shows what a loop does; what it takes is known of its lines
             share = min(share, _share_of_lines(results, looked))
@@ -77,7 +81,7 @@ class PiecesOneByOne(Rule):
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"{_title(first)}: {units.percent(share)} of {whole}",
-            explanation=" ".join(_words(results, loop) for loop in large[:_NAMED]),
+            explanation=" ".join(_words(results, *each) for each in looked.loops[:_NAMED]),
             evidence={
                 "turns_per_loop": round(first.turns, 1),
                 "loops": sum(loop.runs for loop in large),
@@ -90,9 +94,9 @@ class PiecesOneByOne(Rule):
             where=Where(lines=cell_lines(results, places)),
             change=_change(results, first),
         )
-        everything = np.ones(looked.operators, bool)
         saved = 1 - (_LEFT_BY_SORTING if first.searched else _LEFT)
-        return valued(results, finding, share * saved, (looked.rows,), everything, part=saved)
+        rows, everything = _chosen(results, looked)
+        return valued(results, finding, share * saved, (rows,), everything, part=saved)
 
 
 def _title(first: SeparateLoop) -> str:
@@ -103,17 +107,24 @@ def _title(first: SeparateLoop) -> str:
     return "A Python loop processes small pieces one by one"
 
 
-def _share_of_lines(results: Results, looked: SeparateTurns) -> float:
+def _chosen(results: Results, looked: Separate) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The rows of the loops' operators, and a mask of all that were looked at."""
+    return np.array(looked.rows, np.int64), np.ones(len(results.get(ValueGraph).operators), bool)
+
+
+def _share_of_lines(results: Results, looked: Separate) -> float:
     """Of the cell, the sampled time of the loops and of their backward passes; else of the recorded time."""
     known = results.get(LookedTime)
     if known.known:
-        return share_of(known.of_rows(looked.rows, np.ones(looked.operators, bool))[0], known.total_ns)
+        return share_of(known.of_rows(*_chosen(results, looked))[0], known.total_ns)
     scope = Scope.of(results)
     return scope.share(intervals.intersect(results.get(RecordedTurns).within, scope.within).total_ns)
 
 
-def _words(results: Results, loop: SeparateLoop) -> str:
+def _words(results: Results, loop: SeparateLoop, written: IndependentLoop | None) -> str:
     """`The loop at line 16 runs 128 times in a row, on results of 64 elements. No turn needs another one.`"""
+    if written is not None:
+        return _by_text(results, loop, written)
     names = ", ".join(f"`{name.rpartition('::')[2]}`" for name in loop.names[:_NAMED])
     often = f", in {units.plural(loop.runs, 'place')} of the look" if loop.runs > 1 else ""
     often += " before the look ended" if loop.turns < LEAST_TURNS else ""
@@ -129,6 +140,19 @@ def _words(results: Results, loop: SeparateLoop) -> str:
         f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, on results of "
         f"{units.plural(loop.made, 'element')}, most time in {names}.{pieces} No turn reads what an earlier one made. "
         f"They take {units.percent(loop.share)} of the operators’ time in the look{behind}."
+    )
+
+
+def _by_text(results: Results, loop: SeparateLoop, written: IndependentLoop) -> str:
+    """Its operators may look like one loop with those of the loop around it, so that their number says little."""
+    names = ", ".join(f"`{name.rpartition('::')[2]}`" for name in loop.names[:_NAMED])
+    many = written.turns or (round(loop.turns) if written.alone else None)
+    often = f" {units.count(many)} times," if many else ""
+    at = _all(results, loop) if written.file else f"line {written.line}"
+    return (
+        f"The loop at {at} runs its operators{often} on results of {units.plural(loop.made, 'element')}, most time in "
+        f"{names}. By its text, no turn needs another one. They take {units.percent(loop.share)} of the operators’ "
+        "time in the look."
     )
 
 

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Cell
+from gpuprof.model.kinds import ValueKind
+from gpuprof.model.memory import Composition, ModuleBytes
+from gpuprof.model.operands import MadeValue
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.needless.pieces_one_by_one import PiecesOneByOne
 from tests.analyses.accounts.cells import line as cell_line
@@ -105,3 +109,50 @@ def test_of_gradients_of_each_piece_it_says_how_to_get_all() -> None:
     assert isinstance(found, Finding)
     assert found.title.startswith("Gradients are computed for one small piece at a time: ")
     assert "`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(params, x, y)`" in found.change
+
+
+ROWS = """\
+def rate(dataset, right=0):
+    for row, label in dataset:
+        y = model(row)
+        right += (y.item() > 0) == label
+    return right
+
+rate(images)
+"""
+
+
+def rows_one_by_one(source: str = ROWS, **context: Any) -> Results:
+    """Rows from elsewhere go through a model one by one, and Python reads each result."""
+    model = Composition(device="cpu", parameter_bytes=40, modules=(ModuleBytes(name="model", parameter_bytes=40),))
+    builder = recorded("aten::addmm", "aten::mm").context(
+        cell=Cell(filename="cell", source=source), compositions=(model,), **context
+    )
+    called = source.count("\n")
+    look = LookBuilder(builder).tensor("w", shape=(5, 2), kind=ValueKind.PARAMETER)
+    for row in range(20):
+        look.tensor(f"x{row}", shape=(1, 5))
+        made = {"reads": f"x{row} w", "makes": f"y{row}"}
+        look.operator("aten::addmm", 10, **made, shape=(1, 2), line=3, by_lines=(called,))
+        look.operator("aten::_local_scalar_dense", 1, reads=f"y{row}", line=4, by_lines=(called,))
+    return Results(look.build())
+
+
+def test_the_text_may_show_that_what_python_reads_ties_no_turns() -> None:
+    found = PiecesOneByOne().check(rows_one_by_one())
+    assert isinstance(found, Finding)
+    assert found.where.lines == (3, 4)
+    assert "The loop at line 2 runs its operators 20 times, on results of 2 elements" in found.explanation
+    assert "By its text, no turn needs another one." in found.explanation
+    tied = ROWS.replace("model(row)", "model(row + right)")
+    assert PiecesOneByOne().check(rows_one_by_one(tied)) is None
+
+
+@pytest.mark.parametrize(("contents", "found"), [(None, False), (7, False), (8, True)])
+def test_with_a_loop_around_it_the_looks_have_to_show_many_turns(contents: int | None, found: bool) -> None:
+    seen = {"file": "cell", "function": "rate", "first": 1, "name": "label", "kind": "builtins.int"}
+    values = () if contents is None else (MadeValue(**seen, looks=9, made=9, contents=contents),)
+    around = ROWS.replace("rate(images)", "for epoch in range(9):\n    rate(images)")
+    told = PiecesOneByOne().check(rows_one_by_one(around, made_values=values))
+    assert isinstance(told, Finding) == found
+    assert not isinstance(told, Finding) or "The loop at line 2 runs its operators on results" in told.explanation
