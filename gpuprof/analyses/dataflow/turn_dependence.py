@@ -47,9 +47,10 @@ def needs_earlier_turns(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> bool
 
 
 def needs_only_python(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> bool:
-    """Whether no value goes from turn to turn, but Python reads results, so that one may come back in a later turn."""
+    """Whether no operator reads what one of an earlier turn made, but Python reads results, so that one may come back
+    in a later turn: as a number, or in memory that Python has written to."""
     told = _told(trace, graph) & (loop.turn >= 0)
-    return bool(told.any()) and not _Carried(trace, graph, loop.turn, loop.run).any()
+    return bool(told.any()) and not _Carried(trace, graph, loop.turn, loop.run, by_python=False).any()
 
 
 def other_begin(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> int:
@@ -98,12 +99,14 @@ def _told(trace: Trace, graph: ValueGraph) -> Array:
 
 @dataclass
 class _Carried:
-    """Values that go from turn to turn. `turn` and `run`: by operator, -1 outside."""
+    """Values that go from turn to turn. `turn` and `run`: by operator, -1 outside. `by_python`: also what was changed
+    without an operator."""
 
     trace: Trace
     graph: ValueGraph
     turn: Array
     run: Array
+    by_python: bool = True
 
     def __post_init__(self) -> None:
         self.kinds = [_COLLECTING.get(own_name(name)) for name in self.trace.names]
@@ -159,7 +162,7 @@ class _Carried:
         maker = np.where(known, self.made_by[value], -1)
         carried = known & (maker >= 0) & (self.run[maker] == self.run[reader]) & (self.turn[maker] < self.turn[reader])
         # changed in between without an operator
-        unseen = known & (maker < 0) & self.regions.changed[value]
+        unseen = known & (maker < 0) & self.regions.changed[value] & self.by_python
         found: list[int] = reader[carried | unseen].tolist()
         return found
 
@@ -171,7 +174,7 @@ class _Carried:
             return True
         maker = self.regions.maker(row, self.run)
         if maker < 0:
-            return bool(maker == _UNSEEN and self.regions.read_before(value, operator, self.turn))
+            return bool(self.by_python and maker == _UNSEEN and self.regions.read_before(value, operator, self.turn))
         return bool(self.run[maker] == self.run[operator] and self.turn[maker] < self.turn[operator])
 
     def _allowed(self, operator: int, carried: list[int]) -> bool:

@@ -58,8 +58,9 @@ def _has_many_turns(results: Results, loop: SeparateLoop, written: IndependentLo
     """The operators of two loops within one another may look like one long loop."""
     if written.turns is not None or written.alone:
         return (written.turns or loop.turns) >= _LEAST_TURNS
+    # contents are no longer counted once nearly all were different
     values = [
-        each.contents
+        each.contents or each.made
         for each in results.context.made_values
         if each.function == written.function and each.name in written.variables
     ]

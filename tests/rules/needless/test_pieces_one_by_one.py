@@ -148,10 +148,10 @@ def test_the_text_may_show_that_what_python_reads_ties_no_turns() -> None:
     assert PiecesOneByOne().check(rows_one_by_one(tied)) is None
 
 
-@pytest.mark.parametrize(("contents", "found"), [(None, False), (7, False), (8, True)])
+@pytest.mark.parametrize(("contents", "found"), [(None, False), (7, False), (8, True), (0, True)])
 def test_with_a_loop_around_it_the_looks_have_to_show_many_turns(contents: int | None, found: bool) -> None:
     seen = {"file": "cell", "function": "rate", "first": 1, "name": "label", "kind": "builtins.int"}
-    values = () if contents is None else (MadeValue(**seen, looks=9, made=9, contents=contents),)
+    values = () if contents is None else (MadeValue(**seen, looks=90, made=64, contents=contents),)
     around = ROWS.replace("rate(images)", "for epoch in range(9):\n    rate(images)")
     told = PiecesOneByOne().check(rows_one_by_one(around, made_values=values))
     assert isinstance(told, Finding) == found
