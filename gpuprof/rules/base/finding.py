@@ -32,7 +32,8 @@ class Saving:
     Saving.
     `calibrated`: of that span as it would be without the recording, which slows the host. `spread`: by how much what
     the change leaves may take less or more time, of itself; it widens the shares, not the times, which are of this run.
-    `ceiling_share`: what the cause takes of the same whole, 0..1, where iterations without the recording measured it.
+    `ceiling_share`: what the cause takes of the same whole, 0..1, where iterations without the recording or samples of
+    its lines measured it.
     `within`: the union of the time that the saving is a part of, where the rule knows it. `of_cell`: the times and
     shares are of the whole cell instead, by what was sampled of it. `per_step`: what a share has to be multiplied by to
     be one of the steps alone, where it was found from them; else 0.

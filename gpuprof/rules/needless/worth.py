@@ -103,7 +103,16 @@ def _by_lines(
         return None
     high_ns = max(min(_AT_BEST * central_ns, lines_ns), central_ns)
     share = central_ns / looked.total_ns
-    saving = Saving(_AT_WORST * central_ns, central_ns, high_ns, share, "C", _BY_LINES, of_cell=True)
+    saving = Saving(
+        low_ns=_AT_WORST * central_ns,
+        central_ns=central_ns,
+        high_ns=high_ns,
+        share=share,
+        grade="C",
+        basis=_BY_LINES,
+        ceiling_share=min(lines_ns / looked.total_ns, 1.0),
+        of_cell=True,
+    )
     return saving, _AT_WORST * share
 
 

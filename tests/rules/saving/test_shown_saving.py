@@ -72,3 +72,10 @@ def test_a_measured_part_is_never_exceeded() -> None:
     part = replace(saving(0, 40, 40), ceiling_share=0.45)
     low, high = expected_shares(part)
     assert high == 0.45 and low == expected_shares(saving(0, 40, 40))[0]
+
+
+def test_what_was_sampled_of_the_cell_saves_no_more_than_the_high_end() -> None:
+    sampled = replace(saving(0, 40, 45), of_cell=True)
+    assert expected_shares(sampled)[1] == pytest.approx(0.45)
+    # of steps it is a range of steps
+    assert expected_shares(replace(sampled, per_step=1.5))[1] > 0.45
