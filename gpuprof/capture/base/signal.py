@@ -24,7 +24,8 @@ class Signal(ABC):
     """Base of every signal; each module of capture's rooms that defines a subclass is found by scan.
 
     `field` names the field of RunContext that `facts()` fills. `ends_first`: it ends before the kernel recording is
-    stopped, so that stopping is not part of what it sees.
+    stopped, so that stopping is not part of what it sees. `follows_iterations`: whether `after_step` and `before_batch`
+    find anything; what `begin` sets to False is not called in every iteration.
     """
 
     field: ClassVar[str]
@@ -32,6 +33,7 @@ class Signal(ABC):
 
     def __init__(self, cell: WatchedCell | None = None):
         self.cell = cell or WatchedCell()
+        self.follows_iterations = True
 
     def begin(self) -> None:  # noqa: B027  - most signals need only some of these
         """The cell is about to run."""

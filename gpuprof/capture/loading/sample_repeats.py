@@ -38,7 +38,11 @@ class SampleRepeats:
 
     def read(self, indices: tuple[int, ...], batch: Any) -> None:
         """This batch has the samples of these indices."""
-        if not self.wanted or (len(self._known) >= _MOST_SAMPLES and self._known.keys().isdisjoint(indices)):
+        # in every iteration: the cheapest questions first
+        if not self.wanted or not indices or type(indices[0]) is not int:
+            return
+        full = len(self._known) >= _MOST_SAMPLES
+        if (full and self._known.keys().isdisjoint(indices)) or set(map(type, indices)) != {int}:
             return
         again = [row for row, index in enumerate(indices) if index in self._known]
         others = [row for row, index in enumerate(indices) if index not in self._known]
@@ -75,16 +79,13 @@ class DrawnIndices:
             # its batches are not seen to come: from here on nothing is known of it
             self._drawn.set(iterator, deque(maxlen=0))
         else:
-            queue.append(tuple(indices) if _plain(indices) and getattr(iterator, "_in_order", True) else None)
+            kept = isinstance(indices, Sequence) and getattr(iterator, "_in_order", True)
+            queue.append(tuple(indices) if kept else None)
 
     def next_of(self, iterator: Any) -> tuple[int, ...] | None:
         """Those of the batch that has come; None where they are not known."""
         queue = self._drawn.get(iterator)
         return queue.popleft() if queue else None
-
-
-def _plain(indices: Any) -> bool:
-    return isinstance(indices, Sequence) and set(map(type, indices)) == {int}
 
 
 def _leaves(batch: Any, count: int) -> list[Any]:

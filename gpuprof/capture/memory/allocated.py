@@ -8,6 +8,13 @@ from typing import Any
 _ASK_ALL = 10
 
 
+def cuda_is_built() -> bool:
+    """Whether this torch can have such an allocator at all: CUDA's, or ROCm's under that name."""
+    import torch
+
+    return bool(torch.backends.cuda.is_built())  # type: ignore[no-untyped-call]
+
+
 class AllocatedBytes:
     """Reads the devices that hold something. One reading takes some ten microseconds a device."""
 

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from gpuprof.capture.base.signal import Signal, WatchedCell
-from gpuprof.capture.memory.allocated import AllocatedBytes
+from gpuprof.capture.memory.allocated import AllocatedBytes, cuda_is_built
 from gpuprof.model.memory import DeviceMemory
 from gpuprof.units import NS_PER_MS
 
@@ -36,6 +36,7 @@ class DeviceMemoryWatch(Signal):
 
     def begin(self) -> None:
         """The first reading."""
+        self.follows_iterations = cuda_is_built()
         self._read()
 
     def after_step(self, optimizer: Any, times: int) -> None:

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from gpuprof.capture.base.signal import Signal, WatchedCell
+from gpuprof.capture.memory.allocated import cuda_is_built
 from gpuprof.model.memory import StepMemory
 from gpuprof.units import NS_PER_MS
 
@@ -24,6 +25,10 @@ class StepMemoryWatch(Signal):
         self._rows: dict[int, list[tuple[int, int, int, int]]] = {}
         self._last_ns = 0
         self._stride = 1
+
+    def begin(self) -> None:
+        """A torch without CUDA has nothing to read."""
+        self.follows_iterations = cuda_is_built()
 
     def after_step(self, optimizer: Any, times: int) -> None:
         """Read the current device, where CUDA is initialised (it is never initialised here)."""

@@ -34,14 +34,17 @@ class Signals:
         self._all = [kind(cell) for kind in (all_signals() if kinds is None else kinds)]
         self._notes: list[str] = []
         # called in every iteration: only where there is something to do
-        self._after_step = [each.after_step for each in self._all if _defines(each, Signal.after_step)]
-        self._before_batch = [each.before_batch for each in self._all if _defines(each, Signal.before_batch)]
+        self._after_step: list[Callable[[Any, int], None]] = []
+        self._before_batch: list[Callable[[], None]] = []
 
     def begin(self) -> None:
         """Begin each; what one raises is the session's to handle."""
         self._budget.begin()
         for signal in self._all:
             signal.begin()
+        following = [each for each in self._all if each.follows_iterations]
+        self._after_step = [each.after_step for each in following if _defines(each, Signal.after_step)]
+        self._before_batch = [each.before_batch for each in following if _defines(each, Signal.before_batch)]
 
     def after_step(self, optimizer: Any, times: int) -> None:
         """Tell each of a step."""

@@ -154,10 +154,13 @@ class Drawing:
 
 @pytest.mark.parametrize("indices", [[], [0.5], "ab", ["a"], [torch.tensor(1)], 3, None])
 def test_indices_that_tell_nothing(indices: Any) -> None:
-    drawn, iterator = DrawnIndices(), Drawing()
+    drawn, iterator, repeats = DrawnIndices(), Drawing(), SampleRepeats()
     drawn.draws(iterator, indices)
     drawn.draws(iterator, [1, 2])
-    assert drawn.next_of(iterator) is None
+    told = drawn.next_of(iterator)
+    if told is not None:
+        repeats.read(told, torch.zeros(len(told), 3))
+    assert repeats.sample_bytes is None
     assert drawn.next_of(iterator) == (1, 2)
     assert drawn.next_of(iterator) is None
 

@@ -71,6 +71,19 @@ def test_signals_begin_are_told_of_steps_and_end_in_two_parts() -> None:
     assert signals.notes == ("a doubt",)
 
 
+def test_what_finds_nothing_in_iterations_is_not_called_in_them() -> None:
+    class Idle(Late):
+        def begin(self) -> None:
+            self.follows_iterations = False
+
+    HEARD.clear()
+    signals = Signals(WatchedCell(), (Early, Idle))
+    signals.begin()
+    signals.after_step(None, 3)
+    signals.tick(0)
+    assert HEARD == ["early looks"]
+
+
 def test_giving_up_ends_all_whatever_one_of_them_raises() -> None:
     HEARD.clear()
     Signals(WatchedCell(), (Late, Early)).abandon()
