@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from gpuprof.model.recording import CLOCK_MARK
 
@@ -33,11 +35,7 @@ class ClockMarks:
         Returns by how many ns the trace is ahead of the system (0 inside the bracket; the largest of the marks; None
         where no mark was seen), and a sentence where the clocks disagree by more than a millisecond.
         """
-        offsets = [
-            _outside(seen, before, after)
-            for seen, (before, after) in zip(seen_ns, self.brackets_ns[-len(seen_ns) :], strict=False)
-        ]
-        worst = max(offsets, key=abs, default=None)
+        worst = min((_worst(seen_ns, each) for each in self._told(len(seen_ns))), key=abs, default=None)
         if worst is not None and abs(worst) > _TOLERANCE_NS:
             return worst, (
                 f"the profiler's clock and the system's disagree by {worst / 1e6:.1f} ms: "
@@ -50,6 +48,16 @@ class ClockMarks:
                 f"the system's clock was set by {step:.1f} ms during the run: samples may be shifted by as much",
             )
         return worst, None
+
+    def _told(self, count: int) -> Iterable[Sequence[tuple[int, int]]]:
+        """The brackets of that many marks, in order. Which ones is not known: one that is made between two bytecodes,
+        where torch records nothing, is not in the trace, nor are those of a recording that began anew."""
+        return combinations(self.brackets_ns, min(count, len(self.brackets_ns))) if count else ()
+
+
+def _worst(seen_ns: Sequence[int], brackets_ns: Sequence[tuple[int, int]]) -> int:
+    offsets = (_outside(seen, *bracket) for seen, bracket in zip(seen_ns, brackets_ns, strict=False))
+    return max(offsets, key=abs, default=0)
 
 
 def _outside(seen: int, before: int, after: int) -> int:

@@ -9,7 +9,9 @@ Why it costs
     memory for all of them at once, although what is kept of each may be one number.
 
 What to do
-    Do it for some rows at a time, and put the results together: `torch.cat([f(part) for part in x.split(256)])`.
+    Do it for some rows at a time, and write each part into its place in a tensor that is made once: `out[i:j] =
+    f(x[i:j])`. Where `x` is not needed any more and its parts keep their size, `out` can be `x`. `torch.cat` of all
+    parts holds each result twice for a moment: it is for small results.
 
 When to leave it
     When memory is not short, or when each row needs all the others at the same time.
@@ -67,9 +69,10 @@ class TemporaryPeak(Rule):
             evidence={**saved.evidence(), "low_bytes": found.low_bytes, "turns": found.turns},
             where=Where(lines=tuple(mine)),
             change=(
-                f"Do the work of {where} for some rows at a time and put the results together, where its rows do not "
-                "depend on each other: `torch.cat([f(part) for part in x.split(256)])`. Results differ by "
-                "rounding at most."
+                f"Do the work of {where} for some rows at a time, where its rows do not depend on each other, and "
+                "write each part into its place in a tensor that is made once: `out[i:j] = f(x[i:j])`. Where `x` is "
+                "not needed any more and its parts keep their size, `out` can be `x`. Small results can also be put "
+                "together by `torch.cat`, which holds them twice for a moment. Results differ by rounding at most."
             ),
         )
 

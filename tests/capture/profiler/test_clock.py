@@ -26,6 +26,12 @@ def test_marks_of_a_dropped_recording_do_not_count() -> None:
     )
 
 
+def test_a_mark_that_torch_did_not_record_shifts_nothing() -> None:
+    # GIVEN an end between two bytecodes, where torch records no range
+    for seen in (5, 3400 * MS + 5):
+        assert marks((0, 10), (3400 * MS, 3400 * MS + 10)).check([seen]) == (0, None)
+
+
 def test_a_clock_that_was_set_is_told() -> None:
     offset, said = marks((0, 10), drift=(0, 40 * MS)).check([5])
     assert offset == 0
