@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dis
+import functools
 import sys
 from collections.abc import Callable, Mapping
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: the frame keeps its variables outside of a dict
 _ASKS = frozenset({"locals", "vars", "dir", "exec", "eval"})
+_OF_A_NAME = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _PROXY_FROM = (3, 13)
 
 
@@ -24,7 +27,7 @@ def with_variables(frame: FrameType, use: Callable[[Mapping[str, Any]], None]) -
         use(frame.f_locals)
         return
     # what asks for its variables by `locals()` has the same dict
-    if frame.f_trace is not None or not _ASKS.isdisjoint(code.co_names):
+    if frame.f_trace is not None or (not _ASKS.isdisjoint(code.co_names) and _asks(code)):
         return
     variables = frame.f_locals
     try:
@@ -32,3 +35,9 @@ def with_variables(frame: FrameType, use: Callable[[Mapping[str, Any]], None]) -
     finally:
         # it stays with the frame, and would keep every object in it
         variables.clear()
+
+
+@functools.lru_cache(maxsize=256)
+def _asks(code: CodeType) -> bool:
+    """Whether it calls one of these functions: `model.eval()` is another one."""
+    return any(each.opname in _OF_A_NAME and each.argval in _ASKS for each in dis.get_instructions(code))
