@@ -30,7 +30,7 @@ def evaluates(look: Callable[[], None]) -> int:
 
 
 def asks(look: Callable[[], None]) -> dict[str, Any]:
-    kept = 7  # noqa: F841  - it is in the dict
+    kept = 7
     found = locals()
     look()
     return found
