@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Self
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.model.context import RunContext
 from gpuprof.model.trace import Trace
 
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
@@ -40,22 +41,23 @@ class WrittenLoop:
 
 @dataclass(frozen=True)
 class WrittenLoops(Result):
-    """`loops` of the profiled cell and of the other cells that ran in it, outer ones before those inside them.
-    `sources`: name and text of their files; the name is empty for the profiled cell."""
+    """`loops` of the profiled cell and of the other cells that ran in it, outer ones before those inside them."""
 
     loops: tuple[WrittenLoop, ...]
-    sources: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the texts."""
-        sources = tuple(notebook_sources(trace))
-        return cls(tuple(loop for file, source in sources for loop in written_loops(file, source)), sources)
+        return cls(tuple(loop for file, source in notebook_sources(trace) for loop in written_loops(file, source)))
 
 
 def notebook_sources(trace: Trace) -> list[tuple[str, str]]:
     """File name and text of each cell whose text is known; the name is empty for the profiled one."""
-    context = trace.context
+    return sources_of(trace.context)
+
+
+def sources_of(context: RunContext) -> list[tuple[str, str]]:
+    """The same, of what is known of a run."""
     found = {"": context.cell.source} if context.cell else {}
     sampled = [each for each in (context.stacks.files if context.stacks else ()) if each.kind == "notebook"]
     followed = context.lines.files if context.lines else ()

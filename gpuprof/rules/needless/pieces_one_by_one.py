@@ -36,8 +36,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
-from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop
-from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -109,7 +108,7 @@ def _title(first: SeparateLoop) -> str:
 
 def _chosen(results: Results, looked: Separate) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The rows of the loops' operators, and a mask of all that were looked at."""
-    return np.array(looked.rows, np.int64), np.ones(len(results.get(ValueGraph).operators), bool)
+    return np.array(looked.rows, np.int64), np.ones(results.get(SeparateTurns).operators, bool)
 
 
 def _share_of_lines(results: Results, looked: Separate) -> float:

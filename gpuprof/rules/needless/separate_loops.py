@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.separate_turns import SeparateLoop, SeparateTurns
-from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.analyses.loops.written_loops import WrittenLoops
+from gpuprof.analyses.loops.written_loops import sources_of
 from gpuprof.rules.cell.cell_change import known_models
 from gpuprof.rules.cell.loops_on_path import IndependentLoop, independent_loop
 
@@ -39,8 +36,8 @@ def separate_loops(results: Results) -> Separate:
         if written is not None and _has_many_turns(results, loop, written):
             both.append((loop, written))
             rows.update(loop.rows)
-    lasted = results.get(ValueGraph).operators["duration_ns"]
-    share = int(lasted[np.array(sorted(rows), np.int64)].sum()) / max(int(lasted.sum()), 1)
+    # they have no operator in common
+    share = found.share + sum(loop.share for loop, written in both if written is not None)
     return Separate(tuple(sorted(both, key=lambda each: -each[0].time_ns)), tuple(sorted(rows)), share)
 
 
@@ -51,7 +48,7 @@ def _written(results: Results, loop: SeparateLoop) -> IndependentLoop | None:
         return None
     path = [lines.lines[row] for row in lines.paths[int(lines.path[at[0]])] if 0 <= row < len(lines.lines)]
     chain = [("" if each.in_cell else each.file, each.line) for each in path]
-    return independent_loop(dict(results.get(WrittenLoops).sources), chain, known_models(results))
+    return independent_loop(dict(sources_of(results.context)), chain, known_models(results))
 
 
 def _has_many_turns(results: Results, loop: SeparateLoop, written: IndependentLoop) -> bool:
