@@ -2,10 +2,9 @@
 
 A run of a minute under `gpuprof.profile()`, with py-spy beside it, which reads the stacks of all threads from outside.
 What runs once (starting, ending, the window, the close look, imports) is told apart. The thread that reads the process
-tells its own processor time: py-spy counts it as running where it waits for the GIL or a core, which is three times as
-much. Blocks of plain and watched
-iterations (`worker NAME turns`) show all effects together, but scatter by more than is asked for; this scatters by the
-root of the number of samples.
+tells its own processor time, which is exact: py-spy may count it as running while it waits for the GIL or a core.
+Blocks of plain and watched iterations (`worker NAME turns`) show all effects together, but scatter by more than is
+asked for; this scatters by the root of the number of samples.
 
 python -m benchmarks.observer.attributed NAME [--programs FOLDER]
 """

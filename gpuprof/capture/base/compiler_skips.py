@@ -37,7 +37,8 @@ def hide_from_compiler(*owners: type | Callable[..., object]) -> None:
 def hidden_from_compiler(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, which torch.compile neither traces nor compiles, nor anything that it calls.
 
-    As `torch._dynamo.disable` does, in a tenth of its 4 µs a call, and also where `torch._dynamo` is imported later.
+    As `torch._dynamo.disable` does, which takes 0.7 µs a call instead of 0.25 (torch 2.13), and has to be imported
+    first: this also holds where the cell imports `torch._dynamo` later. The function takes no keyword arguments.
     """
     import torch
 

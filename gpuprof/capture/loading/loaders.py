@@ -13,7 +13,6 @@ import msgspec
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.call_site import calling_line
 from gpuprof.capture.base.framework_seen import maker_of_loader
-from gpuprof.capture.base.recent_weak_map import RecentWeakMap
 from gpuprof.capture.base.tracebacks import leave_out
 from gpuprof.capture.loading.lengths import LENGTHS
 from gpuprof.capture.loading.loader_facts import known_lengths, loader_facts, watch_lengths
@@ -121,7 +120,7 @@ class LoaderWatch:
         self._before_batch = before_batch
         self._watched: list[_WatchedLoader] = []
         self._loaders: weakref.WeakKeyDictionary[Any, _WatchedLoader] = weakref.WeakKeyDictionary()
-        self._iterators = RecentWeakMap[_WatchedLoader]()
+        self._iterators: weakref.WeakKeyDictionary[Any, _WatchedLoader] = weakref.WeakKeyDictionary()
         self._repeats: dict[int, tuple[weakref.ref[Any], SampleRepeats]] = {}
         self._indices = DrawnIndices()
         self._originals: tuple[Any, Any, Any] | None = None
@@ -231,7 +230,7 @@ class LoaderWatch:
             if len(watched.iteration_start_ns) < _MOST_ITERATIONS:
                 watched.iteration_start_ns.append(start_ns)
                 watched.iteration_set_up_ns.append(took_ns)
-            self._iterators.set(iterator, watched)
+            self._iterators[iterator] = watched
         except Exception:  # noqa: BLE001  - inside the user's loop: whatever fails here is ours, and must not end it
             self._watching = False
 
@@ -241,8 +240,7 @@ class LoaderWatch:
         try:
             watched = self._iterators.get(iterator)
             if watched is None:  # the iterator was made before the cell
-                watched = self._new()
-                self._iterators.set(iterator, watched)
+                self._iterators[iterator] = watched = self._new()
                 watched.facts = loader_facts(None, iterator)
             self._latest = watched
             self._before_batch(watched.before + watched.batches)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from gpuprof.capture.base.recent_weak_map import RecentWeakMap
 from gpuprof.capture.base.tensor_memory import array_of
 
 # enough to tell random changes from none; comparing then ends
@@ -63,21 +63,18 @@ class DrawnIndices:
     that the next batch of an iterator has the earliest ones."""
 
     def __init__(self) -> None:
-        self._drawn = RecentWeakMap[deque[tuple[int, ...] | None]]()
+        self._drawn: weakref.WeakKeyDictionary[Any, deque[tuple[int, ...] | None]] = weakref.WeakKeyDictionary()
 
     def starts_anew(self, iterator: Any) -> None:
         """What it had drawn will not come."""
-        self._drawn.forget(iterator)
+        self._drawn.pop(iterator, None)
 
     def draws(self, iterator: Any, indices: Any) -> None:
         """It asks for the samples of these indices."""
-        queue = self._drawn.get(iterator)
-        if queue is None:
-            queue = deque()
-            self._drawn.set(iterator, queue)
+        queue = self._drawn.setdefault(iterator, deque())
         if len(queue) >= _MOST_AHEAD:
             # its batches are not seen to come: from here on nothing is known of it
-            self._drawn.set(iterator, deque(maxlen=0))
+            self._drawn[iterator] = deque(maxlen=0)
         else:
             kept = isinstance(indices, Sequence) and getattr(iterator, "_in_order", True)
             queue.append(tuple(indices) if kept else None)

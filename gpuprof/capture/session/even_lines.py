@@ -50,7 +50,7 @@ class EvenLines:
 
     def even(self) -> bool:
         """Whether the last seconds up to the latest look were even: mostly the same lines in each quarter of them, and
-        memory in use that changed in each. One long call changes nothing. Takes ten times as long as a look."""
+        memory in use that changed in each. One long call changes nothing. It goes through all looks three times."""
         return bool(self._looks) and any(self._even(self._looks[-1].at_ns, window_ns) for window_ns in _WINDOWS_NS)
 
     def elsewhere(self, now_ns: int, place: int) -> bool:

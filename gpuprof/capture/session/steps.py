@@ -45,7 +45,7 @@ class StepCount:
     """
 
     def __init__(self, clock_ns: Callable[[], int] = time.perf_counter_ns) -> None:
-        # what `seen` counts: the steps that have ended
+        # `seen`: the steps that have ended; `source`: what they are counted by
         self.source, self.seen = StepSource.NOTHING, 0
         self._by_optimizer = 0
         self._by_loader = 0
