@@ -20,7 +20,7 @@ def shown(results: Results, finding: Finding) -> ShownSaving | None:
 
 
 def saving_words(results: Results, finding: Finding) -> str:
-    """`saves about 40% (33–47%)`; `could save about 40%, up to 60%` where the range is too wide, and `could save up to
+    """`saves about 40% (33–47%)`; `could save about 40%` where the range is too wide to be of use, and `could save up to
     60%` where it begins at 0, or its middle is no more than a guess.
 
     Empty where the finding has no saving. What it is a share of is `finding.saving.whole`.
@@ -31,7 +31,7 @@ def saving_words(results: Results, finding: Finding) -> str:
     low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
     if told.hidden is not None or told.from_zero:
         sure = told.about and not told.from_zero and central != high
-        return f"could save about {central}, up to {high}" if sure else f"could save up to {high}"
+        return f"could save about {central}" if sure else f"could save up to {high}"
     return f"saves about {central}" + (f" ({low.removesuffix('%')}–{high})" if low != high else "")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuprof import units
 from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
@@ -17,6 +18,7 @@ from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, backward_shar
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Saving, Severity
+from gpuprof.rules.saving.named_cause import NamedShare, NamedWhole
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.parts_of_operators import parts_left_out
@@ -60,7 +62,15 @@ def valued(
     if results.get(DeviceActivity).primary is not None:
         recorded = recorded_parts(results, every, among)
         return _on_device(results, found, [each._replace(part=each.part * part) for each in recorded])
-    saving, of_time = _by_lines(results, every, among, part, behind) or _by_operators(results, found, share)
+    own_ns, lines_ns = cell_ns(results, every, among, behind=behind)
+    saving: Saving | None
+    if part * own_ns and lines_ns:
+        total_ns = results.get(LookedTime).total_ns
+        found = _in_the_cell(found, own_ns / total_ns, min(lines_ns / total_ns, 1.0))
+        saving = _by_lines(part * own_ns, lines_ns, total_ns)
+        of_time = _AT_WORST * saving.share
+    else:
+        saving, of_time = _by_operators(results, found, share)
     if saving is None:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
     return replace(found, saving=saving, severity=min(found.severity, graded(of_time, _HIGH_SHARE, _LOW_SHARE)))
@@ -92,28 +102,29 @@ def share_of_cell(results: Results, rows: Sequence[Array], among: Array, *, behi
     return cell_ns(results, np.concatenate(list(rows)), among, behind=behind)[0] / max(looked.total_ns, 1)
 
 
-def _by_lines(
-    results: Results, rows: Array, among: Array, part: float, behind: bool
-) -> tuple[Saving | None, float] | None:
-    """The saving, and at least which share of the cell that is; None where no line of theirs was sampled."""
-    looked = results.get(LookedTime)
-    whole_ns, lines_ns = cell_ns(results, rows, among, behind=behind)
-    central_ns = part * whole_ns
-    if not central_ns or not lines_ns:
-        return None
+def _in_the_cell(found: Finding, own_share: float, lines_share: float) -> Finding:
+    """The finding with what these operators and their lines take of the cell: a reader compares these shares with the
+    saving, which is of the cell, too. What the look saw of them is another share, of a few iterations."""
+    own, lines = units.percent(own_share), units.percent(lines_share)
+    named = NamedShare.of(found.title)
+    title = found.title.replace(named.text, f"about {own} of {NamedWhole.CELL.value}") if named else found.title
+    title = title[:1].upper() + title[1:]
+    taken = f"about {own} of the cell" + (f", their lines {lines}" if lines != own else "")
+    return replace(found, title=title, explanation=f"{found.explanation} By samples, these operators take {taken}.")
+
+
+def _by_lines(central_ns: float, lines_ns: float, total_ns: float) -> Saving:
     high_ns = max(min(_AT_BEST * central_ns, lines_ns), central_ns)
-    share = central_ns / looked.total_ns
-    saving = Saving(
+    return Saving(
         low_ns=_AT_WORST * central_ns,
         central_ns=central_ns,
         high_ns=high_ns,
-        share=share,
+        share=central_ns / total_ns,
         grade="C",
         basis=_BY_LINES,
-        ceiling_share=min(lines_ns / looked.total_ns, 1.0),
+        ceiling_share=min(lines_ns / total_ns, 1.0),
         of_cell=True,
     )
-    return saving, _AT_WORST * share
 
 
 def _by_operators(results: Results, found: Finding, share: float) -> tuple[Saving | None, float]:

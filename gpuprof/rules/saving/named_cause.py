@@ -38,7 +38,8 @@ _COSTS = (
 _ALL = 1 - 1e-9
 # of the last digit: what is added there is still read as that figure
 _ROUNDED = 0.499
-_SHARE = re.compile(rf"([0-9.]+) % of ({'|'.join(each.value for each in NamedWhole)})(?!’)")
+# what is about a share, by samples, says itself what it takes at most
+_SHARE = re.compile(rf"(?<!about )(?<![0-9.])([0-9.]+) % of ({'|'.join(each.value for each in NamedWhole)})(?!’)")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def test_of_a_look_that_was_cut_off_the_sampled_lines_say_the_share() -> None:
         look.operator("aten::exp", 10, reads="row", makes=f"y{row}", shape=(64,), line=3)
     found = PiecesOneByOne().check(Results(look.build(operators_share=None, ended_by="seconds")))
     assert isinstance(found, Finding)
-    assert found.title == "A Python loop processes small pieces one by one: 70 % of the cell"
+    assert found.title == "A Python loop processes small pieces one by one: about 70 % of the cell"
     assert found.saving is not None and found.saving.of_cell
     assert found.saving.share == pytest.approx(0.7 * 0.69)
 
