@@ -20,8 +20,8 @@ def shown(results: Results, finding: Finding) -> ShownSaving | None:
 
 
 def saving_words(results: Results, finding: Finding) -> str:
-    """`saves about 40% (33–47%)`; `could save about 40%` where the range is too wide to be of use, and `could save up to
-    60%` where it begins at 0, or its middle is no more than a guess.
+    """`saves about 40% (33–47%)`; `could save about 40%` where the range is too wide to be of use, and `could save up
+    to 60%` where it begins at 0, or its middle is no more than a guess.
 
     Empty where the finding has no saving. What it is a share of is `finding.saving.whole`.
     """

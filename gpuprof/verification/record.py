@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
+from gpuprof.capture.base.tensor_memory import array_of
 from gpuprof.errors import VerificationError
 from gpuprof.verification.cells.hooks import BlockEnd, Counted, Listener
 
@@ -198,7 +199,7 @@ def _checksum(leaves: list[Any]) -> int:
             import torch
 
             dense = leaf.detach().to_dense().contiguous().cpu()
-            raw = dense.reshape(-1).view(torch.uint8).numpy().tobytes() if dense.numel() else b""
+            raw = array_of(dense.reshape(-1).view(torch.uint8)).tobytes() if dense.numel() else b""
         else:
             # the text of any other object would hold its address
             plain = leaf if isinstance(leaf, str | bytes | int | float | None) else type(leaf).__name__

@@ -80,3 +80,21 @@ def test_training_on_a_thread_is_said_to_be_missing(kernel: LiveKernel) -> None:
         "%%gpuprofile --display text\nthread = threading.Thread(target=train)\nthread.start()\nthread.join()"
     )
     assert "an optimizer stepped on another thread" in ran.reports[0]["text/plain"]
+
+
+RESIZED = """import time
+rows, seen, total, begin = torch.arange(48).reshape(6, 8), torch.ones(2000), 0, time.monotonic()
+while time.monotonic() - begin < 2:
+    picked = rows.sin()
+    total += float(picked.sum()) + float(seen.exp().sum())
+seen.resize_(8_000)
+rows.untyped_storage().resize_(0)
+"""
+
+
+def test_tensors_that_gpuprof_looked_at_can_still_be_resized(kernel: LiveKernel) -> None:
+    """Its looks at variables went by `Tensor.numpy`, which forbids that for good."""
+    kernel.run("import torch")
+    ran = kernel.run(f"%%gpuprofile --quiet\n{RESIZED}")
+    assert not ran.failed, ran.traceback
+    assert kernel.value("picked.untyped_storage().resizable()") == "True"

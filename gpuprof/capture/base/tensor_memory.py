@@ -21,9 +21,35 @@ def address_of(tensor: Any) -> int:
     return int(_method(tensor, "data_ptr")(tensor))
 
 
+class _Memory:
+    """What NumPy reads in place. It keeps the tensor alive."""
+
+    def __init__(self, tensor: Any, dtype: Any):
+        size = dtype.itemsize
+        self.tensor = tensor
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": tuple(tensor.shape),
+            "strides": tuple(step * size for step in tensor.stride()),
+            "typestr": dtype.str,
+            "data": (address_of(tensor), True),
+        }
+
+
 def array_of(tensor: Any) -> Any:
-    """The same memory as an array; RuntimeError or TypeError where NumPy is missing, or does not know the type."""
-    return _method(tensor, "numpy")(tensor)
+    """The memory of a dense tensor on the host as an array that cannot be written to. RuntimeError where it has none or
+    its numbers are not as they lie there, TypeError where NumPy does not know the type.
+
+    Not by `Tensor.numpy`: after that the storage can never be resized again, and the cell may want to.
+    """
+    import numpy as np
+
+    own = _own_method(tensor, "numpy")
+    if own is not None:
+        return own(tensor)
+    if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
+        raise RuntimeError(f"no numbers on the host to read in place: {tensor.device}")
+    return np.asarray(_Memory(tensor, np.dtype(str(tensor.dtype).removeprefix("torch."))))
 
 
 def lazily_copied(tensor: Any) -> bool:
@@ -37,10 +63,16 @@ def lazily_copied(tensor: Any) -> bool:
 def _method(tensor: Any, name: str) -> Callable[[Any], Any]:
     import torch
 
+    return _own_method(tensor, name) or cast("Callable[[Any], Any]", getattr(torch._C.TensorBase, name))
+
+
+def _own_method(tensor: Any, name: str) -> Callable[[Any], Any] | None:
+    """Of a subclass; None where it has none of its own."""
+    import torch
+
     for each in type(tensor).__mro__:
         if each is torch.Tensor:
             break
         if name in vars(each):
-            own: Callable[[Any], Any] = vars(each)[name]
-            return own
-    return cast("Callable[[Any], Any]", getattr(torch._C.TensorBase, name))
+            return cast("Callable[[Any], Any]", vars(each)[name])
+    return None
