@@ -37,9 +37,7 @@ def test_a_narrow_range_is_shown_with_its_middle() -> None:
     assert words(of_device(), found(40, 40, 40)) == ("saves about 40%", "")
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "said"), [(10, 45, "could save about 40%"), (0, 41, "could save up to 41%")]
-)
+@pytest.mark.parametrize(("low", "high", "said"), [(10, 45, "could save about 40%"), (0, 41, "could save up to 41%")])
 def test_a_wide_one_and_one_from_zero_are_measured_instead(low: float, high: float, said: str) -> None:
     finding = found(low, 40, high)
     assert words(of_device(), finding) == (said, "`%gputry 2`")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
-from gpuprof.analyses.dataflow.operator_traits import named
+from gpuprof.analyses.dataflow.searching_turns import Search, may_search, search_of
 from gpuprof.analyses.dataflow.turn_breaks import from_break
 from gpuprof.analyses.dataflow.turn_dependence import needs_earlier_turns, needs_only_python, other_begin
 from gpuprof.analyses.dataflow.turns import TurnLoop, loops
@@ -18,6 +19,8 @@ from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 LEAST_TURNS = 16
+# of turns that each read all of a large tensor: all in one call then save most of the time
+_LEAST_SEARCHES = 8
 # of a loop that went on after the look
 _LEAST_CUT_OFF = 4
 _CUT_OFF = ("operators", "seconds")
@@ -27,14 +30,6 @@ _MOST_MADE, _MOST_READ = 4096, 32_768
 # rows that a model takes at once: as many are a batch
 _MOST_ROWS = 7
 _STATE = (ValueKind.PARAMETER, ValueKind.GRADIENT, ValueKind.OPTIMIZER_STATE)
-# all of a tensor that is as long is compared with one item: of shorter ones a sort takes about as long
-_COMPARES = frozenset(("eq", "ge", "gt", "isin", "le", "lt", "ne"))
-_USES_OF_A_MASK = frozenset(
-    ("any", "bitwise_and", "index", "logical_and", "masked_select", "nonzero", "__and__", "sum", "where")
-)
-_LEAST_SEARCHED, _MOST_FOUND = 20_000, 0.2
-# of a loop's time
-_SEARCHING = 0.4
 # loops that are too short to matter are not followed
 _LEAST_SHARE = 0.02
 
@@ -47,9 +42,8 @@ class SeparateLoop:
     `share` of all operators' time, 0..1; `backward_share`: what the backward passes take of all. `places`: rows of the
     looked places with most of the time first; `head`: where a turn begins. `names`: operators that take longest.
     `made`: elements that an operator makes, the median by time. `indexed`: shape of the one tensor whose pieces the
-    turns take, else ""; `searched`: that of the one tensor that each turn compares with an item of its own, to take few
-    elements, else "". `random`: whether they draw random numbers; `gradients`: whether each turn has a backward
-    pass of its own.
+    turns take, else ""; `searched`: what each turn compares with an item of its own, to take few elements. `random`:
+    whether they draw random numbers; `gradients`: whether each turn has a backward pass of its own.
     """
 
     turns: float
@@ -63,7 +57,7 @@ class SeparateLoop:
     names: tuple[str, ...]
     made: int
     indexed: str
-    searched: str
+    searched: Search | None
     random: bool
     gradients: bool
 
@@ -92,32 +86,47 @@ class SeparateTurns(Result):
             return cls((), (), np.zeros(0, np.int64), 0.0, len(operators))
         places = operators["place"].astype(np.int64)
         keys = (operators["name"].astype(np.int64) << 32 | (places + 1) << 1) | operators["backward"]
-        taken, found, told = np.zeros(len(operators), bool), [], []
-        look, heads = trace.context.look, ~operators["backward"] & (places >= 0)
-        parts = look.each if look is not None else ()
-        cut = _LEAST_CUT_OFF if any(each.ended_by in _CUT_OFF for each in parts) else 0
-        for loop in loops(keys, heads, LEAST_TURNS, _ALIKE, cut):
-            inside = loop.turn >= 0
-            if (taken & inside).any() or int(lasted[inside].sum()) < _LEAST_SHARE * whole:
-                continue
-            separate = _separate(trace, graph, loop, keys)
-            if separate is None:
-                parted = from_break(keys, loop, LEAST_TURNS, _ALIKE)
-                separate = _separate(trace, graph, parted, keys) if parted is not None else None
-            if separate is None:
-                if _is_of_pieces(trace, graph, loop) and needs_only_python(trace, graph, loop):
+        taken, besides, found, told = np.zeros(len(operators), bool), np.zeros(len(operators), bool), [], []
+        for least in (LEAST_TURNS, _LEAST_SEARCHES) if may_search(trace, graph) else (LEAST_TURNS,):
+            for loop in _loops(trace, graph, keys, least):
+                inside = loop.turn >= 0
+                if (taken & inside).any() or int(lasted[inside].sum()) < _LEAST_SHARE * whole:
+                    continue
+                separate = _separate_anywhere(trace, graph, loop, keys, least)
+                if least < LEAST_TURNS and _search(trace, graph, separate or loop) is None:
+                    continue
+                if separate is not None:
+                    taken |= inside
+                    found.append(_described(trace, graph, separate, whole))
+                elif least < LEAST_TURNS and (besides & inside).any():
+                    continue  # told of already
+                elif _is_of_pieces(trace, graph, loop) and needs_only_python(trace, graph, loop):
                     told.append(_described(trace, graph, loop, whole))
-                continue
-            taken |= inside
-            found.append(_described(trace, graph, separate, whole))
+                    besides |= inside
         rows = np.unique(np.array([row for each in found for row in each.rows], np.int64))
         share = int(lasted[rows].sum()) / whole
-        besides = [each for each in told if not np.isin(each.rows, rows).any()]
-        return cls(_longest_first(found), _longest_first(besides), rows, share, len(operators))
+        told = [each for each in told if not np.isin(each.rows, rows).any()]
+        return cls(_longest_first(found), _longest_first(told), rows, share, len(operators))
 
 
 def _longest_first(loops: list[SeparateLoop]) -> tuple[SeparateLoop, ...]:
     return tuple(sorted(loops, key=lambda each: -each.time_ns))
+
+
+def _loops(trace: Trace, graph: ValueGraph, keys: Array, least: int) -> Iterator[TurnLoop]:
+    look, heads = trace.context.look, ~graph.operators["backward"] & (graph.operators["place"] >= 0)
+    parts = look.each if look is not None else ()
+    cut = _LEAST_CUT_OFF if any(each.ended_by in _CUT_OFF for each in parts) else 0
+    return loops(keys, heads, least, _ALIKE, cut)
+
+
+def _separate_anywhere(trace: Trace, graph: ValueGraph, loop: TurnLoop, keys: Array, least: int) -> TurnLoop | None:
+    """As `_separate`, also with turns that begin where the loop of the text does."""
+    separate = _separate(trace, graph, loop, keys)
+    if separate is not None:
+        return separate
+    parted = from_break(keys, loop, least, _ALIKE)
+    return _separate(trace, graph, parted, keys) if parted is not None else None
 
 
 def _separate(trace: Trace, graph: ValueGraph, loop: TurnLoop, keys: Array) -> TurnLoop | None:
@@ -133,8 +142,14 @@ def _separate(trace: Trace, graph: ValueGraph, loop: TurnLoop, keys: Array) -> T
 
 def _is_of_pieces(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> bool:
     inside = loop.turn >= 0
-    small = _small(trace, graph, loop, inside) or bool(_searched(trace, graph, loop))
+    small = _small(trace, graph, loop, inside) or _search(trace, graph, loop) is not None
     return small and not _of_parameters(graph, loop, inside)
+
+
+def _search(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> Search | None:
+    """Weights are no tensor that is searched."""
+    common = _common(graph, loop) & ~np.isin(graph.values["kind"][graph.reads["value"]], _STATE)
+    return search_of(trace, graph, loop, common)
 
 
 def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -> SeparateLoop:
@@ -156,7 +171,7 @@ def _described(trace: Trace, graph: ValueGraph, loop: TurnLoop, whole_ns: int) -
         names=tuple(dict.fromkeys(name.partition(".")[0] for name in names)),
         made=_median_by_time(graph, graph.results, loop),
         indexed=_indexed(trace, graph, loop),
-        searched=_searched(trace, graph, loop),
+        searched=_search(trace, graph, loop),
         random=bool(operators["random"][inside].any()),
         gradients=bool(operators["backward"][inside].any()),
     )
@@ -241,30 +256,6 @@ def _of_parameters(graph: ValueGraph, loop: TurnLoop, inside: Array) -> bool:
         return False
     pairs = np.unique(np.stack((graph.values["storage"][value[chosen]], loop.turn[reader[chosen]])), axis=1)
     return bool(np.unique(pairs[0], return_counts=True)[1].min() <= len(loop.runs))
-
-
-def _searched(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> str:
-    """The shape of a tensor of which all is compared in each turn, where that takes much of the loop, and finds few."""
-    operators, reads, inside = graph.operators, graph.reads, loop.turn >= 0
-    compares = named(trace, operators, _COMPARES) & inside
-    over = _common(graph, loop) & compares[reads["operator"]] & (reads["elements"] >= _LEAST_SEARCHED)
-    over &= ~np.isin(graph.values["kind"][reads["value"]], _STATE)
-    searches = np.zeros(len(operators), bool)
-    searches[reads["operator"][over]] = True
-    if not searches.any():
-        return ""
-    masks = graph.results["value"][searches[graph.results["operator"]] & graph.new]
-    using = np.isin(reads["value"], masks) & named(trace, operators, _USES_OF_A_MASK)[reads["operator"]]
-    uses = np.zeros(len(operators), bool)
-    uses[reads["operator"][using]] = True
-    taken = graph.results["elements"][(uses & inside)[graph.results["operator"]] & graph.new]
-    largest = int(np.flatnonzero(over)[np.argmax(reads["elements"][over])])
-    lasted = operators["duration_ns"]
-    if not len(taken) or np.median(taken) > _MOST_FOUND * reads["elements"][largest]:
-        return ""
-    if lasted[(searches | uses) & inside].sum() < _SEARCHING * lasted[inside].sum():
-        return ""
-    return trace.names[int(reads["shape"][largest])]
 
 
 def _indexed(trace: Trace, graph: ValueGraph, loop: TurnLoop) -> str:

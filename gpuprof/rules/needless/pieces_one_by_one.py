@@ -6,7 +6,8 @@ What it finds
     or more. Adding results up (`loss = loss + x`), joining them (`torch.cat`) and writing them into a part of a tensor
     (`out[i] = x`) do not tie turns together. Where Python reads a result, which may come back in a later turn, the
     text of the loop has to show that it does not. Loops over weights and batches of at least 8 rows are left out.
-    Iterations that each compare a whole large tensor with one item, and use few elements of it, are found as well.
+    At least 8 iterations that each compare whole large tensors with one item, to find, count or add up some elements,
+    are found as well.
 
 Why it costs
     An operator on a small tensor takes a few microseconds, most of it in Python and in the call. All pieces in one call
@@ -16,8 +17,8 @@ What to do
     Give the operators the whole dimension: `f(x)` instead of `[f(row) for row in x]`, broadcasting (`x[:, None]`) for
     all pairs, `torch.vmap(f)(x)` for a function of one element (`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))`
     for the gradients of each example), `index_add_` or `scatter_add_` for sums by group, one
-    forward pass for all environments or samples, padding for pieces of different lengths. Sort once what each
-    iteration searches, and find the items with `torch.searchsorted`.
+    forward pass for all environments or samples, padding for pieces of different lengths. Read what each iteration
+    searches once: counts with `torch.bincount`, positions and thresholds with a sort and `torch.searchsorted`.
 
 When to leave it
     When something other than tensors ties the turns together, such as a simulator in Python, or all pieces at once
@@ -36,6 +37,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
+from gpuprof.analyses.dataflow.searching_turns import Search
 from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -99,8 +101,8 @@ class PiecesOneByOne(Rule):
 
 
 def _title(first: SeparateLoop) -> str:
-    if first.searched:
-        return f"A whole tensor of shape {first.searched} is searched in each iteration of a loop"
+    if first.searched is not None:
+        return f"A whole tensor of shape {first.searched.shape} is searched in each iteration of a loop"
     if first.gradients:
         return "Gradients are computed for one small piece at a time"
     return "A Python loop processes small pieces one by one"
@@ -127,11 +129,14 @@ def _words(results: Results, loop: SeparateLoop, written: IndependentLoop | None
     names = ", ".join(f"`{name.rpartition('::')[2]}`" for name in loop.names[:_NAMED])
     often = f", in {units.plural(loop.runs, 'place')} of the look" if loop.runs > 1 else ""
     often += " before the look ended" if loop.turns < LEAST_TURNS else ""
-    if loop.searched:
+    if loop.searched is not None:
+        several = loop.searched.tensors > 1
+        what = f"{units.count(loop.searched.tensors)} whole tensors" if several else "the whole tensor"
         return (
             f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, most time in {names}. "
-            f"Each time they compare the whole tensor of shape {loop.searched} with one item. The tensor does not "
-            f"change. They take {units.percent(loop.share)} of the operators’ time in the look."
+            f"Each time they compare {what} of shape {loop.searched.shape} with one item"
+            f"{' each. These tensors do' if several else '. The tensor does'} not change. "
+            f"They take {units.percent(loop.share)} of the operators’ time in the look."
         )
     pieces = f" Each turn takes a piece of one tensor of shape {loop.indexed}." if loop.indexed else ""
     behind = f", {units.percent(loop.backward_share)} of it in backward passes" if loop.backward_share >= 0.01 else ""
@@ -164,13 +169,8 @@ def _all(results: Results, loop: SeparateLoop) -> str:
 
 def _change(results: Results, loop: SeparateLoop) -> str:
     whole = f"the whole tensor of shape {loop.indexed}" if loop.indexed else "all pieces in one tensor"
-    if loop.searched:
-        return (
-            f"Sort the tensor `t` of shape {loop.searched} once, before the loop: `order = t.argsort(stable=True)`. "
-            "Then find all items with `first = torch.searchsorted(t[order], items)` and the same call with "
-            "`right=True` for `end`. `order[first[i]:end[i]]` are the positions of item `i`. For sums by item use "
-            "`index_add_`."
-        )
+    if loop.searched is not None:
+        return _searched_once(loop.searched)
     drawn = " It then draws other random numbers than the loop." if loop.random else ""
     if loop.gradients:
         return (
@@ -183,4 +183,21 @@ def _change(results: Results, loop: SeparateLoop) -> str:
         f"Give the operators of {_all(results, loop)} {whole} in one call: broadcasting, "
         "`torch.vmap(f)(x)` for a function of one piece, `index_add_` for sums by group, one forward pass for all "
         f"samples.{drawn}"
+    )
+
+
+def _searched_once(search: Search) -> str:
+    if search.tensors > 1:
+        return (
+            f"Read the tensors of shape {search.shape} once for all items. Counts of pairs of whole numbers from 0 to "
+            "`n - 1`: `torch.bincount((a * n + b).flatten(), minlength=n * n).view(n, n)`. Sums by such a pair: the "
+            "same with `weights=x`, or `index_add_`. Other values become such numbers by "
+            "`torch.unique(t, return_inverse=True)`, and thresholds by `torch.bucketize(t, thresholds)`."
+        )
+    return (
+        f"Read the tensor `t` of shape {search.shape} once for all items. For counts of whole numbers use "
+        "`torch.bincount(t.flatten())`, for sums by item `index_add_`, for thresholds `t.flatten().sort()` and "
+        "`torch.searchsorted`. For the positions of items, sort once, before the loop: "
+        "`order = t.argsort(stable=True)`. Then find all items with `first = torch.searchsorted(t[order], items)` and "
+        "the same call with `right=True` for `end`. `order[first[i]:end[i]]` are the positions of item `i`."
     )
