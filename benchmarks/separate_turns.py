@@ -98,7 +98,7 @@ def _stop_with(look: Any, ended: threading.Event) -> None:
 def row(path: Path, variant: str, seconds: float, operators: int) -> str:
     """Run that variant here and say which loops it has."""
     from gpuprof.analyses.basics.result import Results
-    from gpuprof.analyses.dataflow.separate_turns import SeparateTurns
+    from gpuprof.analyses.turns.separate_turns import SeparateTurns
     from gpuprof.rules.needless.pieces_one_by_one import PiecesOneByOne
 
     trace = looked(path, variant, seconds, operators)

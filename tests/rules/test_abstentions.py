@@ -92,6 +92,7 @@ NEEDS = {
     "repeated_backward": "the kernels of the backward passes",
     "repeated_work": "a close look at the operators and their tensors",
     "round_trips": "a close look at the operators and their tensors",
+    "rows_computed_again": "a close look at the operators and their tensors",
     "rows_without_effect": "a close look at the operators and their tensors",
     "samples_made_again": "the phases of the whole cell",
     "slow_transform": "how long the samples of the dataset take, and their transforms",

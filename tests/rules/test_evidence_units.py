@@ -12,8 +12,8 @@ from tests.rules.cases import case_modules, case_of
 
 # Counts that need not be whole: of one core, one step, or in the mean.
 FRACTIONS = {
-    "cores_wanted", "gradients_filled", "processors_used", "queue_depth", "rows", "rows_used", "waves", "weights",
-    "worker_cores_used",
+    "cores_wanted", "gradients_filled", "passes", "processors_used", "queue_depth", "rows", "rows_used", "waves",
+    "weights", "worker_cores_used",
 }  # fmt: skip
 LEAST_LETTERS = 3  # what ends in fewer is taken for a unit: `_s`, `_gb`, `_hz`
 

@@ -66,6 +66,7 @@ BY_STACKS = {
     "losses_summed": (5, 6),
     "mostly_zeros": (3,),
     "product_order": (3,),
+    "rows_computed_again": (2, 3),
     "rows_without_effect": (3, 4),
     "pieces_one_by_one": (3,),
     "python_callback_per_item": (2, 4),

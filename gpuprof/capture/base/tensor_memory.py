@@ -21,7 +21,7 @@ def address_of(tensor: Any) -> int:
     return int(_method(tensor, "data_ptr")(tensor))
 
 
-class _Memory:
+class _ReadInPlace:
     """What NumPy reads in place. It keeps the tensor alive."""
 
     def __init__(self, tensor: Any, dtype: Any):
@@ -49,7 +49,7 @@ def array_of(tensor: Any) -> Any:
         return own(tensor)
     if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
         raise RuntimeError(f"no numbers on the host to read in place: {tensor.device}")
-    return np.asarray(_Memory(tensor, np.dtype(str(tensor.dtype).removeprefix("torch."))))
+    return np.asarray(_ReadInPlace(tensor, np.dtype(str(tensor.dtype).removeprefix("torch."))))
 
 
 def lazily_copied(tensor: Any) -> bool:

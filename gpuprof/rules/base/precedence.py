@@ -52,6 +52,7 @@ NEEDLESS = (
     "hardly_read",
     "masked_results",
     "repeated_work",
+    "rows_computed_again",
     "rows_without_effect",
     "unread_results",
     "value_made_again",

@@ -40,7 +40,7 @@ from gpuprof.rules.cell.cell_lines import loops_over_samples
 from gpuprof.rules.host.loops import is_hidden
 from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.unread import at
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.host_loops import accesses_at_once

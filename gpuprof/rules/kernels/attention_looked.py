@@ -17,7 +17,7 @@ from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded
 
 # of its time, forward and backward, by how many times as many keys as numbers in a head: see

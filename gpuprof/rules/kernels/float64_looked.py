@@ -14,7 +14,7 @@ from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.lines.float64_lines import Float64Lines
 from gpuprof.rules.base.finding import Finding, Severity, Where
 from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded
 
 # of the time in fp64 what fp32 saves, as a rule

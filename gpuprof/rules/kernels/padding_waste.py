@@ -40,8 +40,8 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
 from gpuprof.rules.saving.kernel_time import KernelTime
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import Scope, graded
 
 _MOST_PLACES = 3

@@ -41,7 +41,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.memory.broadcast_then_reduced import BroadcastThenReduced
 from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import share_of_cell, valued
+from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 

@@ -28,12 +28,12 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.analyses.demand.row_gradients import RowGradients
+from gpuprof.analyses.rows.row_gradients import RowGradients
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import cell_lines, without_look
 from gpuprof.rules.needless.unread import at
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded
 
 

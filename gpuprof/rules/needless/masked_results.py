@@ -39,7 +39,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.deciding_loops import DecidingLoop, deciding_loop
 from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.unread import all_at, at, unread_unknown
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded
 
 

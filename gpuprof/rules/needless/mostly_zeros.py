@@ -40,7 +40,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.joined_operands import operand_names
 from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import share_of_cell, valued
+from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 _MOST_LINES = 3

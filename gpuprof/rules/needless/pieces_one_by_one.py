@@ -36,16 +36,16 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
-from gpuprof.analyses.dataflow.recorded_turns import RecordedTurns
-from gpuprof.analyses.dataflow.searching_turns import Search
-from gpuprof.analyses.dataflow.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
+from gpuprof.analyses.turns.recorded_turns import RecordedTurns
+from gpuprof.analyses.turns.searching_turns import ItemSearch
+from gpuprof.analyses.turns.separate_turns import LEAST_TURNS, SeparateLoop, SeparateTurns
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.loops_on_path import IndependentLoop
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.separate_loops import Separate, separate_loops
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import Scope, graded, share_of
 
 _NAMED = 3
@@ -186,7 +186,7 @@ def _change(results: Results, loop: SeparateLoop) -> str:
     )
 
 
-def _searched_once(search: Search) -> str:
+def _searched_once(search: ItemSearch) -> str:
     if search.tensors > 1:
         return (
             f"Read the tensors of shape {search.shape} once for all items. Counts of pairs of whole numbers from 0 to "

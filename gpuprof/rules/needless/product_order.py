@@ -41,7 +41,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.joined_operands import operand_names
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words
 from gpuprof.rules.needless.unread import unread_unknown
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded
 
 _NAMED = 3

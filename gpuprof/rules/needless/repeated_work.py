@@ -39,7 +39,7 @@ from gpuprof.rules.cell.calls_of import call_lines
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.needless.repeated_diff import repeated_diff
-from gpuprof.rules.needless.worth import share_of_cell, valued
+from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 _NAMED = 3

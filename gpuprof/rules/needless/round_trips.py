@@ -31,7 +31,7 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded
 
 _NAMED = 3

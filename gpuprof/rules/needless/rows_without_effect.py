@@ -31,13 +31,13 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.padded_positions import PaddedPositions
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.analyses.demand.idle_rows import IdleRows
+from gpuprof.analyses.rows.idle_rows import IdleRows
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.unread import at, unread_unknown
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded, share_of
 
 _MOST_PLACES = 3

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
-from gpuprof.analyses.dataflow.separate_turns import SeparateLoop, SeparateTurns
 from gpuprof.analyses.loops.written_loops import sources_of
+from gpuprof.analyses.turns.separate_turns import SeparateLoop, SeparateTurns
 from gpuprof.rules.cell.cell_change import known_models
 from gpuprof.rules.cell.loops_on_path import IndependentLoop, independent_loop
 

@@ -13,7 +13,7 @@ from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace, UnreadWork
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
-from gpuprof.rules.needless.worth import valued
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import share_of
 
 _MOST_PLACES = 3

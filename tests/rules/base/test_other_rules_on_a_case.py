@@ -53,6 +53,7 @@ LOOKED = (
     "product_order",
     "repeated_work",
     "round_trips",
+    "rows_computed_again",
     "rows_without_effect",
     "subnormal_numbers",
     "unread_gradients",
@@ -168,7 +169,8 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **dict.fromkeys(
         (
             "cancelled_results", "costly_algorithm", "hardly_read", "masked_results", "mostly_zeros",
-            "pieces_one_by_one", "product_order", "repeated_work", "round_trips", "rows_without_effect",
+            "pieces_one_by_one", "product_order", "repeated_work", "round_trips", "rows_computed_again",
+            "rows_without_effect",
             "unread_gradients",
         ),
         (("cpu_build_or_cpu_tensors",), TYPED),

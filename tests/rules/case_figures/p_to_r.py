@@ -284,6 +284,25 @@ FIGURES = {
         ranges=5,
         first=(400, 680),
     ),
+    "rows_computed_again": Figures(
+        (
+            "Line 2 takes rows of a tensor with 100 rows, 5 times in the look. Operators at line 3 compute each of"
+            " these rows for itself, always with the same weights. 500 rows were computed there, so 80 % of this work"
+            " is done again."
+        ),
+        {
+            "source_rows": 100,
+            "taken_rows": 500,
+            "passes": 5.0,
+            "operator_share": 0.4,
+            "operators": 5,
+            "result_bytes": 20_000,
+        },
+        saving=(8000 * 0.4 * 0.6, 8000 * 0.4, 10_000 * 0.4),
+        grade="C",
+        ranges=5,
+        first=(0, 600),
+    ),
     "rows_without_effect": Figures(
         (
             "Line 3 computes 100 rows, and the loss at line 4 ignores the targets of 90 of them. Their gradients are"

@@ -9,13 +9,13 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.product_chains import product_chains
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.cancellation import Cancelled
-from gpuprof.analyses.demand.filled_rows import FilledRows
 from gpuprof.analyses.demand.flow import Flow
-from gpuprof.analyses.demand.idle_rows import _masks
 from gpuprof.analyses.demand.looked import operators_of, values_of
-from gpuprof.analyses.demand.row_flow import RowFlow
-from gpuprof.analyses.demand.row_selections import RowSelections
 from gpuprof.analyses.demand.selections import selections
+from gpuprof.analyses.rows.filled_rows import FilledRows
+from gpuprof.analyses.rows.idle_rows import _masks
+from gpuprof.analyses.rows.row_flow import RowFlow
+from gpuprof.analyses.rows.row_selections import RowSelections
 from gpuprof.analyses.training.loss_graphs import LossGraph, LossGraphs
 from gpuprof.analyses.training.piled_gradients import piled_up
 from tests.support.figures import Plain, plain

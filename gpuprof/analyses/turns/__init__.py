@@ -1,0 +1,1 @@
+"""Loops in the order of the looked-at operators: which turns do the same, and which need earlier ones."""

@@ -1,0 +1,103 @@
+"""Results of the same rows are computed again each time that the rows are taken.
+
+What it finds
+    In the close look, rows that are taken of one tensor by their numbers (`x[idx]`), and operators that compute each of
+    these rows for itself, with weights that do not change: layers of a network without dropout, element-wise functions.
+    Either more rows were taken than the tensor has, half as many again or more, as for a bootstrap, or a training loop
+    goes over the rows several times while its optimizer leaves these weights as they are, as those of a frozen
+    backbone or of a teacher. What that computes anew takes 5% of the operators' time or more. Slices of a tensor
+    (`x[a:b]`) count in training loops.
+
+Why it costs
+    A row gives the same result each time, whatever other rows are in the batch. All passes after the first compute what
+    is known.
+
+What to do
+    Compute the results of all rows once, before the loop and in batches, under `torch.no_grad()`, and take rows of the
+    results: `out[idx]` instead of `f(x[idx])`.
+
+When to leave it
+    When the weights or the rows change in other iterations, when samples are augmented at random before, or when the
+    results of all rows do not fit into memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof import units
+from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.rows.rows_again import RowsAgain
+from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.guard import Guard
+from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, without_look
+from gpuprof.rules.needless.unread import at
+from gpuprof.rules.saving.of_looked_operators import valued
+from gpuprof.rules.saving.scope import graded
+
+_MOST_PLACES = 3
+
+
+@dataclass(frozen=True)
+class RowsComputedAgain(Rule):
+    """See the module."""
+
+    guard = Guard.NUMERIC  # batches of other sizes round in another order
+
+    work_share: float = threshold(0.05, "of the operators’ time: less is not worth keeping results")
+    low_share: float = threshold(0.10, "of the operators’ time: less matters little")
+    high_share: float = threshold(0.30, "of the operators’ time: then fix it first")
+    fewest_passes: float = threshold(1.5, "over the rows: with fewer, computing all of them first hardly wins")
+    seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
+
+    def check(self, results: Results) -> Finding | Abstention | None:
+        """Judge the tensor whose rows take most."""
+        lacking = without_look(self.name, results, self.seen_share)
+        if lacking is not None:
+            return lacking
+        found = results.get(RowsAgain)
+        if found.place < 0 or found.share < self.work_share or found.passes < self.fewest_passes:
+            return None
+        kept = at(results, found.kept_at)
+        finding = Finding(
+            rule=self.name,
+            severity=graded(found.share, self.high_share, self.low_share),
+            title=f"Known results of rows are computed again: {units.percent(found.share)} of the operators’ time",
+            explanation=_explained(results, found),
+            evidence={
+                "source_rows": found.source_rows,
+                "taken_rows": found.taken_rows,
+                "passes": round(found.passes, 1),
+                "operator_share": round(found.share, 4),
+                "operators": len(found.rows),
+                "result_bytes": found.result_bytes,
+            },
+            where=Where(lines=cell_lines(results, (found.taken_at, *found.places[:_MOST_PLACES], found.kept_at))),
+            change=f"Compute the result of {kept} once for all {units.count(found.source_rows)} rows "
+            f"({units.size(found.result_bytes)}), before the loop and in batches, under `torch.no_grad()`. Then take "
+            "rows of that: `out[idx]` instead of `f(x[idx])`.",
+        )
+        among = np.ones(len(results.get(ValueGraph).operators), bool)
+        return valued(results, finding, found.share, [found.rows], among, part=found.part)
+
+
+def _explained(results: Results, found: RowsAgain) -> str:
+    taken, most = at(results, found.taken_at), at(results, found.place)
+    often = f"{units.plural(found.gathers, 'time')} in the look"
+    head = (
+        f"{taken[0].upper()}{taken[1:]} takes rows of a tensor with {units.count(found.source_rows)} rows, {often}. "
+        f"Operators at {most} compute each of these rows for itself, always with the same weights."
+    )
+    if found.frozen:
+        return (
+            f"{head} The optimizer does not change these weights. The cell goes over the rows about "
+            f"{found.passes:.0f} times, so {units.percent(found.part)} of this work is done again."
+        )
+    return (
+        f"{head} {units.count(found.taken_rows)} rows were computed there, so {units.percent(found.part)} of this work "
+        "is done again."
+    )
