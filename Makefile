@@ -37,7 +37,7 @@ demo: $(VENV)/.demo
 	@echo "wrote notebooks/quickstart.executed.ipynb and gpuprof-report.html"
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # The public recordings that many tests read (35 MB): from TRACES or ../shared/traces where they are, else downloaded.
 traces:
@@ -53,7 +53,7 @@ $(VENV_LINES)/.test: pyproject.toml
 	@touch $@
 
 lines: $(VENV_LINES)/.test
-	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile tests/capture/lines \
+	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/capture/lines \
 		tests/capture/base/test_exclusive_session.py tests/capture/session/test_session.py tests/profiling tests/kernel
 
 # In an environment of their own: what they need may contradict what the other tests need. About 3 GB.
@@ -65,7 +65,7 @@ $(VENV_FRAMEWORKS)/.test: pyproject.toml tests/frameworks/requirements.txt
 
 # Small fits with each training framework that is known, as people write them.
 frameworks: $(VENV_FRAMEWORKS)/.test
-	$(BIN_FRAMEWORKS)/python -m pytest -n 2 --dist loadfile tests/frameworks
+	$(BIN_FRAMEWORKS)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/frameworks
 
 # Small faults, one at a time: do the tests notice? Takes about 20 minutes. MUTANTS="--seed 2 --count 50" asks otherwise.
 mutants: $(VENV)/.test

@@ -8,6 +8,7 @@ from typing import Self
 from gpuprof import units
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.launches import Launches
@@ -59,7 +60,7 @@ class Trust:
             replay_error=replay.facts.error if replay.possible else None,
             notes=(
                 *_rank_notes(trace, ranks),
-                *_notes(trace, launches, results.get(Validity)),
+                *_notes(trace, launches, results.get(Validity), results.get(Stretches).total_ns),
                 *_examined_notes(trace, results),
                 *_plain_notes(results),
                 *_core_notes(results),
@@ -74,13 +75,13 @@ def _rank_notes(trace: Trace, ranks: tuple[int, ...]) -> tuple[str, ...]:
     return (f"{len(ranks)} ranks were loaded; figures that name no rank are those of rank {trace.source.rank}.",)
 
 
-def _notes(trace: Trace, launches: Launches, said: Validity) -> list[str]:
+def _notes(trace: Trace, launches: Launches, said: Validity, sampled_ns: int) -> list[str]:
     """All but what stands above the verdict already."""
     context, source = trace.context, trace.source
     notes = list(source.notes)
     if context.window and source.kernels_saved:
         from_ends = len(trace.steps) if trace.steps_from == "Optimizer" else 0
-        notes.append(_window_note(context.window, trace.span_ns, from_ends))
+        notes.append(_window_note(context.window, trace.span_ns, from_ends, sampled_ns))
     if trace.device_recorded is None and source.kind != "snapshot" and not said.cannot_judge:
         notes.append("No device was recorded: times are the host's.")
     share = launches.launches_with_kernel_share
@@ -139,8 +140,9 @@ def _host_note(replay: Replay) -> str:
     )
 
 
-def _window_note(window: Window, span_ns: int, from_ends: int) -> str:
-    whole = units.duration(window.cell_end_ns - window.cell_start_ns)
+def _window_note(window: Window, span_ns: int, from_ends: int, sampled_ns: int) -> str:
+    whole_ns = window.cell_end_ns - window.cell_start_ns
+    whole = units.duration(whole_ns)
     if window.ended_by in ("cell", "error") and not window.started_late:
         steps = f", {units.plural(window.steps_recorded, 'step')}" if window.steps_recorded else ""
         if window.ended_by == "error":
@@ -160,7 +162,10 @@ def _window_note(window: Window, span_ns: int, from_ends: int) -> str:
         steps = f", {count} of {units.plural(window.steps_seen, 'step')}{of}{which}"
     recorded = units.duration(window.end_ns - window.start_ns)
     ended = _ENDED.get(window.ended_by, f"until {window.ended_by}")
-    return f"Recorded {recorded} of the cell's {whole}{steps}, {ended}."
+    # the shares of the cell are of this
+    without = units.duration(sampled_ns)
+    own = f" ({without} without gpuprof's own work)" if 0 < sampled_ns < whole_ns and without != whole else ""
+    return f"Recorded {recorded} of the cell's {whole}{own}{steps}, {ended}."
 
 
 def _overhead_notes(window: Window | None) -> list[str]:

@@ -13,7 +13,7 @@ from gpuprof.model.table import Table
 from gpuprof.report import Report
 from tests.analyses.accounts.cells import cell, line
 from tests.rules.cases.loading.workers_oversubscribed import crowd
-from tests.support.trace_builder import TraceBuilder
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 from tests.whatif.programs import run
 
 
@@ -45,6 +45,9 @@ def test_says_what_the_window_covers():
     notes = " ".join(Report.of(trace).trust.notes)
     assert "Recorded 1.00 s of the cell's 10.0 s, 20 of 300 steps (steps 3 to 22)" in notes
     assert "gpuprof itself took" in notes
+    builder = TraceBuilder().operator("aten::mm", 0, 9).stack(0, 9_500_000, (CELL_FILE, "<module>", 1))
+    notes = " ".join(Report.of(builder.context(window=window).build()).trust.notes)
+    assert "of the cell's 10.0 s (9.50 s without gpuprof's own work), 20 of 300 steps" in notes
 
 
 def test_counts_a_cell_that_raised_to_its_last_event_not_to_the_printed_traceback():

@@ -53,7 +53,14 @@ def called_by_text(source: str, line: int, below: Collection[str]) -> str:
     calls = [node.func for node in expressions_at(source, line) if isinstance(node, ast.Call)]
     names = [_dotted(each) for each in calls if _last(each) not in seen]
     names = [each for each in names if each.rpartition(".")[2] not in _QUICK] or names
+    # what a variable holds, such as a model, is code of Python's, which has lines of its own
+    names = [each for each in names if each not in _given_a_value(tree)] or names
     return _imported(tree, names[0]) if tree is not None and len(names) == 1 else ""
+
+
+def _given_a_value(tree: ast.Module | None) -> set[str]:
+    stores = (node for node in (ast.walk(tree) if tree else ()) if isinstance(node, ast.Name))
+    return {node.id for node in stores if isinstance(node.ctx, ast.Store)}
 
 
 def functions_below(trace: Trace, stacks: SampledStacks, node: Array, own: Array) -> set[str]:

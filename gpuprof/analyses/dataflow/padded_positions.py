@@ -25,7 +25,7 @@ _SHORTER = 16
 class PaddedPositions(Result):
     """Of the batches at the embedding with most of them: `batches` looked into, of `sequences`×`length` positions
     (those of the largest), `padded_share` of which are padding, 0..1; of a `fixed` length those alone that no sequence
-    of the batch reaches.
+    of its batch reaches, in one of the batches at least.
 
     `place` is the embedding's line, `made_at` the line that made the batch: rows of the looked places, -1 where not
     known. `rows` of looked_operators work on these positions, `share` of the time of all operators, 0..1, and `places`
@@ -75,7 +75,7 @@ class PaddedPositions(Result):
             sequences=taken.geometry.shape[0],
             length=taken.geometry.shape[1],
             padded_share=sum(float(share[value]) * elements for value, elements in counted) / weight,
-            fixed=patterns == {int(ZeroPattern.PADDED_LENGTH)},
+            fixed=int(ZeroPattern.PADDED_LENGTH) in patterns,
             place=place,
             made_at=int(lines[made_by]) if made_by >= 0 else -1,
             rows=chosen,

@@ -15,16 +15,18 @@ from gpuprof.model.trace import Trace
 _Loop = ast.For | ast.AsyncFor | ast.While
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _COMPOUND = ast.For | ast.AsyncFor | ast.While | ast.If | ast.With | ast.AsyncWith | ast.Try
-_JOINS = ("cat", "concat", "concatenate", "vstack", "hstack", "dstack", "column_stack", "append", "stack")
+JOINS = ("cat", "concat", "concatenate", "vstack", "hstack", "dstack", "column_stack", "append", "stack")
 _ADDS = ("append", "extend")
 _REMOVES = ("pop", "popleft", "clear", "remove")
 _SIZES = ("shape", "size", "numel", "ndim", "device", "dtype", "dim")
 
 
 class Growing(StrEnum):
-    """How it grows: joined to itself, a list that is appended to, a prefix that gets longer, a graph that is kept."""
+    """How it grows: joined to itself, and then read, or only copied for that; a list that is appended to, a prefix that
+    gets longer, a graph that is kept."""
 
     JOINED = "joined"
+    COPIED = "copied"
     LISTED = "listed"
     PREFIX = "prefix"
     GRAPH = "graph"
@@ -96,8 +98,13 @@ class _Body:
     def grown(self) -> Iterator[tuple[Growing, str, int, list[int]]]:
         for name, line, growing, own in self._growing():
             reads = self._reads(name, own)
-            if reads and not self._is_cut_back(name, own):
+            if self._is_cut_back(name, own):
+                continue
+            if reads:
                 yield growing, name, line, reads
+            elif growing is Growing.JOINED:
+                # each time all of it is copied
+                yield Growing.COPIED, name, line, [line]
         if self._is_loop:
             yield from self._prefixes()
             yield from self._graphs()
@@ -209,7 +216,7 @@ def _joined(value: ast.expr, name: str) -> ast.expr | None:
     first = value.args[0]
     given = first.elts if isinstance(first, ast.List | ast.Tuple) else value.args
     last = value.func.attr if isinstance(value.func, ast.Attribute) else ast.unparse(value.func)
-    joins = last in _JOINS and len(given) > 1
+    joins = last in JOINS and len(given) > 1
     return next((each for each in given if joins and ast.unparse(each) == name), None)
 
 

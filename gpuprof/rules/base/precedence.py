@@ -130,6 +130,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     # its advice, another format for all products, is not what such a model needs
     "fp32_matmul": ("fp32_beside_half",),
     "grad_in_inference": ("memory_kept_by_hooks_or_graphs",),
+    # which knows the copies
+    "growing_iterations": ("tensor_grown_by_cat",),
     "host_cpu_bound": (
         "pieces_one_by_one",
         "costly_call_per_item",

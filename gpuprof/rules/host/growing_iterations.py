@@ -3,10 +3,11 @@
 What it finds
     Iterations (or steps) whose time rises steadily, by at least half over the loop, in a loop whose text collects
     something and works on all of it again: a prefix that a model reads anew for each token, a metric over everything
-    so far, an array that is copied to be made longer, a graph that is kept. Outside the recorded part it is known by
-    sampled stacks, where the lines that do so take more and more of the time the longer the collection is, also where
-    each epoch begins it anew or a method fills it, and where a recurrent module (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is
-    given all of a list or tensor that was seen to grow, or a longer and longer part of a series, as the close look saw.
+    so far, an array or tensor that is copied to be made longer, a graph that is kept. Outside the recorded part it is
+    known by sampled stacks, where the lines that do so take more and more of the time the longer the collection is,
+    also where each epoch begins it anew or a method fills it, where a line does nothing but copy all of it, and where a
+    recurrent module (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow, or a longer
+    and longer part of a series, as the close look saw.
     Inputs sorted by length, warm-up, changed clocks and lists that nothing reads are left alone, and so are attention
     over kept keys and values, work whose backward pass grows with it, since its weights change in between, and
     recurrent models that read in both directions, or are trained in that loop.
@@ -30,6 +31,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.containers.copied_wholes import CopiedWhole, CopiedWholes
 from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Growing
 from gpuprof.analyses.loops.growing_shares import GrowingShare, GrowingShares
 from gpuprof.analyses.loops.growth import GrowingLoop, Growth
@@ -43,6 +45,8 @@ _CHANGES = {
     Growing.JOINED: "Do not compute `{name}` anew from its beginning in each iteration: give the model only what is "
     "new and keep its state (keys and values with `use_cache=True`, the hidden state of a recurrent model). Where only "
     "a number of it is needed, keep running sums.",
+    Growing.COPIED: "Append the pieces to a list in the loop (`pieces.append(x)`), and join them once after it "
+    "(`{name} = torch.cat(pieces)`, `np.concatenate(pieces)`, `pd.concat(pieces)`).",
     Growing.LISTED: "Keep running sums instead of working on all of `{name}` in each iteration, or do it once after "
     "the loop.",
     Growing.PREFIX: "Do not start at the beginning of `{name}` in each iteration: keep the state of the one before "
@@ -54,6 +58,7 @@ _STATE = (
     "Keep the state that the model returns and give it only the newest part of `{name}`: "
     "`out, state = rnn(newest, state)`, with `state = None` for the first part."
 )
+_COPY_BASIS = "estimate: all of it is copied once at the end, by sampled stacks"
 _PREFIX_BASIS = "upper bound: only the newest part is read, by sampled stacks"
 _BASIS = "upper bound: every iteration as short as the first ones"
 
@@ -87,6 +92,9 @@ class GrowingIterations(Rule):
         for prefix in results.get(RereadPrefixes).found:
             if prefix.ns >= self.excess_share * prefix.cell_ns:
                 return self._of_prefix(results, prefix)
+        for copied in results.get(CopiedWholes).found:
+            if copied.ns >= self.excess_share * copied.cell_ns:
+                return self._of_copies(results, copied)
         return None
 
     def _matters(self, results: Results, loop: GrowingLoop) -> bool:
@@ -187,6 +195,24 @@ class GrowingIterations(Rule):
             saving=Saving(0.0, read_ns, float(found.ns), read_ns / found.cell_ns, "C", _PREFIX_BASIS, of_cell=True),
         )
 
+    def _of_copies(self, results: Results, found: CopiedWhole) -> Finding:
+        cause, share = found.accumulation, found.ns / found.cell_ns
+        return Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"All of `{cause.name}` is copied each time that it gets longer: {units.percent(share)} of the cell",
+            explanation=f"{_capital(_words(results, cause))}. That takes {units.duration(found.ns)} of the cell, by "
+            "sampled stacks, and more in each iteration.",
+            evidence={
+                "copying_ms": units.milliseconds(found.ns),
+                "copying_share": round(share, 4),
+                "grows": cause.name,
+            },
+            where=Where(lines=() if cause.file else (cause.line,)),
+            change=_CHANGES[cause.growing].format(name=cause.name),
+            saving=Saving(0.5 * found.ns, 0.9 * found.ns, float(found.ns), 0.9 * share, "C", _COPY_BASIS, of_cell=True),
+        )
+
 
 def _capital(text: str) -> str:
     return text if text.startswith("`") else f"{text[0].upper()}{text[1:]}"
@@ -209,6 +235,9 @@ def _cause(results: Results, loop: GrowingLoop) -> Accumulation | None:
     own lines, or the only one of the text."""
     found = results.get(Accumulations).found
     grown = (*loop.parts.lines, *loop.parts.callers)
+    if not grown:
+        # copies of all of it are one cause of many
+        found = tuple(each for each in found if each.growing is not Growing.COPIED)
     if grown:
         return next((each for each in found if any((each.file, line) in grown for line in each.works)), None)
     if loop.line is not None:
@@ -230,6 +259,8 @@ def _words(results: Results, cause: Accumulation) -> str:
             if cause.reads == (cause.line,):
                 return f"{at} makes `{cause.name}` longer, and takes all of it"
             return f"`{cause.name}` gets longer in line {cause.line}, and {at} takes all of it"
+        case Growing.COPIED:
+            return f"{at} joins all of `{cause.name}` with something new, which copies all of it each time"
         case Growing.PREFIX:
             return f"{at} takes `{cause.name}` from its beginning each time, a longer part of it"
         case Growing.GRAPH:

@@ -110,7 +110,8 @@ class PaddingWaste(Rule):
             "length first, so that those of like length share a batch."
             if found.fixed
             else "Sort the sequences by length before they are put into batches, so that those of like length share "
-            "one.",
+            "one, and pad each batch to its own longest sequence only (`ids[:, :longest]`). Sorting alone saves "
+            "nothing where all batches have the same length.",
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
         return valued(results, finding, share, [found.rows], among, part=found.padded_share)

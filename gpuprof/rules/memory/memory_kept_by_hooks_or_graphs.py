@@ -224,7 +224,12 @@ def _holder(each: KeptTensors) -> str:
 def _others(kept: list[KeptTensors]) -> str:
     """What keeps graphs besides the first one, and would go on holding what it shares with them."""
     first = kept[0]
-    names = [f"`{each.name}`" for each in kept[1:_MOST_NAMES] if each.graphs and not each.hook]
+    # variables of a function that runs within are gone when it returns, and training may need their graphs
+    names = [
+        f"`{each.name}`"
+        for each in kept[1:_MOST_NAMES]
+        if each.graphs and not each.hook and each.function in (None, first.function)
+    ]
     if first.hook or not first.graphs or not names:
         return ""
     return f" Do the same for {' and '.join(names)}: as long as one name keeps a graph, the memory stays."
@@ -238,7 +243,10 @@ def _change(first: KeptTensors) -> str:
             "call `remove()` on its handle when it is no longer needed."
         )
     if first.summed:
-        return f"Add `.detach()` (or `.item()`, which waits for the device) of the value to `{first.name}`."
+        return (
+            f"Compute the values that are added to `{first.name}` under `torch.no_grad()` where no backward pass needs "
+            "them, as in an evaluation. Elsewhere add `value.detach()` (or `value.item()`, which waits for the device)."
+        )
     if not first.filled:
         return (
             f"No backward pass begins at `{first.name}`: compute it under `torch.no_grad()`, as a `with` block or as a "

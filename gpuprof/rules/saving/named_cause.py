@@ -72,7 +72,7 @@ def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, 
     if named is None or saving.share <= 0:
         return found, saving
     most = named.share * _part_of_the_whole(results, named, saving)
-    if _measured(results, saving):
+    if _measured(results, saving) and saving.share > most:
         most = saving.ceiling_share
     elif found.replay_edit is not None:
         most = max(most, saving.share)

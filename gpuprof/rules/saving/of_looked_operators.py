@@ -65,8 +65,11 @@ def valued(
     own_ns, lines_ns = cell_ns(results, every, among, behind=behind)
     saving: Saving | None
     if part * own_ns and lines_ns:
-        total_ns = results.get(LookedTime).total_ns
-        found = _in_the_cell(found, own_ns / total_ns, min(lines_ns / total_ns, 1.0))
+        looked = results.get(LookedTime)
+        total_ns = looked.total_ns
+        # also as they were reached through other calls
+        everywhere_ns = float(looked.line_ns[[place for place in places if 0 <= place < len(looked.line_ns)]].sum())
+        found = _in_the_cell(found, own_ns / total_ns, min(max(lines_ns, everywhere_ns) / total_ns, 1.0))
         saving = _by_lines(part * own_ns, lines_ns, total_ns)
         of_time = _AT_WORST * saving.share
     else:

@@ -51,6 +51,20 @@ def of(source: str) -> list[tuple[Growing, str, int, tuple[int, ...]]]:
         ),
         (
             """
+            for x in batches:
+                index = torch.cat([index, model(x)])
+            """,
+            (Growing.COPIED, "index", 2, (2,)),
+        ),
+        (
+            """
+            for x in batches:
+                ids = torch.cat([ids, model(ids[:, -8:])])
+            """,
+            (Growing.COPIED, "ids", 2, (2,)),
+        ),
+        (
+            """
             for x, y in batches:
                 preds.append(model(x))
                 auc = metric(torch.cat(preds))
@@ -91,9 +105,7 @@ def test_what_grows_and_is_read_again(source, expected):
     "source",
     [
         "for x in xs:\n    outs.append(model(x))",  # nothing reads it
-        "for x in xs:\n    v = torch.cat([v, x])",
         "for x in xs:\n    outs.append(model(x))\n    print(len(outs), outs[-1])",
-        "for x in xs:\n    ids = torch.cat([ids, model(ids[:, -8:])])",  # the last few
         "for x in xs:\n    last.append(x)\n    f(last)\n    last.pop(0)",  # as long as before
         "for x in xs:\n    v = torch.cat([v, x])\n    f(v)\n    v = v[-8:]",
         "for x in xs:\n    batch = []\n    batch.append(x)\n    f(batch)",  # made anew

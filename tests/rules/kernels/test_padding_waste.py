@@ -39,7 +39,7 @@ def test_a_fixed_length() -> None:
 
 def test_sequences_that_differ_in_length() -> None:
     finding = found(looked(0.6, pattern=ZeroPattern.PADDED_ROWS))
-    assert "differ much in length" in finding.explanation and "ids[:, :longest]" not in finding.change
+    assert "differ much in length" in finding.explanation and finding.change.startswith("Sort the sequences")
 
 
 @pytest.mark.parametrize(("padded", "layer_us"), [(0.19, 90), (0.6, 5)])

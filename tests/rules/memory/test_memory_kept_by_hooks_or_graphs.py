@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.kept_memory import KeptTensors
 from gpuprof.model.context import Cell, Optimizer
 from gpuprof.model.memory import HeldTensors, StepMemory
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
+from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import _change, _others
 from gpuprof.rules.registry import judge, rule
 from tests.rules.cases.memory.memory_kept_by_hooks_or_graphs import SOURCE
 from tests.rules.memory.memory_runs import GIB, allocator, run
@@ -41,6 +44,15 @@ def found(*rows: HeldTensors, **more: Any) -> Finding:
     answer = check(*rows, **more)
     assert isinstance(answer, Finding)
     return answer
+
+
+def test_variables_of_a_function_that_runs_within_are_not_to_be_detached() -> None:
+    """What `forward` returns is needed by training, too."""
+    first = KeptTensors("total", "frame", 1, 4, 1, GIB, None, None, (3,), True, True, function="validate")
+    inner, beside = (replace(first, name=name, function=function) for name, function in (("h", "forward"), ("y", None)))
+    assert _others([first, inner]) == ""
+    assert _others([first, inner, beside]).startswith(" Do the same for `y`:")
+    assert "`torch.no_grad()`" in _change(first) and "`value.detach()`" in _change(first)
 
 
 @pytest.mark.parametrize("row", [held("acts", bytes=4 * GIB, hook="keep", hooked="net"), held("acts", bytes=4 * GIB)])

@@ -130,3 +130,9 @@ def test_without_a_saving_nothing_changes() -> None:
 def test_more_than_was_seen_is_called_a_cost(title: str, said: str) -> None:
     assert held(title, of_recorded(0.1, 0.55, 0.7, "B"), simulated=True)[0].startswith(said)
     assert held(title, of_recorded(0.1, 0.05, 0.07, "B"), simulated=True)[0] == title
+
+
+def test_a_measured_bound_above_the_title_is_not_its_share() -> None:
+    """What iterations show may be more than the cause: all of their time outside of waits and the optimizer."""
+    title, told = held(STEPS, Saving(0, 2e7, 9e7, 0.2, "C", "", calibrated=True, ceiling_share=0.9), plain=True)
+    assert title == STEPS and told.most_share <= 0.5
