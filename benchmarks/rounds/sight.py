@@ -52,7 +52,11 @@ def kernel(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
     paths = os.pathsep.join(each for each in (str(_ROOT), os.environ.get("PYTHONPATH", "")) if each)
     variables = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", **(environment or {})}
     with client.setup_kernel(cwd=str(folder), env=variables):
-        yield client
+        try:
+            yield client
+        finally:
+            # nbclient leaves a kernel of somebody else's manager alone
+            client.km.shutdown_kernel(now=True)
 
 
 def told(client: NotebookClient) -> dict[str, Any]:

@@ -276,7 +276,9 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it; empty for a trace from elsewhere. `sampling["gaps_bytes"]`: memory unused between our own records."""
+    """All of it; empty for a trace from elsewhere. `sampling["gaps_bytes"]`: memory unused between our own records;
+    `sampling["discarded_events"]`: how many events an earlier recording had, about, that a later one took the place of.
+    """
 
     run_id: str | None = None
     run_number: int | None = None

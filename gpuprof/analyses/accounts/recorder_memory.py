@@ -17,7 +17,8 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
     """Of the resident bytes `held` at `times` (Unix, ascending; both of shape (n,)) what the profiler's events take.
 
     While it records it is no more than the events so far take of heap; when it ends, what they take then. A process
-    that grew by less has not grown by it, and what is freed afterwards is taken to be the recorder's first.
+    that grew by less has not grown by it, and what is freed afterwards is taken to be the recorder's first. An earlier
+    recording that was discarded took what its events take once they have ended.
     """
     window = trace.context.window
     own = np.zeros(len(times), np.int64)
@@ -28,16 +29,21 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
     options = trace.context.options
     details = bool(options.get("shapes") or options.get("memory"))
     cost = EventCost.of(stacks=bool(options.get("stacks")), details=details)
-    count = np.searchsorted(begun, times)
+    count, earlier = np.searchsorted(begun, times), cost.ended_bytes * _discarded_events(trace)
     ended_ns = window.end_ns + _SLOWER * len(begun) * (cost.stop_ns + SAVE_NS)
     for at in range(1, len(times)):
         grown = int(held[at] - held[at - 1])
         if times[at - 1] > ended_ns:
             most = 0
         elif times[at] > window.end_ns:
-            most = cost.ended_bytes * len(begun)
+            most = earlier + cost.ended_bytes * len(begun)
         else:
-            most = cost.heap_bytes * int(count[at])
+            most = earlier + cost.heap_bytes * int(count[at])
         taken = min(max(grown, 0), max(most - int(own[at - 1]), 0))
         own[at] = own[at - 1] + taken + max(min(grown, 0), -int(own[at - 1]))
     return own
+
+
+def _discarded_events(trace: Trace) -> int:
+    found = trace.context.sampling.get("discarded_events")
+    return found if isinstance(found, int) and found > 0 else 0

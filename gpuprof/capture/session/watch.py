@@ -93,6 +93,7 @@ class Watch:
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit, self._unused, self._gaps = EventLimit(options), UnusedHeap(), RecordingGaps()
+        self._discarded_events = 0
         self._even_work, self._even_lines = EvenWork(), EvenLines()
         self._main_line, self._places = MainLine(filename), Places(filename)
         self._loops: dict[int, LinePath] = {}
@@ -262,6 +263,7 @@ class Watch:
     def _recording_began(self) -> None:
         self._look.look_again()
         self._clock.mark()
+        self._discarded_events = max(self._discarded_events, self._limit.events)
         self._begin_limit()
         self._lines.begin()
         self._stacks.begin()
@@ -393,7 +395,8 @@ class Watch:
         if problem is not None:
             self._notes.append(problem)
         facts = {name: value for name, value in log.to_dict().items() if name != "table"}
-        return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset, "gaps_bytes": self._gaps.bytes}
+        own = {"gaps_bytes": self._gaps.bytes, "discarded_events": self._discarded_events}
+        return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset, **own}
 
     def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:
         host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0

@@ -73,3 +73,13 @@ def test_it_is_never_more_than_the_events_take_nor_than_what_the_process_rose(he
     assert all(0 <= each <= events * PLAIN.ended_bytes for each in found)
     low = np.minimum.accumulate(held)
     assert all(each <= now - least for each, now, least in zip(found, held, low.tolist(), strict=True))
+
+
+def test_a_recording_that_was_discarded_had_its_memory_before_the_one_that_stayed() -> None:
+    trace = recorded(10, 400)
+    context = msgspec.structs.replace(trace.context, sampling={"discarded_events": 1_000})
+    earlier = 1_000 * PLAIN.ended_bytes
+    assert own(replace(trace, context=context), 0, 2 * earlier, 2 * earlier)[1] == earlier + 208 * 3
+    assert own(replace(trace, context=context), 0, 500, 900) == [0, 500, 900]
+    unknown = msgspec.structs.replace(trace.context, sampling={"discarded_events": "?"})
+    assert own(replace(trace, context=unknown), 0, earlier)[1] == 208 * 3

@@ -276,6 +276,20 @@ def test_starts_over_when_steps_come_late(new_session: NewSession) -> None:
     assert window.start_ns > window.cell_start_ns + 400_000_000
 
 
+def test_the_events_of_a_recording_that_another_took_the_place_of_are_told(
+    new_session: NewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cell() -> None:
+        slow_start()
+        train_from(loader(20))
+
+    captured, window = profiled(new_session(steps=5, skip=1), lambda: train_from(loader(20)))
+    assert not window.started_late and captured.context.sampling["discarded_events"] == 0
+    monkeypatch.setattr(EventLimit, "events", 1234)
+    captured, window = profiled(new_session(max_seconds=0.3, steps=5, skip=1), cell)
+    assert window.started_late and captured.context.sampling["discarded_events"] == 1234
+
+
 def test_batches_only_give_way_to_an_optimizer(new_session: NewSession) -> None:
     def cell() -> None:
         for (x,) in loader(20):
