@@ -54,7 +54,9 @@ def called_by_text(source: str, line: int, below: Collection[str]) -> str:
     names = [_dotted(each) for each in calls if _last(each) not in seen]
     names = [each for each in names if each.rpartition(".")[2] not in _QUICK] or names
     # what a variable holds, such as a model, is code of Python's, which has lines of its own
-    names = [each for each in names if each not in _given_a_value(tree)] or names
+    if len(names) > 1:
+        given = _given_a_value(tree)
+        names = [each for each in names if each not in given] or names
     return _imported(tree, names[0]) if tree is not None and len(names) == 1 else ""
 
 
@@ -67,6 +69,11 @@ def functions_below(trace: Trace, stacks: SampledStacks, node: Array, own: Array
     """The names of all functions between the user's line and these leaves."""
     paths = [_path_below(trace, leaf, int(own[leaf])) for leaf in np.unique(node).tolist()]
     return {stacks.functions[each % _FUNCTIONS] for path in paths for each in path}
+
+
+def path_below(trace: Trace, stacks: SampledStacks, leaf: int, own: int) -> list[str]:
+    """The names of the functions between the user's line and that leaf, outermost first."""
+    return [stacks.functions[each % _FUNCTIONS] for each in _path_below(trace, leaf, own)]
 
 
 def _dotted(node: ast.expr) -> str:

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.called import called_by_text, functions_below
+from gpuprof.analyses.accounts.called import called_by_text, path_below
 from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.statements import expressions_at
@@ -78,13 +78,13 @@ def _copying(
     """Of these stretches those in the join itself, ns: in no function of Python, or in one that is named like it."""
     joining, below = np.zeros(len(node), bool), set[str]()
     for leaf in np.unique(node).tolist():
-        functions = {each.rpartition(".")[2] for each in functions_below(trace, stacks, np.array([leaf]), own)}
-        below |= functions
-        joining[node == leaf] = not functions or not functions.isdisjoint(JOINS)
+        functions = [each.rpartition(".")[2] for each in path_below(trace, stacks, leaf, int(own[leaf]))]
+        below |= set(functions)
+        joining[node == leaf] = not functions or functions[0] in JOINS
     named = called_by_text(source, found.line, below - set(JOINS)).rpartition(".")[2]
     return float(spent[joining].sum()) if named in JOINS else 0.0
 
 
 def _only_joins(source: str, line: int) -> bool:
-    """Whether no operator stands on the line that may take time as well."""
-    return not any(isinstance(each, ast.BinOp) for each in expressions_at(source, line))
+    """Whether nothing else stands on the line that may take time where no function of Python runs."""
+    return not any(isinstance(each, ast.BinOp | ast.Compare | ast.Subscript) for each in expressions_at(source, line))

@@ -102,8 +102,8 @@ class _Body:
                 continue
             if reads:
                 yield growing, name, line, reads
-            elif growing is Growing.JOINED:
-                # each time all of it is copied
+            elif growing is Growing.JOINED and self._is_loop and _lengthens(own, self._nodes):
+                # each time all of it is copied; what a function keeps may be read elsewhere
                 yield Growing.COPIED, name, line, [line]
         if self._is_loop:
             yield from self._prefixes()
@@ -218,6 +218,13 @@ def _joined(value: ast.expr, name: str) -> ast.expr | None:
     last = value.func.attr if isinstance(value.func, ast.Attribute) else ast.unparse(value.func)
     joins = last in JOINS and len(given) > 1
     return next((each for each in given if joins and ast.unparse(each) == name), None)
+
+
+def _lengthens(own: ast.AST, nodes: list[ast.AST]) -> bool:
+    """Whether the call that it is given to joins along an axis: `stack` makes a new one, and a list is short."""
+    calls = [each for each in nodes if isinstance(each, ast.Call) and any(part is own for part in ast.walk(each))]
+    names = {each.func.attr if isinstance(each.func, ast.Attribute) else ast.unparse(each.func) for each in calls}
+    return bool(names & set(JOINS) - {"stack"})
 
 
 def _taken_in_part(node: ast.AST) -> Iterator[ast.AST]:

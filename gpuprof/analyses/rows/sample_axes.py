@@ -55,6 +55,8 @@ def _joined(operator: LookedOperator, shapes: Sequence[tuple[int, ...]]) -> Sequ
     if given is None or len(given) < 2 or type(given[1]) is not int:
         return None
     axes = len(shapes[0])
+    if not axes + new:
+        return None
     at = given[1] % (axes + new)
     own = {axis + (new and axis >= at): axis for axis in range(axes) if new or axis != at}
     return [own if len(each) == axes else {} for each in shapes]

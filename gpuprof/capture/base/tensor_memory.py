@@ -47,9 +47,25 @@ def array_of(tensor: Any) -> Any:
     own = _own_method(tensor, "numpy")
     if own is not None:
         return own(tensor)
-    if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
+    if not _lies_there(tensor):
         raise RuntimeError(f"no numbers on the host to read in place: {tensor.device}")
-    return np.asarray(_ReadInPlace(tensor, np.dtype(str(tensor.dtype).removeprefix("torch."))))
+    dtype = np.dtype(str(tensor.dtype).removeprefix("torch."))
+    if dtype.kind not in "biufc":  # a package may have told NumPy of more
+        raise TypeError(f"{dtype} is no type of NumPy's own")
+    return np.asarray(_ReadInPlace(tensor, dtype))
+
+
+def _lies_there(tensor: Any) -> bool:
+    """Whether its numbers are on the host as they are: no view that negates, no wrapper, and room for all of them."""
+    import torch
+
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ or tensor.layout is not torch.strided:
+        return False
+    if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg() or tensor._is_zerotensor():
+        return False
+    steps = (step * (size - 1) for step, size in zip(tensor.stride(), tensor.shape, strict=True))
+    reached = (tensor.storage_offset() + sum(steps) + 1) * tensor.element_size() if tensor.numel() else 0
+    return reached <= int(storage_of(tensor).nbytes())
 
 
 def lazily_copied(tensor: Any) -> bool:

@@ -190,14 +190,15 @@ def _searched_once(search: ItemSearch) -> str:
     if search.tensors > 1:
         return (
             f"Read the tensors of shape {search.shape} once for all items. Counts of pairs of whole numbers from 0 to "
-            "`n - 1`: `torch.bincount((a * n + b).flatten(), minlength=n * n).view(n, n)`. Sums by such a pair: the "
-            "same with `weights=x`, or `index_add_`. Other values become such numbers by "
+            "`n - 1`: `torch.bincount(a.flatten().long() * n + b.flatten(), minlength=n * n).view(n, n)`. Sums by such "
+            "a pair: the same with `weights=x`, or `index_add_`. Other values become such numbers by "
             "`torch.unique(t, return_inverse=True)`, and thresholds by `torch.bucketize(t, thresholds)`."
         )
     return (
         f"Read the tensor `t` of shape {search.shape} once for all items. For counts of whole numbers use "
         "`torch.bincount(t.flatten())`, for sums by item `index_add_`, for thresholds `t.flatten().sort()` and "
         "`torch.searchsorted`. For the positions of items, sort once, before the loop: "
-        "`order = t.argsort(stable=True)`. Then find all items with `first = torch.searchsorted(t[order], items)` and "
+        "`t = t.flatten()` and `order = t.argsort(stable=True)`. Then find all items with "
+        "`first = torch.searchsorted(t[order], items)` and "
         "the same call with `right=True` for `end`. `order[first[i]:end[i]]` are the positions of item `i`."
     )

@@ -2,11 +2,11 @@
 
 What it finds
     In the close look, rows that are taken of one tensor by their numbers (`x[idx]`), and operators that compute each of
-    these rows for itself, with weights that do not change: layers of a network without dropout, element-wise functions.
-    Either more rows were taken than the tensor has, half as many again or more, as for a bootstrap, or a training loop
-    goes over the rows several times while its optimizer leaves these weights as they are, as those of a frozen
-    backbone or of a teacher. What that computes anew takes 5% of the operators' time or more. Slices of a tensor
-    (`x[a:b]`) count in training loops.
+    these rows for itself, without gradients and with weights that do not change: layers of a network without dropout,
+    element-wise functions. Either more rows were taken than the tensor has, half as many again or more, as for a
+    bootstrap. Or a training loop goes over the rows while its optimizer leaves these weights as they are, as those of a
+    frozen backbone or of a teacher: that is low, as the look cannot know the iterations that it did not see. What is
+    computed anew takes 5% of the operators’ time or more. Slices of a tensor (`x[a:b]`) count in training loops.
 
 Why it costs
     A row gives the same result each time, whatever other rows are in the batch. All passes after the first compute what
@@ -31,7 +31,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.rows.rows_again import RowsAgain
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, without_look
@@ -65,7 +65,7 @@ class RowsComputedAgain(Rule):
         kept = at(results, found.kept_at)
         finding = Finding(
             rule=self.name,
-            severity=graded(found.share, self.high_share, self.low_share),
+            severity=Severity.LOW if found.frozen else graded(found.share, self.high_share, self.low_share),
             title=f"Known results of rows are computed again: {units.percent(found.share)} of the operators’ time",
             explanation=_explained(results, found),
             evidence={
@@ -90,12 +90,13 @@ def _explained(results: Results, found: RowsAgain) -> str:
     often = f"{units.plural(found.gathers, 'time')} in the look"
     head = (
         f"{taken[0].upper()}{taken[1:]} takes rows of a tensor with {units.count(found.source_rows)} rows, {often}. "
-        f"Operators at {most} compute each of these rows for itself, always with the same weights."
+        f"Operators at {most} compute each of these rows for itself, without gradients and with the same numbers."
     )
     if found.frozen:
         return (
-            f"{head} The optimizer does not change these weights. The cell goes over the rows about "
-            f"{found.passes:.0f} times, so {units.percent(found.part)} of this work is done again."
+            f"{head} In the look the optimizer did not change those. If that holds for all iterations of the cell, and "
+            f"they take rows of the same tensor, they go over it {found.passes:.1f} times, and "
+            f"{units.percent(found.part)} of this work is done again."
         )
     return (
         f"{head} {units.count(found.taken_rows)} rows were computed there, so {units.percent(found.part)} of this work "

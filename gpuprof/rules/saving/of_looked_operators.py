@@ -15,6 +15,7 @@ from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, backward_share, recorded_parts
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Saving, Severity
@@ -28,6 +29,8 @@ _AT_WORST, _AT_BEST = 0.7, 1.3
 _AT_WORST_ELSEWHERE = 0.6
 # of what is judged: operators may be a small part of what the cell does
 _HIGH_SHARE, _LOW_SHARE = 0.15, 0.08
+# what is rounded in a title may be a little less
+_NEARLY_ALL = 0.95
 _BY_LINES = "estimate: the same part of the sampled time of these lines as of their operators in the look"
 _BY_OPERATORS = "estimate: the same share of the operators as in the looked-at iterations; at best of all time"
 
@@ -69,7 +72,10 @@ def valued(
         total_ns = looked.total_ns
         # also as they were reached through other calls
         everywhere_ns = float(looked.line_ns[[place for place in places if 0 <= place < len(looked.line_ns)]].sum())
-        found = _in_the_cell(found, own_ns / total_ns, min(max(lines_ns, everywhere_ns) / total_ns, 1.0))
+        lasted = results.get(ValueGraph).operators["duration_ns"]
+        of_look = float(lasted[every].sum()) / max(float(lasted[among].sum()), 1.0)
+        lines_share = min(max(lines_ns, everywhere_ns) / total_ns, 1.0)
+        found = _in_the_cell(found, own_ns / total_ns, lines_share, of_look)
         saving = _by_lines(part * own_ns, lines_ns, total_ns)
         of_time = _AT_WORST * saving.share
     else:
@@ -105,12 +111,16 @@ def share_of_cell(results: Results, rows: Sequence[Array], among: Array, *, behi
     return cell_ns(results, np.concatenate(list(rows)), among, behind=behind)[0] / max(looked.total_ns, 1)
 
 
-def _in_the_cell(found: Finding, own_share: float, lines_share: float) -> Finding:
+def _in_the_cell(found: Finding, own_share: float, lines_share: float, of_look: float) -> Finding:
     """The finding with what these operators and their lines take of the cell: a reader compares these shares with the
-    saving, which is of the cell, too. What the look saw of them is another share, of a few iterations."""
+    saving, which is of the cell, too. What the look saw of them is another share, `of_look`, of a few iterations. A
+    title that names a part of that names the same part of the cell."""
     own, lines = units.percent(own_share), units.percent(lines_share)
-    named = NamedShare.of(found.title)
-    title = found.title.replace(named.text, f"about {own} of {NamedWhole.CELL.value}") if named else found.title
+    named, title = NamedShare.of(found.title), found.title
+    if named is not None:
+        part = min(named.share / of_look, 1.0) if named.whole is NamedWhole.OPERATORS and of_look else 1.0
+        part = part if part < _NEARLY_ALL else 1.0
+        title = title.replace(named.text, f"about {units.percent(part * own_share)} of {NamedWhole.CELL.value}")
     title = title[:1].upper() + title[1:]
     taken = f"about {own} of the cell" + (f", their lines {lines}" if lines != own else "")
     return replace(found, title=title, explanation=f"{found.explanation} By samples, these operators take {taken}.")

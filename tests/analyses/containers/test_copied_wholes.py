@@ -55,6 +55,8 @@ def test_the_time_of_the_copies(join: str, below: str | None) -> None:
     [
         ("torch.cat([index, bits @ weight])", "pass", None),  # the product may take the time
         ("torch.cat([index, torch.linalg.inv(bits)])", "pass", None),  # so may another call
+        ("torch.cat([index, bits[1:]])", "pass", None),  # an index
+        ("torch.stack([index, bits])", "pass", None),  # another axis
         (CAT, "pass", "interp"),  # the time is in something else
         (CAT, "index = index[-100:]", None),  # it stays short
         (CAT, "total = index.sum()", None),  # it is read

@@ -75,12 +75,20 @@ def test_it_keeps_the_memory() -> None:
     assert array[-1] == 99_999 and len(others) == 4
 
 
+def emptied() -> torch.Tensor:
+    tensor = torch.ones(5)
+    tensor.untyped_storage().resize_(0)
+    return tensor
+
+
 @pytest.mark.parametrize(
     ("tensor", "error"),
     [
         (torch.ones(2, dtype=torch.bfloat16), TypeError),
         (torch.ones(2, dtype=torch.complex64).conj(), RuntimeError),
         (torch.ones(2, device="meta"), RuntimeError),
+        (torch._efficientzerotensor((3,)), RuntimeError),
+        (emptied(), RuntimeError),
     ],
 )
 def test_what_cannot_be_read_in_place_is_refused(tensor: torch.Tensor, error: type[Exception]) -> None:

@@ -287,8 +287,8 @@ FIGURES = {
     "rows_computed_again": Figures(
         (
             "Line 2 takes rows of a tensor with 100 rows, 5 times in the look. Operators at line 3 compute each of"
-            " these rows for itself, always with the same weights. 500 rows were computed there, so 80 % of this work"
-            " is done again."
+            " these rows for itself, without gradients and with the same numbers. 500 rows were computed there, so 80 %"
+            " of this work is done again."
         ),
         {
             "source_rows": 100,
