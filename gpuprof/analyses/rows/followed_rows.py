@@ -24,8 +24,8 @@ _STATE = (ValueKind.PARAMETER, ValueKind.GRADIENT, ValueKind.OPTIMIZER_STATE)
 @dataclass
 class SameWork:
     """One calculation for each of a tensor's rows. `source`: the tensor, of `rows`; `gathers`: by operator that took
-    rows, how many; `members`: the operators; `kind`: what they do, whatever the weights. `sliced`: rows were taken one
-    after the other; `stays`: the tensor was there before the look, and at its end."""
+    rows, how many; `members`: the operators; `kind`: a hash of what they do, whatever the weights. `sliced`: rows were
+    taken one after the other; `stays`: the tensor was there before the look, and at its end."""
 
     source: object
     rows: int
@@ -39,12 +39,13 @@ class SameWork:
 @dataclass(frozen=True)
 class _Origin:
     """A value whose rows each follow from the row that operator `gather` took of the tensor `source`, by the operators
-    and constants of which `signature` is a hash."""
+    and constants of which `signature` is a hash; `operators` is one of the operators alone."""
 
     source: tuple[object, ...]
     gather: int
     digit: RowDigit
     signature: int
+    operators: int
 
 
 class FollowedRows:
@@ -118,20 +119,20 @@ class FollowedRows:
             if each.value >= 0 and each.geometry is not None and self._values[each.value].made_by == row:
                 digit = found.digit if each is made else _same_axis(found, made, each)
                 if digit is not None:
-                    own = hash((found.signature, position))
-                    self._origin[each.value] = _Origin(found.source, found.gather, digit, own)
-        self._note(row, operator, found)
+                    own = hash((found.signature, position)), hash((found.operators, position))
+                    self._origin[each.value] = _Origin(found.source, found.gather, digit, *own)
+        self._note(row, found)
         return True
 
-    def _note(self, row: int, operator: LookedOperator, found: _Origin) -> None:
+    def _note(self, row: int, found: _Origin) -> None:
         work = self._works.get((found.source, found.signature))
         if work is None:
             value, rows = found.source[0], found.source[1]
             assert isinstance(value, int) and isinstance(rows, int)
             known = self._values[value]
-            kind = (operator.name, self._scalars[row])
             stays = known.made_by < 0 and known.kept
-            work = SameWork(found.source, rows, not is_gather(self._operators[found.gather]), stays, kind)
+            sliced = not is_gather(self._operators[found.gather])
+            work = SameWork(found.source, rows, sliced, stays, found.operators)
             self._works[found.source, found.signature] = work
         work.gathers[found.gather] = self._taken[found.gather]
         work.members.append(row)
@@ -148,7 +149,7 @@ class FollowedRows:
             return False
         self._taken[row] = made.geometry.shape[0]
         key = (source.value, rows, source.geometry)
-        self._origin[made.value] = _Origin(key, row, digit, hash(key))
+        self._origin[made.value] = _Origin(key, row, digit, hash(key), 0)
         return True
 
     def _carried(self, row: int, operator: LookedOperator, made: Taken) -> _Origin | None:
@@ -161,21 +162,23 @@ class FollowedRows:
         mapping = each_sample(operator)
         if mapping is None or made.geometry is None:
             return None
-        found, given = None, list[object]()
+        found, given, before = None, list[object](), list[object]()
         for taken, axes, origin in zip(operator.reads, mapping, gathered, strict=True):
             if origin is None:
                 own = self._of_constant(taken.value)
                 if own is None:
                     return None
                 given.append((own, taken.geometry))
+                before.append(taken.geometry)
                 continue
             digit = _moved(origin.digit, taken, axes, made)
             if digit is None:
                 return None
             if found is not None and (found.source, found.gather, found.digit) != (origin.source, origin.gather, digit):
                 return None
-            found = _Origin(origin.source, origin.gather, digit, 0)
+            found = _Origin(origin.source, origin.gather, digit, 0, 0)
             given.append((origin.signature, _beside_rows(taken, origin)))
+            before.append((origin.operators, _beside_rows(taken, origin)))
         if found is None:
             return None
         rows = found.digit.axis_of(made.geometry)
@@ -183,8 +186,8 @@ class FollowedRows:
             # a constant that is another one for each place: the same row elsewhere gives something else
             if origin is None and rows in axes and not self._is_like_in_rows(taken, found.digit):
                 return None
-        signature = hash((operator.name, self._scalars[row], *given))
-        return _Origin(found.source, found.gather, found.digit, signature)
+        done = operator.name, self._scalars[row]
+        return _Origin(found.source, found.gather, found.digit, hash((*done, *given)), hash((*done, *before)))
 
     def _is_like_in_rows(self, taken: Taken, digit: RowDigit) -> bool:
         """Whether all of a constant is one number, or follows from such ones, the same for each row."""
@@ -222,7 +225,7 @@ class FollowedRows:
         if key not in self._slices:
             self._taken[row] = view.shape[0]
             source = (taken.value, whole, view.shape[1:])
-            self._slices[key] = _Origin(source, row, digit, hash(source))
+            self._slices[key] = _Origin(source, row, digit, hash(source), 0)
         return self._slices[key]
 
     def _stays(self, operator: LookedOperator, found: _Origin) -> bool:

@@ -245,3 +245,5 @@ def test_a_frozen_part_of_what_is_trained(take: Any) -> None:
     assert again.frozen and again.source_rows == N and again.gathers == 3
     assert again.passes == pytest.approx(60 * 50 / N)
     assert again.part == pytest.approx(1 - 1 / 15)
+    # two products, a normalization, an activation and a softmax in each
+    assert len(again.rows) == 3 * 5
