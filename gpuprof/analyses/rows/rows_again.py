@@ -59,7 +59,7 @@ class RowsAgain(Result):
         columns = [table[name].tolist() for name in ("random", "scalars", "iteration")]
         followed = FollowedRows(operators, values_of(trace), *columns)
         judged = list(_judged(followed, table, results.get(PlainIterations).in_cell))
-        by_source = defaultdict[object, list[_Judged]](list)
+        by_source = defaultdict[object, list[_WorkAgain]](list)
         for each in judged:
             by_source[each.work.source].append(each)
         lasted = table["duration_ns"]
@@ -68,7 +68,7 @@ class RowsAgain(Result):
 
     @classmethod
     def _of_source(
-        cls, trace: Trace, operators: Sequence[LookedOperator], table: Table, best: list[_Judged], whole_ns: float
+        cls, trace: Trace, operators: Sequence[LookedOperator], table: Table, best: list[_WorkAgain], whole_ns: float
     ) -> Self:
         chosen = np.array(sorted(row for each in best for row in each.work.members), np.int64)
         lasted, spent = table["duration_ns"], defaultdict[int, int](int)
@@ -100,14 +100,14 @@ class RowsAgain(Result):
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _WorkAgain:
     work: SameWork
     frozen: bool
     passes: float
     wasted_ns: float
 
 
-def _judged(followed: FollowedRows, table: Table, iterations: int) -> Iterator[_Judged]:
+def _judged(followed: FollowedRows, table: Table, iterations: int) -> Iterator[_WorkAgain]:
     """The work that is done again, by what the look saw, or, where an optimizer changed other weights meanwhile, by
     what all iterations of the cell would do."""
     lasted, iteration = table["duration_ns"], table["iteration"].tolist()
@@ -127,7 +127,7 @@ def _judged(followed: FollowedRows, table: Table, iterations: int) -> Iterator[_
             continue  # the same slice again is the same operator with the same arguments: that is told as such
         passes = (taken / len(seen) * max(iterations, len(seen)) if frozen else taken) / work.rows
         if passes >= _FEWEST_PASSES:
-            yield _Judged(work, frozen, passes, float(lasted[work.members].sum()) * (1 - 1 / passes))
+            yield _WorkAgain(work, frozen, passes, float(lasted[work.members].sum()) * (1 - 1 / passes))
 
 
 def _bytes_for_all(trace: Trace, operator: LookedOperator, source_rows: int, taken_rows: int) -> int:

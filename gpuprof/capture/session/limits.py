@@ -95,13 +95,21 @@ class EventLimit:
     def __init__(self, options: CaptureOptions):
         self._cost = EventCost.of(stacks=options.stacks, details=options.shapes or options.memory)
         self._rose = self._fell = 0
-        self.begin(0, 0)
+        # the most that a recording had which another one took the place of
+        self.discarded_events = 0
+        self._begin(0, 0)
 
     def begin(
         self, heap_bytes: int, free_bytes: int, now_ns: int | None = None, *, step_ns: float | None = None
     ) -> None:
         """A recording begins with so much heap in use in the process and free in the machine (0: not known), and with
         steps of that length (None: none was seen)."""
+        self.discarded_events = max(self.discarded_events, self.events)
+        self._begin(heap_bytes, free_bytes, now_ns, step_ns=step_ns)
+
+    def _begin(
+        self, heap_bytes: int, free_bytes: int, now_ns: int | None = None, *, step_ns: float | None = None
+    ) -> None:
         self._base_bytes = self._last_bytes = heap_bytes
         self._jumped_bytes = self._doubtful_bytes = 0
         self._doubtful_for_ns, self._events_per_s = 0, _USUAL_EVENTS_PER_S

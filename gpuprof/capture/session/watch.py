@@ -93,7 +93,6 @@ class Watch:
         self._optimizers = OptimizerWatch(filename, self._optimizer_stepped, self._look.step_begins)
         self._loaders = LoaderWatch(filename, self._batch_asked)
         self._limit, self._unused, self._gaps = EventLimit(options), UnusedHeap(), RecordingGaps()
-        self._discarded_events = 0
         self._even_work, self._even_lines = EvenWork(), EvenLines()
         self._main_line, self._places = MainLine(filename), Places(filename)
         self._loops: dict[int, LinePath] = {}
@@ -263,7 +262,6 @@ class Watch:
     def _recording_began(self) -> None:
         self._look.look_again()
         self._clock.mark()
-        self._discarded_events = max(self._discarded_events, self._limit.events)
         self._begin_limit()
         self._lines.begin()
         self._stacks.begin()
@@ -277,8 +275,7 @@ class Watch:
         self._clock.mark()
 
     def _begin_limit(self) -> None:
-        # without a free descriptor /proc cannot be read; an earlier limit then stays
-        with contextlib.suppress(OSError, psutil.Error):
+        with contextlib.suppress(OSError, psutil.Error):  # without a free descriptor an earlier limit stays
             heap, mapped = heap_counts() or (None, 0)
             resident, free = psutil.Process().memory_info().rss, psutil.virtual_memory().available
             in_use = resident if heap is None else heap
@@ -394,9 +391,9 @@ class Watch:
         offset, problem = self._clock.check(marks)
         if problem is not None:
             self._notes.append(problem)
-        facts = {name: value for name, value in log.to_dict().items() if name != "table"}
-        own = {"gaps_bytes": self._gaps.bytes, "discarded_events": self._discarded_events}
-        return {**facts, "host_hz_asked": 10.0, "clock_offset_ns": offset, **own}
+        facts = {name: value for name, value in log.to_dict().items() if name != "table"} | {"host_hz_asked": 10.0}
+        own = {"gaps_bytes": self._gaps.bytes, "discarded_events": self._limit.discarded_events}
+        return {**facts, "clock_offset_ns": offset, **own}
 
     def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:
         host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0

@@ -32,7 +32,6 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.rows.rows_again import RowsAgain
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
-from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import SEEN_SHARE, cell_lines, without_look
 from gpuprof.rules.needless.unread import at
@@ -45,8 +44,6 @@ _MOST_PLACES = 3
 @dataclass(frozen=True)
 class RowsComputedAgain(Rule):
     """See the module."""
-
-    guard = Guard.NUMERIC  # batches of other sizes round in another order
 
     work_share: float = threshold(0.05, "of the operators’ time: less is not worth keeping results")
     low_share: float = threshold(0.10, "of the operators’ time: less matters little")

@@ -15,7 +15,6 @@ from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart, backward_share, recorded_parts
-from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
 from gpuprof.rules.base.finding import Finding, Saving, Severity
@@ -72,10 +71,8 @@ def valued(
         total_ns = looked.total_ns
         # also as they were reached through other calls
         everywhere_ns = float(looked.line_ns[[place for place in places if 0 <= place < len(looked.line_ns)]].sum())
-        lasted = results.get(ValueGraph).operators["duration_ns"]
-        of_look = float(lasted[every].sum()) / max(float(lasted[among].sum()), 1.0)
         lines_share = min(max(lines_ns, everywhere_ns) / total_ns, 1.0)
-        found = _in_the_cell(found, own_ns / total_ns, lines_share, of_look)
+        found = _in_the_cell(found, own_ns / total_ns, lines_share, share / part)
         saving = _by_lines(part * own_ns, lines_ns, total_ns)
         of_time = _AT_WORST * saving.share
     else:
