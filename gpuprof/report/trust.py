@@ -162,10 +162,10 @@ def _window_note(window: Window, span_ns: int, from_ends: int, sampled_ns: int) 
         steps = f", {count} of {units.plural(window.steps_seen, 'step')}{of}{which}"
     recorded = units.duration(window.end_ns - window.start_ns)
     ended = _ENDED.get(window.ended_by, f"until {window.ended_by}")
-    # the shares of the cell are of this
-    without = units.duration(sampled_ns)
-    own = f" ({without} without gpuprof's own work)" if 0 < sampled_ns < whole_ns and without != whole else ""
-    return f"Recorded {recorded} of the cell's {whole}{own}{steps}, {ended}."
+    sampled = units.duration(sampled_ns)
+    less = 0 < sampled_ns < whole_ns and sampled != whole  # pauses of gpuprof's own are not sampled
+    of = f" Shares of the cell are of the {sampled} that were sampled." if less else ""
+    return f"Recorded {recorded} of the cell's {whole}{steps}, {ended}.{of}"
 
 
 def _overhead_notes(window: Window | None) -> list[str]:

@@ -67,8 +67,7 @@ def _given_a_value(tree: ast.Module | None) -> set[str]:
 
 def functions_below(trace: Trace, stacks: SampledStacks, node: Array, own: Array) -> set[str]:
     """The names of all functions between the user's line and these leaves."""
-    paths = [_path_below(trace, leaf, int(own[leaf])) for leaf in np.unique(node).tolist()]
-    return {stacks.functions[each % _FUNCTIONS] for path in paths for each in path}
+    return {each for leaf in np.unique(node).tolist() for each in path_below(trace, stacks, leaf, int(own[leaf]))}
 
 
 def path_below(trace: Trace, stacks: SampledStacks, leaf: int, own: int) -> list[str]:

@@ -200,7 +200,7 @@ class GrowingIterations(Rule):
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
-            title=f"All of `{cause.name}` is copied each time that it gets longer: {units.percent(share)} of the cell",
+            title=f"All of `{cause.name}` is copied each time it gets longer: {units.percent(share)} of the cell",
             explanation=f"{_capital(_words(results, cause))}. That takes {units.duration(found.ns)} of the cell, by "
             "sampled stacks.",
             evidence={

@@ -1,4 +1,4 @@
-"""Results of the same rows are computed again each time that the rows are taken.
+"""Results of the same rows are computed again each time the rows are taken.
 
 What it finds
     In the close look, rows that are taken of one tensor by their numbers (`x[idx]`), and operators that compute each of
@@ -63,7 +63,7 @@ class RowsComputedAgain(Rule):
         finding = Finding(
             rule=self.name,
             severity=Severity.LOW if found.frozen else graded(found.share, self.high_share, self.low_share),
-            title=f"Known results of rows are computed again: {units.percent(found.share)} of the operators’ time",
+            title=f"The same rows are computed again: {units.percent(found.share)} of the operators’ time",
             explanation=_explained(results, found),
             evidence={
                 "source_rows": found.source_rows,
@@ -87,11 +87,12 @@ def _explained(results: Results, found: RowsAgain) -> str:
     often = f"{units.plural(found.gathers, 'time')} in the look"
     head = (
         f"{taken[0].upper()}{taken[1:]} takes rows of a tensor with {units.count(found.source_rows)} rows, {often}. "
-        f"Operators at {most} compute each of these rows for itself, without gradients and with the same numbers."
+        f"Operators at {most} compute each row for itself, without gradients, from weights and constants that do not "
+        "change."
     )
     if found.frozen:
         return (
-            f"{head} In the look the optimizer did not change those. If that holds for all iterations of the cell, and "
+            f"{head} If that holds for all iterations of the cell, and "
             f"they take rows of the same tensor, they go over it {found.passes:.1f} times, and "
             f"{units.percent(found.part)} of this work is done again."
         )

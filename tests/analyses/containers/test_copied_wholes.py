@@ -70,7 +70,7 @@ def test_what_is_not_only_copied(join: str, more: str, below: str | None) -> Non
 def test_the_finding() -> None:
     found = rule("growing_iterations").check(run(CAT))
     assert isinstance(found, Finding) and found.severity is Severity.HIGH
-    assert found.title == "All of `index` is copied each time that it gets longer: 60 % of the cell"
+    assert found.title == "All of `index` is copied each time it gets longer: 60 % of the cell"
     assert found.explanation.startswith("Line 5 joins all of `index` with something new, which copies all of it")
     assert found.where.lines == (LINE,) and "pieces.append(x)" in found.change
     assert found.saving is not None and found.saving.share == pytest.approx(0.54)

@@ -195,6 +195,13 @@ def test_what_need_not_be_read_again_or_has_to_be(trace: Trace) -> None:
     assert found(trace) is None
 
 
+def test_what_collects_the_results_of_a_recurrent_model_is_not_read_by_it() -> None:
+    """`outs` grows by what the model makes of each batch."""
+    source = JOINED.replace("out, _ = net(ids)", "pass").replace("pick(out[0, -1])", "net(batch)[0]")
+    trace = writing(source, grown(), line=5).build()
+    assert Results(trace).get(RereadPrefixes).found == ()
+
+
 def test_without_stacks_nothing_is_known() -> None:
     trace = TraceBuilder().operator("aten::mm", 0, 10).context(cell=Cell(source=WRITE)).build()
     assert Results(trace).get(RereadPrefixes).found == ()

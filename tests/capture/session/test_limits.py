@@ -26,6 +26,17 @@ def test_steady_growth_counts_as_events() -> None:
     assert passed.index(True) == MOST_EVENTS // 20_000
 
 
+def test_the_most_events_that_an_earlier_recording_had_are_kept() -> None:
+    made = limit()
+    assert made.discarded_events == 0
+    for tick in range(1, 11):
+        made.passed(1000 * MIB + 208 * 20_000 * tick, tick * TICK)
+    made.begin(1000 * MIB, 0, 11 * TICK)
+    assert (made.events, made.discarded_events) == (0, 200_000)
+    made.begin(1000 * MIB, 0, 12 * TICK)
+    assert made.discarded_events == 200_000
+
+
 def test_details_take_more_bytes_and_time_per_event() -> None:
     """GIVEN limits of 900 MiB once ended, and of 3 s to end."""
     most = [limit(**options).most_events for options in ({}, {"shapes": True}, {"memory": True}, {"stacks": True})]

@@ -286,9 +286,9 @@ FIGURES = {
     ),
     "rows_computed_again": Figures(
         (
-            "Line 2 takes rows of a tensor with 100 rows, 5 times in the look. Operators at line 3 compute each of"
-            " these rows for itself, without gradients and with the same numbers. 500 rows were computed there, so 80 %"
-            " of this work is done again."
+            "Line 2 takes rows of a tensor with 100 rows, 5 times in the look. Operators at line 3 compute each row"
+            " for itself, without gradients, from weights and constants that do not change. 500 rows were computed"
+            " there, so 80 % of this work is done again."
         ),
         {
             "source_rows": 100,

@@ -9,7 +9,7 @@ from tests.support.look_builder import LookBuilder
 
 EXPECTED = Expected(
     Severity.HIGH,
-    "Known results of rows are computed again: 40 % of the operators’ time",
+    "The same rows are computed again: 40 % of the operators’ time",
     {"source_rows": 100, "taken_rows": 500, "passes": 5.0, "operator_share": 0.4},
     lines=(2, 3),
     saving_share=0.32,
