@@ -56,8 +56,11 @@ def _detail(report: Report, category: str) -> str:
         return ", ".join(f"{phase.value} {percent(share * part)}" for phase, share in named[:3])
     if category != "operators":
         return ""
-    phases = [(name, report.budget.detail.get(f"{name}_ns", 0)) for name in ("forward", "backward", "optimizer")]
-    return ", ".join(f"{name} {duration(ns)}" for name, ns in phases if ns > 0)
+    names = {"backward_ns": "backward", "optimizer_ns": "optimizer", "forward_ns": "forward and others"}
+    known = [(name, report.budget.detail.get(key, 0)) for key, name in names.items()]
+    found = [f"{name} {duration(ns)}" for name, ns in known if ns > 0]
+    # all of it is no detail
+    return ", ".join(found) if len(found) > 1 else ""
 
 
 def budget_title(report: Report) -> str:

@@ -35,7 +35,7 @@ class NodeFacts(Result):
     there; `named`: a function of the user's names an evaluation; `evaluating`: the source says that it is one, in
     whichever iteration; `generating`: a function of the user's names a generation; `training`: the block that called
     the model computes gradients, or is a training step by its name; `measuring`: the source compares results with
-    targets there, or is not known. `caller`: the row of the user's line that called the model, else of the innermost
+    targets there, or is not known. `in_module`: an `nn.Module`, or a compiled function, is called. `caller`: the row of the user's line that called the model, else of the innermost
     line of the user's; -1 where there is none.
     """
 
@@ -46,6 +46,7 @@ class NodeFacts(Result):
     generating: Array
     training: Array
     measuring: Array
+    in_module: Array
     caller: Array
 
     @classmethod
@@ -77,6 +78,7 @@ class NodeFacts(Result):
             generating=np.array([each.generating for each in known], bool),
             training=np.array([each.training for each in known], bool),
             measuring=np.array([each.measuring or each.named or each.evaluating for each in known], bool),
+            in_module=np.array([each.in_model for each in known], bool),
             caller=np.array([each.caller for each in known], np.int64),
         )
 

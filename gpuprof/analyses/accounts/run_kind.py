@@ -16,6 +16,7 @@ from gpuprof.analyses.basics.host_marks import named
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stretches import Stretches
+from gpuprof.analyses.modules.module_spans import ModuleSpans
 from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.run.start_up import StartUp
 from gpuprof.model import intervals
@@ -24,6 +25,14 @@ from gpuprof.model.trace import Trace
 
 _GENERATION_SHARE = 0.3
 _SERVING = ("execute_context", "execute_new", "execute_", "gpu_model_runner")
+# what a layer runs, and hardly anything else
+_LAYERS = tuple(
+    f"aten::{name}"
+    for name in (
+        *("linear", "convolution", "conv1d", "conv2d", "conv3d", "embedding", "layer_norm", "batch_norm", "group_norm"),
+        *("lstm", "gru", "rnn_", "scaled_dot_product_attention", "dropout", "max_pool", "adaptive_avg_pool"),
+    )
+)
 _BEGINS, _ENDS, _MADE = "StreamBeginCapture", "StreamEndCapture", "GraphInstantiate"
 # of the span: a run that captures its graphs once and then replays them is what it replays
 _CAPTURE_SHARE = 0.5
@@ -43,6 +52,7 @@ class KindOfRun(StrEnum):
     START_UP = "start-up"
     EVALUATION = "evaluation"
     INFERENCE = "inference"
+    COMPUTATION = "computation"  # operators, but no layer of a model
     OTHER = "other"
 
 
@@ -71,6 +81,8 @@ class RunKind(Result):
             return cls(KindOfRun.GENERATION, "tokens are generated")
         if _evaluating(results) >= _EVALUATION_SHARE:
             return cls(KindOfRun.EVALUATION, "functions evaluate, and nothing trains")
+        if results.get(Operators).uses and not _runs_a_model(trace, results):
+            return cls(KindOfRun.COMPUTATION, "operators run, but no layer of a model")
         if results.get(Operators).uses:
             return cls(KindOfRun.INFERENCE, "operators run, and no gradient is computed")
         return cls(KindOfRun.OTHER, "no operator runs")
@@ -82,6 +94,14 @@ def _evaluating(results: Results) -> float:
     if not stretches.total_ns:
         return 0.0
     return float(stretches.spent_ns[results.get(NodeFacts).named[stretches.node]].sum() / stretches.total_ns)
+
+
+def _runs_a_model(trace: Trace, results: Results) -> bool:
+    """Whether a module or a layer's operator ran. True where no stack was sampled: the trace alone does not tell."""
+    if trace.context.stacks is None or results.get(ModuleSpans).source is not None:
+        return True
+    in_module = results.get(NodeFacts).in_module[results.get(Stretches).node]
+    return bool(in_module.any()) or any(each.name.startswith(_LAYERS) for each in results.get(Operators).uses)
 
 
 def _capturing(trace: Trace) -> Intervals:

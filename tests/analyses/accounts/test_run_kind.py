@@ -43,14 +43,29 @@ def test_a_cell_trains_where_an_optimizer_stepped_outside_the_recording() -> Non
     assert Results(cell(mm(), ends_ms=(10, 20), optimizer=False)).get(RunKind).kind is KindOfRun.INFERENCE
 
 
+MODULE = ("/lib/torch/nn/modules/module.py", "Module._call_impl", 9)
+
+
+def test_operators_infer_where_a_model_is_known_to_run(libraries: None) -> None:
+    """A sampler or a score computes; without stacks nothing tells the one from the other."""
+    computes = mm().stack(0, 100, line(1))
+    assert Results(cell(computes)).get(RunKind).kind is KindOfRun.COMPUTATION
+    assert Results(cell(mm().stack(0, 90, line(1)).stack(90, 10, line(2), MODULE))).get(RunKind).kind is (
+        KindOfRun.INFERENCE
+    )
+    layer = TraceBuilder().operator("aten::conv2d", 0, 10).stack(0, 100, line(1))
+    assert Results(cell(layer)).get(RunKind).kind is KindOfRun.INFERENCE
+    assert Results(mm().build()).get(RunKind).kind is KindOfRun.INFERENCE
+
+
 def test_a_cell_that_generates_tokens_for_a_third_of_its_time_is_generation(libraries: None) -> None:
     tokens = ("/lib/transformers/generation/utils.py", "GenerationMixin.generate", 9)
-    for each_us, kind in ((30, KindOfRun.GENERATION), (29, KindOfRun.INFERENCE)):
+    for each_us, kind in ((30, KindOfRun.GENERATION), (29, KindOfRun.COMPUTATION)):
         builder = mm().stack(0, each_us, line(1), tokens).stack(each_us, 100 - each_us, line(2))
         assert Results(cell(builder)).get(RunKind).kind is kind
 
 
 def test_a_cell_of_functions_that_are_named_so_evaluates() -> None:
-    for each_us, kind in ((50, KindOfRun.EVALUATION), (49, KindOfRun.INFERENCE)):
+    for each_us, kind in ((50, KindOfRun.EVALUATION), (49, KindOfRun.COMPUTATION)):
         builder = mm().stack(0, each_us, line(9), line(1, "evaluate")).stack(each_us, 100 - each_us, line(2))
         assert Results(cell(builder)).get(RunKind).kind is kind
