@@ -74,6 +74,10 @@ EDGES = (
     Edge("empty_cache_in_step", "idle_share", lambda c, x: c._steps(x).build(), 2.4, 2.6, None, LOW),
     Edge("energy_idle", "idle_share", lambda c, x: c.run(x), 19.9, 20, None, LOW),
     Edge("energy_idle", "readings", lambda c, x: c.run(20, every_ms=x), 250, 190, ABSTAINS, LOW),
+    # of 1 ms
+    Edge("debug_mode_on", "checks_share", lambda c, x: c.checked(x), 49, 51, None, LOW),
+    Edge("debug_mode_on", "medium_share", lambda c, x: c.checked(x), 149, 151, LOW, MEDIUM),
+    Edge("debug_mode_on", "high_share", lambda c, x: c.checked(x), 299, 301, MEDIUM, HIGH),
     # x and 6 µs, of 1 ms
     Edge("explicit_synchronize", "idle_share", lambda c, x: c._steps(x), 23, 25, None, MEDIUM),
     Edge("explicit_synchronize", "high_share", lambda c, x: c._steps(x), 193, 195, MEDIUM, HIGH),

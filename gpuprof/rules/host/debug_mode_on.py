@@ -4,18 +4,21 @@ What it finds
     Launches that wait for their kernel (`CUDA_LAUNCH_BLOCKING=1`: read from the recording itself, in which every
     launch returns only after its kernel has ended), autograd's anomaly detection (by its flag, or by its checks in the
     backward pass), warnings at every synchronisation, and deterministic algorithms, as the flags stood while the steps
-    ran.
+    ran. In a sampled cell also the checks that `torch.distributions` makes of every argument and value, which are on by
+    default, where they take a noticeable part of the time.
 
 Why it costs
     With blocking launches the host never runs ahead, and the device is idle for the host's part of every operator.
-    Anomaly detection keeps a stack trace of every forward operator and checks every gradient for NaN. Deterministic
-    algorithms can be several times slower than the free choice.
+    Anomaly detection formats the whole stack for every forward operator and checks every gradient for NaN. A
+    distribution compares all its parameters with their bounds whenever it is made; that a matrix is positive definite
+    takes a factorization. Deterministic algorithms can be several times slower than the free choice.
 
 What to do
     Switch it off once the fault is found. `CUDA_LAUNCH_BLOCKING` is only read when CUDA starts: restart the kernel.
+    `torch.distributions.Distribution.set_default_validate_args(False)` holds for all distributions made after it.
 
 When to leave it
-While the fault is being looked for, or when the result has to be reproducible to the bit (deterministic algorithms).
+    While the fault is being looked for, or when the result has to be reproducible to the bit (deterministic algorithms).
 """
 
 from __future__ import annotations
@@ -26,15 +29,16 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.run.blocking_launches import BlockingLaunches
+from gpuprof.analyses.run.switchable_checks import Check, CheckTime, SwitchableChecks
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.guard import Guard
-from gpuprof.rules.base.rule import Rule
+from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.cell_lines import lines_calling
-from gpuprof.rules.saving.scope import Scope, worst
+from gpuprof.rules.saving.scope import Scope, graded, worst
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ _BLOCKING = _Mode(
 _ANOMALY = _Mode(
     "autograd’s anomaly detection", Severity.MEDIUM, "`torch.autograd.set_detect_anomaly(False)`, or leave its `with`"
 )
+_VALIDATION = _Mode(
+    "checks of all arguments of `torch.distributions`",
+    Severity.LOW,
+    "`torch.distributions.Distribution.set_default_validate_args(False)` before the first one is made",
+)
 _SYNC_DEBUG = _Mode("warnings at every synchronisation", Severity.LOW, '`torch.cuda.set_sync_debug_mode("default")`')
 _DETERMINISTIC = _Mode(
     "deterministic algorithms", Severity.LOW, "`torch.use_deterministic_algorithms(False)` if results may differ"
@@ -65,6 +74,10 @@ class DebugModeOn(Rule):
     """See the module."""
 
     guard = Guard.EXACT
+
+    checks_share: float = threshold(0.05, "of the cell, in checks that are on by default: less is hardly seen")
+    medium_share: float = threshold(0.15, "of the cell, in checks: less is a minor matter unless somebody asked for it")
+    high_share: float = threshold(0.30, "of the cell, in checks: then it is the first thing to change")
 
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the launches and the flags."""
@@ -78,6 +91,9 @@ class DebugModeOn(Rule):
             )
         on_device = results.get(DeviceActivity).recorded is not None
         modes = ([_BLOCKING] if launches.mostly else []) + _flagged(environment, checks.on, on_device)
+        validated = results.get(SwitchableChecks).of_check(Check.DISTRIBUTIONS)
+        if validated is not None and validated.share >= self.checks_share:
+            modes.append(_VALIDATION)
         return self._finding(results, modes, launches.mostly) if modes else None
 
     def _finding(self, results: Results, modes: list[_Mode], blocking: bool) -> Finding:
@@ -90,22 +106,41 @@ class DebugModeOn(Rule):
             if blocking
             else ""
         )
-        lines = _switching_on(results)
+        sampled = _sampled(results, modes)
+        share = sum(each.share for each in sampled)
+        took = f", about {units.percent(share)} of the cell" if share else ""
+        if share:
+            said += f" By samples, that takes about {units.percent(share)} of the cell."
+        lines = sorted({*_switching_on(results), *(line for each in sampled for line in each.lines)})
         return Finding(
             rule=self.name,
-            severity=max(mode.severity for mode in modes),
-            title=f"A mode for finding faults is on: {names}",
+            severity=max(graded(share, self.high_share, self.medium_share), *(mode.severity for mode in modes)),
+            title=f"A mode for finding faults is on: {names}{took}",
             explanation=f"While the steps ran, this was on: {names}. It slows the run down by design.{said}",
             evidence={
                 "modes": ", ".join(mode.name.replace("`", "") for mode in modes),
                 **({"blocking_launches": len(launches.waits.starts)} if blocking else {}),
                 **({"host_blocked_ms": units.milliseconds(waits.total_ns)} if blocking else {}),
+                **({"checks_share": round(share, 4)} if share else {}),
             },
-            where=Where(lines=lines, ranges_ns=worst(waits) if blocking else ()),
+            where=Where(lines=tuple(lines), ranges_ns=worst(waits) if blocking else ()),
             diff=cell_diff(results, _edit) if _ANOMALY in modes else None,
             change=f"Switch it off once the fault is found: {'; '.join(mode.change for mode in modes)}.",
-            saving=_saving(results, scope, waits.total_ns) if blocking else None,
+            saving=_saving(results, scope, waits.total_ns) if blocking else _of_checks(results, sampled),
         )
+
+
+def _sampled(results: Results, modes: list[_Mode]) -> list[CheckTime]:
+    """What the checks of these modes were seen to take."""
+    found = results.get(SwitchableChecks)
+    known = {Check.ANOMALY: _ANOMALY in modes, Check.DISTRIBUTIONS: _VALIDATION in modes}
+    return [each for each in found.found if known[each.check]]
+
+
+def _of_checks(results: Results, sampled: list[CheckTime]) -> Saving | None:
+    ns, share = sum(each.ns for each in sampled), sum(each.share for each in sampled)
+    basis = "estimate: these checks alone, by sampled stacks"
+    return Saving(0.7 * ns, 0.95 * ns, ns, 0.95 * share, "C", basis, of_cell=True) if ns else None
 
 
 def _switching_on(results: Results) -> tuple[int, ...]:

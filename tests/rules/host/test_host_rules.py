@@ -265,6 +265,21 @@ def test_a_line_that_switches_anomaly_detection_off_is_not_named() -> None:
     assert found.where.lines == (1,)
 
 
+@pytest.mark.parametrize("anomaly", [True, False])
+def test_checks_that_a_switch_turns_off_are_told_with_what_they_take(anomaly: bool) -> None:
+    found = finding("debug_mode_on", case_of("debug_mode_on").checked(400, anomaly=anomaly))
+    assert "about 40" in found.title and found.where.lines == (4,)
+    assert found.saving is not None and found.saving.high_ns == pytest.approx(400_000)
+    assert ("set_default_validate_args(False)" in found.change) is not anomaly
+
+
+def test_a_stack_that_is_formatted_without_anomaly_detection_is_something_else() -> None:
+    """A graph is traced, or an error is logged."""
+    trace = case_of("debug_mode_on").checked(400, anomaly=True)
+    off = msgspec.structs.replace(trace.context, environment=Environment(deterministic=False, anomaly_mode=False))
+    assert rule("debug_mode_on").check(Results(dataclasses.replace(trace, context=off))) is None
+
+
 @pytest.mark.parametrize(("later", "severity"), [(8, Severity.LOW), (9, Severity.MEDIUM)])
 def test_a_cold_start_is_minor_where_the_cell_is_simply_short(later: int, severity: Severity) -> None:
     builder = TraceBuilder().step(0, 3000).operator("aten::mm", 0, 3000)
