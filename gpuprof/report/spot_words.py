@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from gpuprof.analyses.accounts.cell_memory import CellMemory, MemoryAt
-from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.hot_spot import HotSpot, is_import
 from gpuprof.model.kernel_names import short_name
 from gpuprof.units import percent, size
 
@@ -48,7 +48,8 @@ def what(spot: HotSpot) -> str:
     mostly = "mostly " if spot.what_share is not None and spot.what_share < _NEARLY_ALL else ""
     # a name that only the text gives: no function was seen there
     call = "its call of " if spot.by_text else ""
-    return f"{mostly}{call}{short_name(spot.what)}"
+    once = ", once" if is_import(spot) else ""
+    return f"{mostly}{call}{short_name(spot.what)}{once}"
 
 
 def without_package(words: str) -> str:

@@ -20,6 +20,7 @@ from gpuprof.whatif.grade import grade
 from gpuprof.whatif.predict import Replay
 
 _UNSEEN_SLOWDOWN = 1.03
+_SLOWER_LATER = 1.25  # plain steps over recorded ones: recording never makes a step shorter by that much
 _CORE_WAIT_SHARE = 0.1  # of the steps: below it the host's times are little longer for it
 _CORE_READINGS = 5
 
@@ -176,6 +177,11 @@ def _overhead_notes(window: Window | None) -> list[str]:
         few = "were recorded" if recorded is None else "ran without it"
         return [f"How much the recording slowed its steps is not known: too few steps {few}."]
     times = f"median {units.duration(recorded)} against {units.duration(plain)}"
+    if plain > recorded * _SLOWER_LATER:
+        return [
+            f"The steps outside the recording take longer ({times} without it): the cell slows down, so what takes the "
+            "time later may not be in the recording."
+        ]
     if recorded <= plain * _UNSEEN_SLOWDOWN:
         return [f"The recording did not slow its steps visibly ({times} without it)."]
     return [
@@ -191,9 +197,18 @@ def _examined_notes(trace: Trace, results: Results) -> tuple[str, ...]:
         return ()
     looked = "nothing was" if found.looked is None else f"operators that stand for {units.percent(found.looked)} were"
     return (
+        *_look_note(trace),
         f"Of the cell, {units.percent(found.recorded)} was recorded or is like what was, {looked} checked for needless "
         f"work, and {units.percent(found.placed)} has a line or a phase.",
     )
+
+
+def _look_note(trace: Trace) -> tuple[str, ...]:
+    look = trace.context.look
+    if look is None or look.skipped is not None:
+        return ()
+    much = units.plural(look.iterations, "iteration") if look.iterations else "a part of an iteration"
+    return (f"The close look recorded every operator with the content of its tensors in {much} of the cell.",)
 
 
 def _plain_notes(results: Results) -> list[str]:

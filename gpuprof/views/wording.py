@@ -57,8 +57,8 @@ def _detail(report: Report, category: str) -> str:
     if category != "operators":
         return ""
     names = {"backward_ns": "backward", "optimizer_ns": "optimizer", "forward_ns": "forward and others"}
-    known = [(name, report.budget.detail.get(key, 0)) for key, name in names.items()]
-    found = [f"{name} {duration(ns)}" for name, ns in known if ns > 0]
+    times = [(name, report.budget.detail.get(key, 0)) for key, name in names.items()]
+    found = [f"{name} {duration(ns)}" for name, ns in times if ns > 0]
     # all of it is no detail
     return ", ".join(found) if len(found) > 1 else ""
 

@@ -35,8 +35,8 @@ class NodeFacts(Result):
     there; `named`: a function of the user's names an evaluation; `evaluating`: the source says that it is one, in
     whichever iteration; `generating`: a function of the user's names a generation; `training`: the block that called
     the model computes gradients, or is a training step by its name; `measuring`: the source compares results with
-    targets there, or is not known. `in_module`: an `nn.Module`, or a compiled function, is called. `caller`: the row of the user's line that called the model, else of the innermost
-    line of the user's; -1 where there is none.
+    targets there, or is not known. `in_module`: an `nn.Module`, or a compiled function, is called. `caller`: the row of
+    the user's line that called the model, else of the innermost line of the user's; -1 where there is none.
     """
 
     said: Array

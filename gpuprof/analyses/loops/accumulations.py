@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Self, TypeGuard
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.loops.attachments import attachments
 from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
 from gpuprof.model.trace import Trace
 
@@ -23,13 +24,14 @@ _SIZES = ("shape", "size", "numel", "ndim", "device", "dtype", "dim")
 
 class Growing(StrEnum):
     """How it grows: joined to itself, and then read, or only copied for that; a list that is appended to, a prefix that
-    gets longer, a graph that is kept."""
+    gets longer, a graph that is kept; hooks and their like that are attached and never taken off."""
 
     JOINED = "joined"
     COPIED = "copied"
     LISTED = "listed"
     PREFIX = "prefix"
     GRAPH = "graph"
+    ATTACHED = "attached"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ def accumulations(file: str, source: str) -> Iterator[Accumulation]:
             works = body.works(set(reads))
             read, within = tuple(sorted(set(reads))), not isinstance(node, _Loop)
             yield Accumulation(growing, name, file, node.lineno, last, line, read, works, within)
+    for name, line, works, (first, last) in attachments(source):
+        yield Accumulation(Growing.ATTACHED, name, file, first, last, line, (line,), works)
 
 
 class _Body:

@@ -82,6 +82,29 @@ def growing_parts(trace: Trace, results: Results, run: IterationRun, early: Arra
     )
 
 
+def sampled_growth(
+    trace: Trace, starts_ns: Array, durations_ns: Array
+) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+    """`lines` and `callers` as of GrowingParts, of iterations at these Unix times, by sampled stacks: those that take
+    more in the last third of the iterations than in the first."""
+    samples, third = trace.stack_samples, len(starts_ns) // 3
+    middle = samples["start_ns"] + samples["duration_ns"] // 2
+    at = np.searchsorted(starts_ns, middle, side="right") - 1
+    inside = (at >= 0) & (middle < (starts_ns + durations_ns)[np.maximum(at, 0)]) & (samples["node"] >= 0)
+    weight = np.where(at >= len(starts_ns) - third, 1.0, np.where(at < third, -1.0, 0.0)) * inside
+    grown = np.bincount(samples["node"][inside], (samples["duration_ns"] * weight)[inside], len(trace.stack_nodes))
+    paths = {node: stack_path(trace, node) for node in np.flatnonzero(grown).tolist()}
+    by_line = dict[tuple[str, int], float]()
+    for node, path in paths.items():
+        if path:
+            by_line[path[0]] = by_line.get(path[0], 0.0) + float(grown[node])
+    total = sum(ns for ns in by_line.values() if ns > 0)
+    most = sorted(by_line, key=lambda line: -by_line[line])[:_MOST_NAMED]
+    lines = tuple(line for line in most if by_line[line] > 0 and by_line[line] >= _NAMED_SHARE * total)
+    callers = {place for path in paths.values() if path and path[0] in lines for place in path[1:]}
+    return lines, tuple(sorted(callers - set(lines)))
+
+
 def _iteration(run: IterationRun, times: Array) -> Array:
     """The place of the iteration of each instant; -1 where it is in none."""
     at = np.searchsorted(run.starts_ns, times, side="right") - 1

@@ -14,7 +14,7 @@ import numpy as np
 from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.sample_error import share_error
-from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations
+from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Growing
 from gpuprof.analyses.loops.line_iterations import stack_path
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -60,7 +60,8 @@ class GrowingShares(Result):
         if trace.context.stacks is None or not len(trace.stack_samples):
             return cls(())
         reader = _ShareReader(trace)
-        each = (reader.by_size(found) or reader.by_time(found) for found in results.get(Accumulations).found)
+        collected = (each for each in results.get(Accumulations).found if each.growing is not Growing.ATTACHED)
+        each = (reader.by_size(found) or reader.by_time(found) for found in collected)
         return cls(tuple(sorted((one for one in each if one is not None), key=lambda one: -one.excess_ns)))
 
 

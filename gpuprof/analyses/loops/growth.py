@@ -11,7 +11,7 @@ from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stretches import Stretches
-from gpuprof.analyses.loops.growing_parts import GrowingParts, growing_parts
+from gpuprof.analyses.loops.growing_parts import GrowingParts, growing_parts, sampled_growth
 from gpuprof.analyses.loops.iteration_run import IterationRun
 from gpuprof.analyses.loops.iterations import Iterations
 from gpuprof.analyses.loops.trend import Trend, by_number, numbered, trend
@@ -105,7 +105,10 @@ def _of_cell(trace: Trace, results: Results) -> GrowingLoop | None:
         return None
     within = intervals.single(trace.span_start_ns, trace.span_end_ns) if trace.span_ns else intervals.EMPTY
     excess, total = _excess_ns(durations, found), int(durations.sum())
-    parts = GrowingParts(backward_share=_in_backward(results, plain["start_ns"], durations))
+    lines, callers = sampled_growth(trace, plain["start_ns"], durations)
+    parts = GrowingParts(
+        lines=lines, callers=callers, backward_share=_in_backward(results, plain["start_ns"], durations)
+    )
     return GrowingLoop("cell", len(plain), found, excess, total, within, parts)
 
 

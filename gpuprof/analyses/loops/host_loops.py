@@ -17,10 +17,10 @@ from gpuprof.analyses.loops.carried_names import carried_names
 from gpuprof.analyses.loops.line_iterations import line_of
 from gpuprof.analyses.loops.loop_operators import loop_operators
 from gpuprof.analyses.loops.repeated_sequence import Turns
-from gpuprof.analyses.loops.waiting_turns import turns_at
 from gpuprof.analyses.loops.written_loops import WrittenLoop, notebook_sources
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
 from gpuprof.analyses.transfers.sync_waits import SyncKind, SyncWaits
+from gpuprof.analyses.turns.waiting_turns import turns_at
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.kinds import CopyKind, DeviceEventKind

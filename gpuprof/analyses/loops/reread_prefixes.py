@@ -66,7 +66,7 @@ class RereadPrefixes(Result):
         texts = dict(notebook_sources(trace))
         found = list[RereadPrefix]()
         for each in results.get(Accumulations).found if recurrent else ():
-            if each.growing in (Growing.GRAPH, Growing.COPIED) or _needs_all(each, texts):
+            if each.growing in (Growing.GRAPH, Growing.COPIED, Growing.ATTACHED) or _needs_all(each, texts):
                 continue
             ns = sum(float(spent[node]) for node in recurrent if _is_called(trace, node, each))
             lengths = _lengths(trace, each)

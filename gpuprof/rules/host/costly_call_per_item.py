@@ -53,7 +53,7 @@ from gpuprof.rules.host.repeated_host_work import (
 )
 
 _TITLES = {
-    Family.TABLE: "pandas looks up single items {often}",
+    Family.TABLE: "pandas looks up values or rows {often}",
     Family.PATTERN: "Regular expressions are compiled {often}",
     Family.CLONE: "`copy.deepcopy` copies objects {often}",
     Family.WRITE: "`{call}` writes files repeatedly",
@@ -84,6 +84,17 @@ _CHANGES = {
     "or `.long()` where another type is meant.",
     Family.SAME: "Ask for all of it in one call, before the inner loop, if the library has one (`single_source_…`, "
     "`all_pairs_…`, `cdist`, `query` or `predict` with all rows).",
+}
+_LEAVE = {
+    Family.TABLE: "Leave it when the loop changes the table in between.",
+    Family.PATTERN: "Leave it when every call has another pattern.",
+    Family.CLONE: "Leave it when every part of each copy is changed.",
+    Family.WRITE: "Leave it when every one of these files has to be there, for example to resume from any iteration.",
+    Family.TEXT: "Leave it when somebody reads each of these texts.",
+    Family.PLOT: "Leave it when somebody looks at each of these figures.",
+    Family.LAST: "Leave it when code outside of this cell reads the results in between.",
+    Family.AGAIN: "Leave it when what it reads changes between the iterations.",
+    Family.NUMBERS: "Leave it when the arrays differ in length.",
 }
 _COMPRESSES = "compressed"
 _UNCOMPRESSED = (
@@ -127,6 +138,7 @@ class CostlyCallPerItem(Rule):
             change = _UNCOMPRESSED
         most = Severity.MEDIUM if family is Family.SAME or not operation.sure else Severity.HIGH
         finding = judged(results, self.name, found, title, change, (self.medium_share, self.high_share), most)
+        finding = replace(finding, leave_it=_LEAVE.get(family, ""))
         return replace(finding, diff=_diff(results, found)) if family is Family.NUMBERS else finding
 
 

@@ -18,7 +18,8 @@ What to do
     `torch.distributions.Distribution.set_default_validate_args(False)` holds for all distributions made after it.
 
 When to leave it
-    While the fault is being looked for, or when the result has to be reproducible to the bit (deterministic algorithms).
+    While the fault is being looked for, or when the result has to be reproducible to the bit (deterministic
+    algorithms).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.run.blocking_launches import BlockingLaunches
-from gpuprof.analyses.run.switchable_checks import Check, CheckTime, SwitchableChecks
+from gpuprof.analyses.run.switchable_checks import CheckedBy, CheckTime, SwitchableChecks
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
@@ -91,7 +92,7 @@ class DebugModeOn(Rule):
             )
         on_device = results.get(DeviceActivity).recorded is not None
         modes = ([_BLOCKING] if launches.mostly else []) + _flagged(environment, checks.on, on_device)
-        validated = results.get(SwitchableChecks).of_check(Check.DISTRIBUTIONS)
+        validated = results.get(SwitchableChecks).of_check(CheckedBy.DISTRIBUTIONS)
         if validated is not None and validated.share >= self.checks_share:
             modes.append(_VALIDATION)
         return self._finding(results, modes, launches.mostly) if modes else None
@@ -133,7 +134,7 @@ class DebugModeOn(Rule):
 def _sampled(results: Results, modes: list[_Mode]) -> list[CheckTime]:
     """What the checks of these modes were seen to take."""
     found = results.get(SwitchableChecks)
-    known = {Check.ANOMALY: _ANOMALY in modes, Check.DISTRIBUTIONS: _VALIDATION in modes}
+    known = {CheckedBy.ANOMALY: _ANOMALY in modes, CheckedBy.DISTRIBUTIONS: _VALIDATION in modes}
     return [each for each in found.found if known[each.check]]
 
 

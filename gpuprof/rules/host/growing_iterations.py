@@ -8,6 +8,7 @@ What it finds
     also where each epoch begins it anew or a method fills it, where a line does nothing but copy all of it, and where a
     recurrent module (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow, or a longer
     and longer part of a series, as the close look saw.
+    So are hooks and handlers that are attached in each turn and never taken off.
     Inputs sorted by length, warm-up, changed clocks and lists that nothing reads are left alone, and so are attention
     over kept keys and values, work whose backward pass grows with it, since its weights change in between, and
     recurrent models that read in both directions, or are trained in that loop.
@@ -19,7 +20,7 @@ Why it costs
 What to do
     Keep what the next iteration needs instead of computing it again: keys and values (`use_cache=True`) or the state of
     a recurrent model, running sums instead of a metric over all batches. Append to a list and join it once after the
-    loop. Detach what is kept from one iteration to the next.
+    loop. Detach what is kept from one iteration to the next. Attach hooks and handlers once, or take them off.
 
 When to leave it
     When each iteration really needs all that came before, and nothing of it can be kept.
@@ -53,6 +54,8 @@ _CHANGES = {
     "(keys and values, a hidden state, running sums) and give it only the next part.",
     Growing.GRAPH: "Detach what is kept from one iteration to the next (`state = state.detach()`), and leave out "
     "`retain_graph=True`: backward then goes through the latest iteration alone.",
+    Growing.ATTACHED: "Attach it once, before the loop; or keep what `{name}` returns and take it off when it has done "
+    "its work (`handle.remove()`, `removeHandler`).",
 }
 _STATE = (
     "Keep the state that the model returns and give it only the newest part of `{name}`: "
@@ -247,7 +250,8 @@ def _cause(results: Results, loop: GrowingLoop) -> Accumulation | None:
 
 
 def _where(cause: Accumulation, loop: GrowingLoop) -> Where:
-    grown = {line for file, line in loop.parts.lines if cause.holds(file, line)}
+    attached = cause.growing is Growing.ATTACHED
+    grown = {line for file, line in loop.parts.lines if file == cause.file and (attached or cause.holds(file, line))}
     lines = () if cause.file else tuple(sorted({cause.line, *cause.reads, *grown}))
     return Where(lines=lines, ranges_ns=worst(loop.within))
 
@@ -265,6 +269,8 @@ def _words(results: Results, cause: Accumulation) -> str:
             return f"{at} takes `{cause.name}` from its beginning each time, a longer part of it"
         case Growing.GRAPH:
             return f"{at} goes back through the graphs of earlier iterations, too"
+        case Growing.ATTACHED:
+            return f"{at} attaches one more with `{cause.name}` each time, and none is taken off"
 
 
 def _lines(lines: tuple[int, ...]) -> str:

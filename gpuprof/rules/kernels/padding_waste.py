@@ -97,7 +97,7 @@ class PaddingWaste(Rule):
                 f"In {units.plural(found.batches, 'batch', 'batches')} of up to {found.sequences}×{found.length} "
                 f"positions {units.percent(found.padded_share)} "
                 + (how if found.fixed else "are padding; the sequences in a batch differ much in length.")
-                + f" {units.percent(found.share)} of the operators’ time in the look goes to all positions.{at}"
+                + f" {units.percent(found.share)} of the operators’ time in the close look goes to all positions.{at}"
             ),
             evidence={
                 "sequences": found.sequences,

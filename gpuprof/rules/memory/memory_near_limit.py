@@ -41,9 +41,7 @@ _AMPERE = (8, 0)  # the first with bf16 in its tensor cores
 _HALF = 0.5
 # Servers fill the device with their cache of keys and values on purpose.
 _PREALLOCATE = frozenset({KindOfRun.SERVING, KindOfRun.CAPTURE})
-_NO_GRADIENTS = frozenset(
-    {KindOfRun.INFERENCE, KindOfRun.EVALUATION, KindOfRun.GENERATION, KindOfRun.COMPUTATION}
-)
+_NO_GRADIENTS = frozenset({KindOfRun.INFERENCE, KindOfRun.EVALUATION, KindOfRun.GENERATION, KindOfRun.COMPUTATION})
 _TRAINING = (
     "Cheapest first: `torch.autocast` (halves most activations), a smaller batch with accumulated gradients, "
     "`torch.utils.checkpoint` on the repeated blocks, an optimizer with less state."

@@ -150,8 +150,8 @@ def _explained(results: Results, each: CostlyUse) -> str:
     where = line_words(results.get(LookedLines).line(each.places[0]))
     what = _WORDS[each.algorithm].format(shapes=each.shapes)
     return (
-        f"{where[0].upper()}{where[1:]} {what}, {units.plural(each.count, 'time')} in the look. By its shapes the "
-        f"alternative is about {units.factor(each.factor)} as fast, and saves {units.percent(each.share)} of the "
+        f"{where[0].upper()}{where[1:]} {what}, {units.plural(each.count, 'time')} in the close look. By its shapes "
+        f"the alternative is about {units.factor(each.factor)} as fast, and saves {units.percent(each.share)} of the "
         "operators’ time."
     )
 

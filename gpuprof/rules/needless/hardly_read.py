@@ -84,7 +84,7 @@ class HardlyRead(Rule):
             title=f"Most of what {where} computes is never read",
             explanation=(
                 f"Of the result of `{first.operator.rpartition('::')[2]}` at {where}, {elements(first)} are read."
-                f"{taken} The rest takes {units.percent(found.share)} of the operators’ time in the look"
+                f"{taken} The rest takes {units.percent(found.share)} of the operators’ time in the close look"
                 f"{_backward(found.backward_share)}."
             ),
             evidence={**evidence(results, found), "backward_share": round(found.backward_share, 4)},

@@ -151,7 +151,7 @@ def _explained(results: Results, each: ZeroOperand, name: str | None, share: flo
     return (
         f"{_title(name)} of {shape} at {_at(results, each.places)} has {units.count(each.nonzeros)} elements of "
         f"{units.count(elements)} that are not zero ({units.percent(1 - each.zeros_share)}){kept}.{words} "
-        f"Leaving out the zeros saves {units.percent(share)} of the operators’ time in the look."
+        f"Leaving out the zeros saves {units.percent(share)} of the operators’ time in the close look."
     )
 
 

@@ -127,8 +127,8 @@ def _words(results: Results, loop: SeparateLoop, written: IndependentLoop | None
     if written is not None:
         return _by_text(results, loop, written)
     names = ", ".join(f"`{name.rpartition('::')[2]}`" for name in loop.names[:_NAMED])
-    often = f", in {units.plural(loop.runs, 'place')} of the look" if loop.runs > 1 else ""
-    often += " before the look ended" if loop.turns < LEAST_TURNS else ""
+    often = f", in {units.plural(loop.runs, 'place')} of the close look" if loop.runs > 1 else ""
+    often += " before the close look ended" if loop.turns < LEAST_TURNS else ""
     if loop.searched is not None:
         several = loop.searched.tensors > 1
         what = f"{units.count(loop.searched.tensors)} whole tensors" if several else "the whole tensor"
@@ -136,14 +136,14 @@ def _words(results: Results, loop: SeparateLoop, written: IndependentLoop | None
             f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, most time in {names}. "
             f"Each time they compare {what} of shape {loop.searched.shape} with one item"
             f"{' each. These tensors do' if several else '. The tensor does'} not change. "
-            f"They take {units.percent(loop.share)} of the operators’ time in the look."
+            f"They take {units.percent(loop.share)} of the operators’ time in the close look."
         )
     pieces = f" Each turn takes a piece of one tensor of shape {loop.indexed}." if loop.indexed else ""
     behind = f", {units.percent(loop.backward_share)} of it in backward passes" if loop.backward_share >= 0.01 else ""
     return (
         f"The operators of {_all(results, loop)} run {loop.turns:.0f} times in a row{often}, on results of "
         f"{units.plural(loop.made, 'element')}, most time in {names}.{pieces} No turn reads what an earlier one made. "
-        f"They take {units.percent(loop.share)} of the operators’ time in the look{behind}."
+        f"They take {units.percent(loop.share)} of the operators’ time in the close look{behind}."
     )
 
 
@@ -156,7 +156,7 @@ def _by_text(results: Results, loop: SeparateLoop, written: IndependentLoop) -> 
     return (
         f"The loop at {at} runs its operators{often} on results of {units.plural(loop.made, 'element')}, most time in "
         f"{names}. By its text, no turn needs another one. They take {units.percent(loop.share)} of the operators’ "
-        "time in the look."
+        "time in the close look."
     )
 
 

@@ -84,7 +84,7 @@ class RowsComputedAgain(Rule):
 
 def _explained(results: Results, found: RowsAgain) -> str:
     taken, most = at(results, found.taken_at), at(results, found.place)
-    often = f"{units.plural(found.gathers, 'time')} in the look"
+    often = f"{units.plural(found.gathers, 'time')} in the close look"
     head = (
         f"{taken[0].upper()}{taken[1:]} takes rows of a tensor with {units.count(found.source_rows)} rows, {often}. "
         f"Operators at {most} compute each row for itself, without gradients, from weights and constants that do not "

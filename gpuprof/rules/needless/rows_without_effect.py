@@ -111,7 +111,7 @@ def _explained(results: Results, found: IdleRows) -> str:
     return (
         f"{where[0].upper()}{where[1:]} computes {units.count(found.rows)} rows, and the loss at {dropped} {how} "
         f"{units.count(found.rows - found.kept)} of them. Their gradients are zeros. The {forward} of these rows take "
-        f"{units.percent(found.share)} of the operators’ time in the look."
+        f"{units.percent(found.share)} of the operators’ time in the close look."
     )
 
 

@@ -30,7 +30,7 @@ _AT_WORST_ELSEWHERE = 0.6
 _HIGH_SHARE, _LOW_SHARE = 0.15, 0.08
 # what is rounded in a title may be a little less
 _NEARLY_ALL = 0.95
-_BY_LINES = "estimate: the same part of the sampled time of these lines as of their operators in the look"
+_BY_LINES = "estimate: the same part of the sampled time of these lines as of their operators in the close look"
 _BY_OPERATORS = "estimate: the same share of the operators as in the looked-at iterations; at best of all time"
 
 

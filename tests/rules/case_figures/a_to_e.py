@@ -154,8 +154,8 @@ FIGURES = {
     ),
     "costly_algorithm": Figures(
         (
-            "Line 3 convolves directly (1 channel, 32,000 samples, 8,001 taps), 3 times in the look. By its shapes the"
-            " alternative is about 16.6× as fast, and saves 47 % of the operators’ time."
+            "Line 3 convolves directly (1 channel, 32,000 samples, 8,001 taps), 3 times in the close look. By its"
+            " shapes the alternative is about 16.6× as fast, and saves 47 % of the operators’ time."
         ),
         {
             "operator_share": 0.4699,

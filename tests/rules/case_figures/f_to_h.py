@@ -135,7 +135,7 @@ FIGURES = {
     "hardly_read": Figures(
         (
             "Of the result of `mm` at line 3, 800 of 32,000 elements (2.5 %) are read. Line 4 takes them. The rest"
-            " takes 49 % of the operators’ time in the look."
+            " takes 49 % of the operators’ time in the close look."
         ),
         {
             "unread_share": 0.4875,

@@ -214,7 +214,7 @@ FIGURES = {
     "mostly_zeros": Figures(
         (
             "`adj` of 1000×1000 at line 3 has 5,000 elements of 1,000,000 that are not zero (0.5 %), and stays the same"
-            " in all looked-at iterations. Leaving out the zeros saves 45 % of the operators’ time in the look."
+            " in all looked-at iterations. Leaving out the zeros saves 45 % of the operators’ time in the close look."
         ),
         {
             "product_share": 0.4526,

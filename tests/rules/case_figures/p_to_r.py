@@ -74,7 +74,7 @@ FIGURES = {
         (
             "The operators of line 3 run 20 times in a row, in 3 places of the look, on results of 64 elements, most"
             " time in `exp`. Each turn takes a piece of one tensor of shape [20, 64]. No turn reads what an earlier"
-            " one made. They take 60 % of the operators’ time in the look."
+            " one made. They take 60 % of the operators’ time in the close look."
         ),
         {
             "turns_per_loop": 20.0,
@@ -286,9 +286,9 @@ FIGURES = {
     ),
     "rows_computed_again": Figures(
         (
-            "Line 2 takes rows of a tensor with 100 rows, 5 times in the look. Operators at line 3 compute each row"
-            " for itself, without gradients, from weights and constants that do not change. 500 rows were computed"
-            " there, so 80 % of this work is done again."
+            "Line 2 takes rows of a tensor with 100 rows, 5 times in the close look. Operators at line 3 compute"
+            " each row for itself, without gradients, from weights and constants that do not change. 500 rows were"
+            " computed there, so 80 % of this work is done again."
         ),
         {
             "source_rows": 100,
@@ -306,7 +306,7 @@ FIGURES = {
     "rows_without_effect": Figures(
         (
             "Line 3 computes 100 rows, and the loss at line 4 ignores the targets of 90 of them. Their gradients are"
-            " zeros. The forward and backward passes of these rows take 45 % of the operators’ time in the look."
+            " zeros. The forward and backward passes of these rows take 45 % of the operators’ time in the close look."
         ),
         {
             "idle_share": 0.9,

@@ -225,3 +225,46 @@ def test_what_each_epoch_begins_anew_says_how_large_it_was() -> None:
     assert f" of the time is in line 4; while it has {many}, " in answer.explanation
     assert answer.explanation.endswith("line 4 takes all of it. By sampled stacks of the whole cell.")
     assert answer.where.lines == (4,)
+
+
+HOOKED = """def record(module, inputs, output):
+    ranks.append(rank(output))
+
+for epoch in range(9):
+    train(model)
+    model.register_forward_hook(record)
+    report(model)
+"""
+
+
+def hooked(source: str, *, forward_line: int = 5) -> Trace:
+    """Iterations of 10 ms, in which the second line takes 1 ms more each time."""
+    builder, at = TraceBuilder().context(cell=Cell(source=source, filename=CELL_FILE)), 0.0
+    for turn in range(40):
+        hook = 1_000.0 * turn
+        builder.stack(at, 10_000, (CELL_FILE, "<module>", forward_line))
+        if hook:
+            called = (CELL_FILE, "<module>", forward_line), (CELL_FILE, "record", 2)
+            builder.stack(at + 10_000, hook, *called)
+        builder.iteration(at, 10_000 + hook, plain=True)
+        at += 10_000 + hook
+    return builder.operator("aten::mm", 0, 10).build()
+
+
+def test_hooks_that_pile_up_are_what_makes_iterations_longer() -> None:
+    answer = found(hooked(HOOKED))
+    assert answer is not None and answer.where.lines == (2, 6)
+    assert "line 6 attaches one more with `model.register_forward_hook` each time" in answer.explanation
+    assert "handle.remove()" in answer.change
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        HOOKED.replace("    report(model)", "    report(model).remove()"),
+        HOOKED.replace("hook(record)", "hook(other)"),
+        "model.register_forward_hook(record)\n" * 3 + HOOKED.replace("    model.reg", "    model.count_reg"),
+    ],
+)
+def test_other_hooks_do_not_make_iterations_longer(source: str) -> None:
+    assert found(hooked(source)) is None

@@ -153,7 +153,7 @@ def test_single_items_of_a_table_by_their_text() -> None:
     pandas = library("pandas/core/indexing.py", "_iLocIndexer.__getitem__")
     source = "for i in order:\n    for j in near:\n        x = table.iloc[i]\n"
     found = told("costly_call_per_item", calls(300, pandas, source=source))
-    assert found is not None and found.title.startswith("pandas looks up single items for each item")
+    assert found is not None and found.title.startswith("pandas looks up values or rows for each item")
     assert (
         told("costly_call_per_item", calls(300, pandas, source=source.replace(".iloc[i]", ".groupby(i).sum()"))) is None
     )

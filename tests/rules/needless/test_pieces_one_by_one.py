@@ -25,13 +25,13 @@ def said(**facts: Any) -> Finding | Abstention | None:
 
 
 def test_of_a_look_that_was_cut_off_the_recording_says_the_share() -> None:
-    """80 % in the look, 600 of 1000 µs of a recorded step."""
+    """80 % in the close look, 600 of 1000 µs of a recorded step."""
     for share in (None, 0.3):
         found = said(operators_share=share, ended_by="seconds")
         assert isinstance(found, Finding)
         assert found.title == "A Python loop processes small pieces one by one: 60 % of the recorded time"
         assert found.evidence["loop_share"] == pytest.approx(0.6)
-        assert "80 % of the operators’ time in the look" in found.explanation
+        assert "80 % of the operators’ time in the close look" in found.explanation
 
 
 def test_of_a_look_that_was_cut_off_the_sampled_lines_say_the_share() -> None:
@@ -92,7 +92,7 @@ def test_a_backward_pass_of_the_loop_counts() -> None:
     whole, cut = (PiecesOneByOne().check(Results(look.build(operators_share=share))) for share in (1.0, None))
     assert isinstance(whole, Finding) and isinstance(cut, Finding)
     assert whole.evidence["backward_share"] == pytest.approx(0.75)
-    assert "100 % of the operators’ time in the look, 75 % of it in backward passes" in whole.explanation
+    assert "100 % of the operators’ time in the close look, 75 % of it in backward passes" in whole.explanation
     # nothing joins the recorded operators to a backward pass
     assert cut.evidence["loop_share"] == pytest.approx(0.6)
 

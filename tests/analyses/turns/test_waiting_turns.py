@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuprof.analyses.loops.waiting_turns import LEAST_TURNS, turns_at
+from gpuprof.analyses.turns.waiting_turns import LEAST_TURNS, turns_at
 
 
 def stretches(text: str, mark: str, section: str = "") -> list[tuple[str, int]]:
