@@ -137,7 +137,8 @@ class _Body:
             elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
                 if self._may_grow(node.target) and isinstance(node.value, ast.List | ast.Tuple):
                     yield ast.unparse(node.target), node.lineno, Growing.LISTED, node
-            elif _calls(node, *_ADDS) and self._may_grow(node.func.value):
+            elif _calls(node, *_ADDS) and len(node.args) == 1 and self._may_grow(node.func.value):
+                # `np.append` takes two
                 yield ast.unparse(node.func.value), node.lineno, Growing.LISTED, node.func
 
     def _may_grow(self, target: ast.expr) -> bool:
@@ -237,7 +238,9 @@ def _taken_in_part(node: ast.AST) -> Iterator[ast.AST]:
         yield node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
         yield from node.args
-    if isinstance(node, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot | ast.In) for each in node.ops):
+    if isinstance(node, ast.Compare) and all(
+        isinstance(each, ast.Is | ast.IsNot | ast.In | ast.NotIn) for each in node.ops
+    ):
         yield from (node.left, *node.comparators)
     if isinstance(node, ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

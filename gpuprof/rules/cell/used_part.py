@@ -36,6 +36,23 @@ def uses_few(source: str, nodes: Sequence[ast.AST], call: ast.Call) -> bool:
     return _usage(tree, statement, statement.targets[0]) is Usage.FEW
 
 
+def few_are_read(source: str, shuffles: ast.Call) -> bool:
+    """Whether all else that reads what the call is given, its first argument, takes its first or last few places."""
+    tree, name = parsed(source), dotted(shuffles.args[0]) if shuffles.args else ""
+    if tree is None or not name:
+        return False
+    inside = {id(each) for each in ast.walk(shuffles)}
+    around = list(ast.walk(_function_of(tree, shuffles)))
+    few = {id(_name_below(each)) for each in around if _takes_few(tree, each, None)}
+    reads = [
+        each
+        for each in around
+        if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load) and dotted(each) == name
+    ]
+    others = [each for each in reads if id(each) not in inside]
+    return bool(others) and all(id(each) in few for each in others)
+
+
 def usages(source: str, statement: ast.Assign) -> list[Usage]:
     """How much is read of each name that a statement of `parsed(source)` gives a value to: `u, s, vt = svd(x)`."""
     tree, target = parsed(source), statement.targets[0]
@@ -102,7 +119,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
     return [(target, value)]
 
 
-def _function_of(tree: ast.Module, statement: ast.stmt) -> ast.AST:
+def _function_of(tree: ast.Module, statement: ast.stmt | ast.Call) -> ast.AST:
     around = [each for each in ast.walk(tree) if isinstance(each, _Function)]
     around = [each for each in around if each.lineno <= statement.lineno <= (each.end_lineno or each.lineno)]
     return max(around, key=lambda each: each.lineno, default=tree)

@@ -31,16 +31,20 @@ When to leave it
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gpuprof.analyses.accounts.host_work import HostWork
+from gpuprof.analyses.accounts.host_work import HostWork, WorkLine
 from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.cell.wanted_work import copies_state, writes_items
 from gpuprof.rules.host.operations import OF_ALL, Family, arrays_read
 from gpuprof.rules.host.repeated_host_work import (
     RepeatedHostWork,
@@ -50,6 +54,7 @@ from gpuprof.rules.host.repeated_host_work import (
     object_words,
     often,
     repeated_work,
+    source_of,
 )
 
 _TITLES = {
@@ -96,6 +101,14 @@ _LEAVE = {
     Family.AGAIN: "Leave it when what it reads changes between the iterations.",
     Family.NUMBERS: "Leave it when the arrays differ in length.",
 }
+_WRITES_ITEMS = (
+    "Put many items into one file: an array of all of them (`np.save` once, `np.memmap`), or parts of some hundred "
+    "items. Opening a file costs more than the few numbers in it."
+)
+_CLONES_STATE = (
+    "Make the copy once, and copy the values into it each time: `kept.load_state_dict(model.state_dict())` of a model, "
+    "`copy_` for each tensor of a state dict. A shallow copy would share the tensors, and change with the model."
+)
 _COMPRESSES = "compressed"
 _UNCOMPRESSED = (
     "Write without compression (`np.savez`): compressing takes time here, and again when the file is read. The files "
@@ -133,13 +146,31 @@ class CostlyCallPerItem(Rule):
         family, operation = found.operation.family, found.operation
         kind = object_words(operation.over)
         title = operation.title or _TITLES[family].format(call=operation.call, kind=kind, often=often(found))
-        change = operation.advice or _CHANGES[family]
-        if family is Family.WRITE and operation.call.endswith(_COMPRESSES):
-            change = _UNCOMPRESSED
         most = Severity.MEDIUM if family is Family.SAME or not operation.sure else Severity.HIGH
+        change, most = _change(results, found, most)
         finding = judged(results, self.name, found, title, change, (self.medium_share, self.high_share), most)
         finding = replace(finding, leave_it=_LEAVE.get(family, ""))
         return replace(finding, diff=_diff(results, found)) if family is Family.NUMBERS else finding
+
+
+def _change(results: Results, found: RepeatedHostWork, most: Severity) -> tuple[str, Severity]:
+    """The advice, and how severe it may be at most: files and copies that are wanted are a minor matter."""
+    line, operation = found.first, found.operation
+    source = source_of(results, line.file)
+    nodes = expressions_at(source, line.line)
+    if operation.family is Family.WRITE and operation.call.endswith(_COMPRESSES):
+        return _UNCOMPRESSED, most
+    if operation.family is Family.WRITE and writes_items(source, line.line, nodes):
+        return _WRITES_ITEMS, Severity.LOW
+    if operation.family is Family.CLONE and copies_state(nodes, _given_kind(line, nodes)):
+        return _CLONES_STATE, min(most, Severity.MEDIUM)
+    return operation.advice or _CHANGES[operation.family], most
+
+
+def _given_kind(line: WorkLine, nodes: Sequence[ast.AST]) -> str:
+    """The class of what `copy.deepcopy(x)` is given."""
+    given = {dotted(each) for node in nodes if isinstance(node, ast.Call) for each in node.args[:1]}
+    return next((each.kind for each in line.operands if each.name in given), "")
 
 
 def _diff(results: Results, found: RepeatedHostWork) -> str | None:

@@ -28,7 +28,7 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
@@ -37,8 +37,10 @@ from gpuprof.analyses.loops.accumulations import Accumulation, Accumulations, Gr
 from gpuprof.analyses.loops.growing_shares import GrowingShare, GrowingShares
 from gpuprof.analyses.loops.growth import GrowingLoop, Growth
 from gpuprof.analyses.loops.reread_prefixes import RereadPrefix, RereadPrefixes
-from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
+from gpuprof.analyses.loops.written_loops import sources_of
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.wanted_work import is_fitted_again
 from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 
 _ATTENTION = ("bmm", "softmax", "attention")
@@ -57,6 +59,11 @@ _CHANGES = {
     Growing.ATTACHED: "Attach it once, before the loop; or keep what `{name}` returns and take it off when it has done "
     "its work (`handle.remove()`, `removeHandler`).",
 }
+_FITTED = (
+    "What is fitted to all data has to see all of it. Fit it again every few rounds, begin with the last result "
+    "(`warm_start=True`, the parameters found before), use one that is updated (`partial_fit`), or extend a Cholesky "
+    "factor by the new row."
+)
 _STATE = (
     "Keep the state that the model returns and give it only the newest part of `{name}`: "
     "`out, state = rnn(newest, state)`, with `state = None` for the first part."
@@ -88,10 +95,10 @@ class GrowingIterations(Rule):
         for loop in loops:
             cause = _cause(results, loop)
             if cause is not None and not (self._reads_a_cache(loop, cause) or self._trains(loop, cause)):
-                return self._of_loop(results, loop, cause)
+                return _if_fitted(results, cause, self._of_loop(results, loop, cause))
         for share in results.get(GrowingShares).found:
             if share.excess_ns >= self.excess_share * share.cell_ns:
-                return self._of_lines(results, share)
+                return _if_fitted(results, share.accumulation, self._of_lines(results, share))
         for prefix in results.get(RereadPrefixes).found:
             if prefix.ns >= self.excess_share * prefix.cell_ns:
                 return self._of_prefix(results, prefix)
@@ -215,6 +222,16 @@ class GrowingIterations(Rule):
             change=_CHANGES[cause.growing].format(name=cause.name),
             saving=Saving(0.3 * found.ns, 0.9 * found.ns, float(found.ns), 0.9 * share, "C", _COPY_BASIS, of_cell=True),
         )
+
+
+def _if_fitted(results: Results, cause: Accumulation, found: Finding) -> Finding:
+    """The finding, with what can be done where a model is fitted again to all that there is: a minor matter."""
+    texts = dict(sources_of(results.context))
+    if cause.growing is Growing.ATTACHED or not is_fitted_again(
+        texts.get(cause.file, ""), {*cause.reads, *cause.works}
+    ):
+        return found
+    return replace(found, change=_FITTED, severity=Severity.LOW)
 
 
 def _capital(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from gpuprof.model.operands import Operand
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from gpuprof.rules.cell.running_totals import running_totals
 from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
+from gpuprof.rules.cell.wanted_work import few_of_order, is_redrawn, is_stored_into
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
 from gpuprof.rules.host.shortcuts import cropped_operation, shortcut_of
@@ -86,7 +88,7 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
         cropped = cropped_operation(line, source, results.context.operands)
         if cropped is not None:
             return cropped
-    found = operation_of(line, nodes)
+    found = _unless_wanted(line, nodes, source, results, operation_of(line, nodes))
     family = found.family if found is not None else None
     if family in (*_BROAD, Family.TABLE):
         shorter = shortcut_of(line, nodes, source)
@@ -96,6 +98,25 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
         return found
     seen = results.context.operands
     return item_call(line, nodes, source, lambda at: operands_at(seen, line.file, at)) or found
+
+
+def _unless_wanted(
+    line: WorkLine, nodes: Sequence[ast.AST], source: str, results: Results, found: Operation | None
+) -> Operation | None:
+    """None where the text shows that this work is meant."""
+    if found is None:
+        return None
+    name, cell = found.over.name if found.over is not None else "", results.context.cell
+    match found.family:
+        case Family.ORDER:
+            return found if few_of_order(source, nodes, name) else None
+        case Family.MASK:
+            return None if is_stored_into(source, line.line, name) else found
+        case Family.PLOT:
+            redrawn = is_redrawn(source, [line.line]) or is_redrawn(cell.source if cell else "", line.cell_lines)
+            return found if redrawn else None
+        case _:
+            return found
 
 
 def _total(line: WorkLine, source: str) -> Operation | None:

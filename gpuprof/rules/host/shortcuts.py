@@ -143,8 +143,8 @@ def _sorted(place: _Line) -> Iterator[Shortcut]:
             if plain
             else "Use `nsmallest(k, column)` or `nlargest(k, column)`, which do not sort the rest."
             if pandas
-            else "Select the first few with `np.argpartition(x, k)[:k]` (`np.partition` for values, `argmin` or "
-            "`argmax` for one), and sort those alone.",
+            else "Select the few with `np.argpartition(x, k)[:k]` for the smallest, or `np.argpartition(x, -k)[-k:]` "
+            "for the largest (`np.partition` for values, `argmin` or `argmax` for one), and sort those alone.",
             over,
             _SORTED_IN_SELECTED,
         )

@@ -27,10 +27,20 @@ from dataclasses import dataclass
 from gpuprof.analyses.accounts.host_work import HostWork
 from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.wanted_work import draws_without_replacement
 from gpuprof.rules.host.operations import OF_ALL, Family
-from gpuprof.rules.host.repeated_host_work import best, judged, object_words, often, repeated_work
+from gpuprof.rules.host.repeated_host_work import (
+    RepeatedHostWork,
+    best,
+    judged,
+    object_words,
+    often,
+    repeated_work,
+    source_of,
+)
 
 _TITLES = {
     Family.SEARCH: "{kind} is searched {often}",
@@ -66,6 +76,14 @@ _CHANGES = {
     Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the "
     "loop.",
 }
+_SEARCH_GROWING = (
+    "Keep a set beside `{name}` (a dict where positions are asked), add to it wherever `{name}` gets longer, and look "
+    "each item up there. Lists and arrays go in as `tuple(x)`."
+)
+_DRAW_ALL = (
+    "Draw without replacement for many rows at once: the `k` largest of `rng.random((rows, n)) ** (1 / {name})` in "
+    "each row (`np.argpartition`). The random numbers differ."
+)
 
 
 @dataclass(frozen=True)
@@ -93,5 +111,15 @@ class WholeCollectionPerItem(Rule):
         family, over = found.operation.family, found.operation.over
         title = _TITLES[family].format(kind=object_words(over), often=often(found))
         title = title[0].upper() + title[1:]
-        change = _CHANGES[family].format(name=over.name)
+        change = _change(results, found).format(name=over.name)
         return judged(results, self.name, found, title, change, (self.medium_share, self.high_share))
+
+
+def _change(results: Results, found: RepeatedHostWork) -> str:
+    family, over, line = found.operation.family, found.operation.over, found.first
+    nodes = expressions_at(source_of(results, line.file), line.line)
+    if family is Family.SEARCH and over is not None and over.least != over.most:
+        return _SEARCH_GROWING
+    if family is Family.DRAW and draws_without_replacement(nodes):
+        return _DRAW_ALL
+    return _CHANGES[family]

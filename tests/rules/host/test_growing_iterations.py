@@ -11,7 +11,7 @@ import pytest
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, SampledFile
 from gpuprof.model.trace import Trace
-from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
 from tests.analyses.loops.test_growth import METRIC, TRACKER, epochs, sampled
 from tests.analyses.loops.test_growth import generation as shaped
@@ -268,3 +268,23 @@ def test_hooks_that_pile_up_are_what_makes_iterations_longer() -> None:
 )
 def test_other_hooks_do_not_make_iterations_longer(source: str) -> None:
     assert found(hooked(source)) is None
+
+
+def test_what_is_fitted_to_all_data_again_is_a_minor_matter() -> None:
+    source = METRIC.replace("score = metric(torch.cat(preds))", "model.fit(torch.cat(preds))")
+    answer = found(sampled([500 * each for each in range(1, 200)], source=source))
+    assert answer is not None and answer.severity == Severity.LOW
+    assert answer.change.startswith("What is fitted to all data")
+
+
+def test_a_library_is_no_list() -> None:
+    """`np.append` takes two, and gives a new array."""
+    source = METRIC.replace("preds.append(model(x))", "y = np.append(y, model(x))").replace(
+        "torch.cat(preds)", "np.sum(z)"
+    )
+    assert found(sampled([500 * each for each in range(1, 200)], source=source)) is None
+
+
+def test_a_list_that_is_asked_for_an_item_is_searched_and_not_worked_on() -> None:
+    source = METRIC.replace("score = metric(torch.cat(preds))", "if x not in preds: new += 1")
+    assert found(sampled([500 * each for each in range(1, 200)], source=source)) is None

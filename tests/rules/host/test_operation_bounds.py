@@ -28,7 +28,6 @@ FEW, MANY = 64, 1000
         ("return sample(list(memory), n)", "memory", "collections.deque", MANY),
         ("return sorted(seen.items())", "seen", "builtins.dict", MANY),
         ("return rng.permutation(ids)[:k]", "ids", ARRAY, MANY),
-        ("return random.shuffle(ids)", "ids", LIST, MANY),
         ("return np.isin(batch, known)", "known", ARRAY, MANY),
         ("return np.array(rows)[picked]", "rows", LIST, MANY),
     ],

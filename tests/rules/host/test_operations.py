@@ -13,7 +13,8 @@ from gpuprof.model.operands import Operand, Operands
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
-from tests.rules.cases.host.costly_call_per_item import MODEL, calls, library
+from tests.rules.cases.host.costly_call_per_item import DEEPCOPY, MODEL, calls, library
+from tests.rules.cases.host.costly_call_per_item import SOURCE as COSTLY
 from tests.rules.cases.host.whole_collection_per_item import SOURCE, lookups, operand
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
@@ -78,7 +79,6 @@ def of_all(line: str, over: Operand | None) -> Finding | None:
             "The probabilities in an array of 600 items are prepared",
         ),
         ("return rng.permutation(ids)[:k]", operand("ids", ARRAY, 5000), "All of an array of 5,000 items is shuffled"),
-        ("return random.shuffle(ids)", operand("ids", LIST, 5000), "All of a list of 5,000 items is shuffled"),
         ("return np.isin(batch, known)", operand("known", ARRAY, 5000), "An array of 5,000 items is searched in full"),
         ("return np.setdiff1d(known, seen)", operand("known", LIST, 5000), "A list of 5,000 items is searched in full"),
         (
@@ -103,6 +103,9 @@ def test_all_of_one_object(line: str, over: Operand, title: str) -> None:
         ("return each in words", operand("words", "builtins.set", 70_000)),
         ("return words.index(each)", operand("words", LIST, 20)),
         ("return words[each]", operand("words", LIST, 70_000)),
+        # all of it is used, or nothing says that little is
+        ("return random.shuffle(ids)", operand("ids", LIST, 5000)),
+        ("return rng.permutation(ids).mean()", operand("ids", ARRAY, 5000)),
         ("return table[table.user == table.owner]", operand("table", TABLE, 5000)),
         ("return ids[3] == each", operand("ids", ARRAY, 5000)),
         ("return list(batch)", operand("batch", LIST, 32)),
@@ -145,7 +148,8 @@ def test_a_file_that_is_compressed_costs_for_that(function: str, change: str) ->
     ],
 )
 def test_costly_calls(frames: tuple[tuple[str, str, int], ...], title: str) -> None:
-    found = told("costly_call_per_item", calls(300, *frames))
+    source = COSTLY.replace("copy.deepcopy(game)", "copy.deepcopy(game); axes.clear()")
+    found = told("costly_call_per_item", calls(300, *frames, source=source))
     assert found is not None and found.title.startswith(title) and found.severity == Severity.MEDIUM
 
 
@@ -335,3 +339,34 @@ def test_what_a_library_calls_for_each_row_runs_repeatedly() -> None:
         found = told("whole_collection_per_item", trace)
         assert (found is not None) is told_of
         assert found is None or found.title.startswith("A DataFrame of 60,000 rows is compared in full for each item")
+
+
+@pytest.mark.parametrize(
+    ("line", "frame", "change", "severity"),
+    [
+        ("np.save(f'{move}.npy', game)", library("numpy/lib/_npyio_impl.py", "save"), "Put many items", Severity.LOW),
+        ("np.save('last.npy', game)", library("numpy/lib/_npyio_impl.py", "save"), "Write every so", Severity.HIGH),
+        ("best = copy.deepcopy(net.state_dict())", DEEPCOPY, "Make the copy once", Severity.MEDIUM),
+    ],
+)
+def test_files_of_items_and_copies_of_states_have_their_own_advice(
+    line: str, frame: tuple[str, str, int], change: str, severity: Severity
+) -> None:
+    source = COSTLY.replace("after = copy.deepcopy(game)", line)
+    found = told("costly_call_per_item", calls(500, frame, source=source))
+    assert found is not None and found.change.startswith(change) and found.severity == severity
+    assert "for many items at once" not in found.leave_it
+
+
+def test_a_list_that_gets_longer_is_searched_by_a_set_beside_it() -> None:
+    found = of_all("return each in words", operand("words", LIST, 700, least=7))
+    assert found is not None and found.change.startswith("Keep a set beside `words`")
+
+
+def test_draws_without_replacement_stay_so() -> None:
+    found = of_all("return rng.choice(n, 20, replace=False, p=w)", operand("w", ARRAY, 600))
+    assert found is not None and found.change.startswith("Draw without replacement")
+
+
+def test_groups_of_what_changes_in_the_loop_would_be_out_of_date() -> None:
+    assert of_all("z[u] = draw(ids[z == u])", operand("z", ARRAY, 5000)) is None
