@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -75,6 +76,15 @@ def test_it_holds_verdict_budget_findings_trust_and_appendix():
     wanted += ["Transfers", "host to device", "Peaks", "Kernels by name", "Activity", "Tesla V100-SXM2-16GB"]
     wanted += ["num_workers=6, persistent_workers=True", "Leave it when"]
     assert [part for part in wanted if part not in text] == []
+
+
+def test_a_title_shows_code_as_code():
+    report = with_findings(device_report())
+    named = [
+        dataclasses.replace(each, title=f"All of `index_{at}` is copied") for at, each in enumerate(report.findings)
+    ]
+    page = render_page(dataclasses.replace(report, findings=tuple(named)))
+    assert "All of <code>index_0</code> is copied" in page and "`index_0`" not in page
 
 
 def test_a_run_without_a_device_never_speaks_of_idle_or_busy_zero():
