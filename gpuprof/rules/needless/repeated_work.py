@@ -43,6 +43,8 @@ from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 _NAMED = 3
+# of a calculation's time
+_NEARLY_ALL = 0.9
 _LINES = 5
 _CHANGES = {
     Again.EACH_ITERATION: "Compute it once, before the loop, and keep the result: in a variable, or in a buffer of the "
@@ -138,10 +140,26 @@ def _words(results: Results, chain: Chain) -> str:
     rest = f" and {units.plural(more, 'other line')}" if more else ""
     name = chain.names[0].rpartition("::")[2]
     return (
-        f"{where[0].upper()}{where[1:]}{rest} ({units.plural(len(chain.rows), 'operator')}, most time in `{name}`) "
+        f"{where[0].upper()}{where[1:]}{rest}{_caller(results, chain)} "
+        f"({units.plural(len(chain.rows), 'operator')}, most time in `{name}`) "
         f"{'compute' if more else 'computes'} the same {_WHEN[chain.again]}, from equal inputs: "
         f"{units.percent(chain.share)} of the operators’ time."
     )
+
+
+def _caller(results: Results, chain: Chain) -> str:
+    """`, called from line 54`: where nearly all of it was called from one line of the cell. Another line may call the
+    same function and need its result."""
+    lines, spent = results.get(LookedLines), dict[tuple[int, ...], int]()
+    lasted = results.get(ValueGraph).operators["duration_ns"][chain.rows]
+    for row, ns in zip(lines.path[chain.rows].tolist(), lasted.tolist(), strict=True):
+        above = lines.paths[row][1:2] if 0 <= row < len(lines.paths) else ()
+        spent[above] = spent.get(above, 0) + ns
+    most = max(spent, key=lambda each: spent[each], default=())
+    line = lines.line(most[0]) if most and spent[most] >= _NEARLY_ALL * sum(spent.values()) else None
+    if line is None or most[0] in chain.places:
+        return ""
+    return f", called from {line_words(line)}"
 
 
 def _keep(results: Results, chain: Chain) -> str:

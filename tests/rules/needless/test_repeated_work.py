@@ -39,6 +39,16 @@ def test_where_to_keep_it(matrices: str, change: str, when: str) -> None:
     assert f" the same {when}, from equal inputs" in found.explanation
 
 
+@pytest.mark.parametrize(("callers", "said"), [("1111", ", called from line 1 ("), ("1221", "Line 3 (")])
+def test_the_call_is_named_where_it_is_one(callers: str, said: str) -> None:
+    """A function is called with the present state and with a new one: the first call is the one to leave out."""
+    look = LookBuilder(recorded()).tensor("a")
+    for each, caller in enumerate(callers):
+        look.operator("aten::linalg_inv_ex", 50, reads="a", makes="k", line=3, by_lines=(int(caller),), iteration=each)
+    found = RepeatedOperators().check(Results(look.build()))
+    assert isinstance(found, Finding) and said in found.explanation
+
+
 def cut_off(line_ms: dict[int, float], **facts: object) -> Finding | Abstention | None:
     """A look that ended within its first iteration: line 3 inverted the same matrix four times, line 4 took as long."""
     builder, at = TraceBuilder().operator("aten::empty", 0, 1), 1.0
