@@ -56,7 +56,9 @@ def writes_items(source: str, line: int, nodes: Sequence[ast.AST]) -> bool:
     given = set[str]()
     for around in _around(source, [line]):
         given |= _counters(around)
-    texts = [node for each in calls for node in ast.walk(each) if isinstance(node, ast.JoinedStr | ast.BinOp)]
+    texts: list[ast.expr] = [
+        node for each in calls for node in ast.walk(each) if isinstance(node, ast.JoinedStr | ast.BinOp)
+    ]
     texts += [each for each in calls if dotted(each.func).rpartition(".")[2] in ("join", "format", "Path")]
     return any(isinstance(node, ast.Name) and node.id in given for text in texts for node in ast.walk(text))
 
