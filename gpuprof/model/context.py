@@ -106,7 +106,8 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
 
 class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
     """One optimizer that the run stepped, torch's or a framework's own (see `gpuprof.frameworks`). `last_step_ns`: when
-    its last step of the cell ended, Unix time; None where that was not recorded. `maker`: as a Loader's."""
+    its last step of the cell ended, Unix time; None where that was not recorded. `floating`: whether all its parameters
+    are of floating-point types, complex ones are not; None where that was not recorded. `maker`: as a Loader's."""
 
     name: str
     parameters: int
@@ -118,6 +119,7 @@ class Optimizer(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None = None
     steps: int = 0
     last_step_ns: int | None = None
+    floating: bool | None = None
     maker: str | None = None
 
 

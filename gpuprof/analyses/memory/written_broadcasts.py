@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from gpuprof.analyses.loops.written_loops import parsed
+from gpuprof.analyses.memory.broadcast_forms import Reduced, reduced_as
 
 _REDUCE = {
     "all", "amax", "amin", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "norm", "prod", "std", "sum",
@@ -21,13 +22,13 @@ _LONGEST_CHAIN = 10
 @dataclass(frozen=True)
 class WrittenBroadcast:
     """In the text of `file` (empty: the profiled cell) line `made` broadcasts two tensors, and line `reduced` reduces
-    the result. `lines`: from one to the other, those that hand it on. `differs`: it is their difference."""
+    the result. `lines`: from one to the other, those that hand it on. `becomes`: what the reduction makes of it."""
 
     file: str
     made: int
     reduced: int
     lines: tuple[int, ...]
-    differs: bool
+    becomes: Reduced
 
 
 def written_broadcasts(file: str, source: str) -> Iterator[WrittenBroadcast]:
@@ -40,11 +41,10 @@ def written_broadcasts(file: str, source: str) -> Iterator[WrittenBroadcast]:
         nodes = sorted(_inside(scope), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
         for node in nodes:
             sides = _sides(node)
-            if sides is not None and _is_outer(*sides):
+            if sides is not None and isinstance(node, ast.expr) and _is_outer(*sides):
                 found = _reduced(nodes, node)
                 if found is not None:
-                    differs = (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)) or _called(node) == "sub"
-                    yield WrittenBroadcast(file, node.lineno, found[-1], tuple(found), differs)  # type: ignore[attr-defined]
+                    yield WrittenBroadcast(file, node.lineno, found[-1], tuple(found), reduced_as(scope, node))
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
@@ -89,9 +89,9 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node).endswith("newaxis")
 
 
-def _reduced(nodes: list[ast.AST], made: ast.AST) -> list[int] | None:
+def _reduced(nodes: list[ast.AST], made: ast.expr) -> list[int] | None:
     """The lines from the one that makes it to the one that reduces it, those between that take it included."""
-    first = after = made.lineno  # type: ignore[attr-defined]
+    first = after = made.lineno
     names: list[str] = []
     for _ in range(_LONGEST_CHAIN):
         name = names[-1] if names else None

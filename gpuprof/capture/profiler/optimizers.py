@@ -32,14 +32,15 @@ class _WatchedOptimizer:
         self.last_step_ns = 0
         self.facts = _facts(optimizer, calling_line(filename))
 
-    def grown(self) -> dict[str, int]:
+    def grown(self) -> dict[str, int | bool]:
         """What may have changed since the first step: how often and when last it stepped, groups that came later."""
         optimizer = self.reference()
         now = [] if optimizer is None else _parameters(optimizer)
         parameters = max(self.facts.parameters, len(now))
         elements = max(self.facts.elements, sum(parameter.numel() for parameter in now))
         stepped = {"steps": self.steps, "last_step_ns": self.last_step_ns}
-        return {**stepped, "parameters": parameters, "elements": elements}
+        floating = bool(self.facts.floating) and _are_floating(now)
+        return {**stepped, "parameters": parameters, "elements": elements, "floating": floating}
 
 
 def optimizer_made() -> bool:
@@ -200,6 +201,10 @@ def _parameters(optimizer: Any) -> list[Any]:
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
+def _are_floating(parameters: list[Any]) -> bool:
+    return all(parameter.is_floating_point() for parameter in parameters)
+
+
 def _facts(optimizer: Any, line: int | None) -> Optimizer:
     parameters = _parameters(optimizer)
     first = optimizer.param_groups[0] if optimizer.param_groups else {}
@@ -212,6 +217,7 @@ def _facts(optimizer: Any, line: int | None) -> Optimizer:
         foreach=first.get("foreach"),
         device=str(parameters[0].device) if parameters else None,
         line=line,
+        floating=_are_floating(parameters),
         maker=driving_framework(),
     )
 

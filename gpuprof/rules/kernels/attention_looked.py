@@ -28,9 +28,14 @@ _IN_MODULE = (
     "Call `torch.nn.MultiheadAttention` with `need_weights=False`: nobody reads the attention weights, and without "
     "them one fused kernel does the work."
 )
+MASK_AND_SCALE = (
+    "A mask goes in as `attn_mask=`, boolean with True where a position may be read (`tril.bool()`, `~padding`): a "
+    "float mask is added to the scores. Or set `is_causal=True`, where each position reads itself and those before it. "
+    "Pass `scale=` where you do not divide by the square root of the head width."
+)
 _WRITE_IT = (
-    "Replace product, softmax and product by `torch.nn.functional.scaled_dot_product_attention(q, k, v, "
-    "attn_mask=mask)`, with q, k and v of four axes: batch, heads, positions, width."
+    "Replace product, softmax and product by `torch.nn.functional.scaled_dot_product_attention(q, k, v)`, with q, k "
+    f"and v of four axes: batch, heads, positions, width. {MASK_AND_SCALE}"
 )
 
 

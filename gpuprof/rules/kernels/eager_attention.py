@@ -11,9 +11,11 @@ Why it costs
     longer the sequences are, and its memory grows with the length instead of its square.
 
 What to do
-    `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=..., is_causal=...)` in place of the three
-    operators. In Hugging Face models `attn_implementation="sdpa"`; `torch.nn.MultiheadAttention` takes that way with
-    `need_weights=False`. Dropout goes in as `dropout_p`.
+    `torch.nn.functional.scaled_dot_product_attention(q, k, v)` in place of the three operators. A mask goes in as
+    `attn_mask`: a boolean one is True where a position may be read, a float one is added to the scores. For a causal
+    mask `is_causal=True`. It divides the scores by the square root of the head width; pass `scale=` for another factor.
+    Dropout goes in as `dropout_p`, which is 0 outside training. In Hugging Face models `attn_implementation="sdpa"`;
+    `torch.nn.MultiheadAttention` takes that way with `need_weights=False`.
 
 When to leave it
 When the attention weights themselves are used, or when scores are modified in a way a mask or bias cannot express.
@@ -31,15 +33,16 @@ from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
-from gpuprof.rules.kernels.attention_looked import judge_look
+from gpuprof.rules.kernels.attention_looked import MASK_AND_SCALE, judge_look
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.whatif.changes.kernel_times import attention_fused
 
 _SAVED = "30 % to all of the time in the softmax and masks, at best half of the products’ as well"
 _WRITE_IT = (
-    "Replace the three operators by `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)`; in a "
-    'Hugging Face model pass `attn_implementation="sdpa"`, in `torch.nn.MultiheadAttention` `need_weights=False`.'
+    "Replace the three operators by `torch.nn.functional.scaled_dot_product_attention(q, k, v)`; in a Hugging Face "
+    'model pass `attn_implementation="sdpa"`, in `torch.nn.MultiheadAttention` `need_weights=False`. '
+    f"{MASK_AND_SCALE}"
 )
 _FELL_BACK = (
     "`scaled_dot_product_attention` is already called, but no fused kernel took these inputs: "

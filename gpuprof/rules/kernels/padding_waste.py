@@ -13,11 +13,13 @@ What to do
     Pad each batch to its own longest sequence only (`DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)`, not
     `padding="max_length"`; a `collate_fn` that cuts `batch[:, :longest]` elsewhere), and put sequences of like length
     into a batch (`group_by_length=True` in Hugging Face's Trainer, a bucketing sampler elsewhere). Packing several
-    sequences into one row removes the rest.
+    sequences into one row removes the rest. Do not cut where layers depend on the length: a linear layer over all
+    positions at once, or one that reads the last position (`x[:, -1]`).
 
 When to leave it
     When the model takes the padding out itself (unpadded attention), when compiled or captured code needs one shape,
-    or when the order of the samples matters.
+    or when the order of the samples matters. Where `pack_padded_sequence` runs, the rule says nothing: the layers that
+    cost most do not compute the padding.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.padded_positions import PaddedPositions
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.analyses.run.operators import Operators
+from gpuprof.analyses.run.operators import Operators, when_called
 from gpuprof.model import intervals
 from gpuprof.model.context import Loader
 from gpuprof.rules.base.abstentions import without_device
@@ -45,6 +47,8 @@ from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import Scope, graded
 
 _MOST_PLACES = 3
+_PACKED = "aten::_pack_padded_sequence"
+_UNLESS = "unless layers depend on the length (a linear layer over all positions, `x[:, -1]`)"
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class PaddingWaste(Rule):
         loader = max(loaders, key=lambda each: known(each.token_positions), default=None)
         if loader is None:
             return self._looked(results)
-        if _padding(loader) < self.padding_share:
+        if _padding(loader) < self.padding_share or len(when_called(results, _PACKED).starts):
             return None
         activity, compute, scope = results.get(DeviceActivity), KernelTime.of(results), Scope.of(results)
         if activity.recorded is False:
@@ -106,12 +110,12 @@ class PaddingWaste(Rule):
                 "operator_share": round(found.share, 4),
             },
             where=Where(lines=cell_lines(results, places)),
-            change="Pad each batch to its own longest sequence only (`ids[:, :longest]`), and sort the sequences by "
-            "length first, so that those of like length share a batch."
+            change=f"Pad each batch to its own longest sequence only (`ids[:, :longest]`), {_UNLESS}; and sort the "
+            "sequences by length first, so that those of like length share a batch."
             if found.fixed
             else "Sort the sequences by length before they are put into batches, so that those of like length share "
-            "one, and pad each batch to its own longest sequence only (`ids[:, :longest]`). Sorting alone saves "
-            "nothing where all batches have the same length.",
+            f"one, and pad each batch to its own longest sequence only (`ids[:, :longest]`), {_UNLESS}. Sorting alone "
+            "saves nothing where all batches have the same length.",
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
         return valued(results, finding, share, [found.rows], among, part=found.padded_share)
@@ -142,8 +146,9 @@ class PaddingWaste(Rule):
             },
             where=Where(lines=(loader.line,) if loader.line else ()),
             change="Pad each batch to its own longest sequence (`DataCollatorWithPadding(tokenizer)` instead of "
-            '`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), and put sequences of '
-            "like length together (`group_by_length=True`)."
+            f'`padding="max_length"`; elsewhere a `collate_fn` that cuts `batch[:, :longest]`), {_UNLESS}. Put '
+            "sequences of like length into a batch: `group_by_length=True` in Hugging Face’s Trainer, a bucketing "
+            "sampler elsewhere."
             if fixed
             else "Put sequences of like length into a batch: `group_by_length=True` in Hugging Face’s Trainer, a "
             "bucketing sampler elsewhere; or pack several into one row.",

@@ -5,12 +5,15 @@ What it finds
     in whose lines the memory of the process is highest. At least a fifth of that peak comes and goes with it.
 
 Why it costs
-    The result has all pairs of rows times their length. Each element-wise step after it makes another one as large. All
-    of that is written to memory and read again, although only one number per pair is kept.
+    The result has all pairs of rows, often times their length. Each element-wise step after it makes another one as
+    large. All of that is written to memory and read again, although only what is reduced is kept.
 
 What to do
-    Use the function that makes only the pairs: `torch.cdist(a, b)` for distances, a product of matrices or
-    `torch.einsum` for sums of products. Where there is none, take the rows of one side in smaller chunks.
+    For distances between rows `torch.cdist(a, b)`, SciPy's `cdist` for NumPy arrays, and for sums of products a matrix
+    product or `einsum`: they make only what is kept. They are named where the text shows that the lines compute no more
+    than that. Otherwise (a maximum of sums, a kernel of single numbers, differences that are needed again) compute the
+    lines for part of the rows at a time. For Euclidean distances of many rows `torch.cdist` uses a matrix product,
+    which loses digits where rows are close: `compute_mode="donot_use_mm_for_euclid_dist"` keeps them.
 
 When to leave it
     When memory is not short and the lines take little time.
@@ -22,7 +25,9 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.memory.broadcast_forms import Form, Reduced
 from gpuprof.analyses.memory.transient_memory import BroadcastMemory, TransientMemory
+from gpuprof.analyses.memory.written_broadcasts import WrittenBroadcast
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory
@@ -53,11 +58,7 @@ class BroadcastThenReduced(Rule):
             severity=saved.severity(self.high_share, self.medium_share),
             title=f"A temporary broadcast result takes {units.size(saved.saved_bytes)}, "
             f"{units.percent(saved.share)} of the memory peak",
-            explanation=(
-                f"Line {written.made} computes every pair at full length, and "
-                f"{'' if written.made == written.reduced else f'line {written.reduced} '}reduces each pair to one "
-                f"number. {saved.words()}"
-            ),
+            explanation=f"{_explained(written)} {saved.words()}",
             evidence={**saved.evidence(), "low_bytes": found.low_bytes},
             where=Where(lines=here),
             change=_change(found),
@@ -71,12 +72,36 @@ class BroadcastThenReduced(Rule):
         )
 
 
+def _explained(written: WrittenBroadcast) -> str:
+    by = "" if written.made == written.reduced else f"line {written.reduced} "
+    if written.becomes.rows_shown:
+        return f"Line {written.made} computes every pair at full length, and {by}reduces each pair to one number."
+    return f"Line {written.made} broadcasts to a large result, and {by}reduces it."
+
+
 def _change(found: BroadcastMemory) -> str:
-    function = (
-        "`torch.cdist(a, b)`, which makes only the distances"
-        if found.broadcast.differs
-        else ("a matrix product or `torch.einsum`, which makes only the sums")
-    )
-    made, reduced = found.broadcast.made, found.broadcast.reduced
+    made, reduced, becomes = found.broadcast.made, found.broadcast.reduced, found.broadcast.becomes
     lines = f"line {made}" if made == reduced else f"lines {made} to {reduced}"
-    return f"Use {function}, in place of {lines}; or smaller chunks."
+    in_parts = "for part of the rows at a time, and join what is left of each part"
+    if becomes.form is Form.OTHER:
+        return f"Compute {lines} {in_parts}."
+    call, makes = _instead(becomes)
+    use = "Use" if becomes.form is Form.PRODUCTS or becomes.rows_shown else "Where both have rows and features, use"
+    return f"{use} {call}, which makes only {makes}, in place of {lines}; or compute it {in_parts}."
+
+
+def _instead(becomes: Reduced) -> tuple[str, str]:
+    """The call, and what it makes."""
+    if becomes.form is Form.PRODUCTS:
+        return f"a matrix product or {_call(becomes, 'torch.einsum', 'np.einsum')}", "the sums"
+    if becomes.form is Form.ABSOLUTE:
+        call = _call(becomes, "torch.cdist(a, b, p=1)", 'scipy.spatial.distance.cdist(a, b, "cityblock")')
+        return call, "the sums of absolute differences"
+    call = _call(becomes, "torch.cdist(a, b)", "scipy.spatial.distance.cdist(a, b)")
+    return call, "the distances (square them where you need squares)"
+
+
+def _call(becomes: Reduced, of_torch: str, of_numpy: str) -> str:
+    if becomes.library:
+        return f"`{of_torch if becomes.library == 'torch' else of_numpy}`"
+    return f"`{of_torch}` (NumPy: `{of_numpy}`)"

@@ -20,16 +20,17 @@ Why it costs
 
 What to do
     Of a part of a tensor keep `part.clone()`. Where only the mean of the copies is used, keep one running sum. Make
-    windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`. Rows that
-    are all alike are `row.expand(n, -1)`. Instead of one-hot rows keep the class indices: `cross_entropy` takes them,
-    also with `label_smoothing`. Make other matrices of zeros sparse, or make the rows of each batch only. Numbers that
-    a smaller type holds exactly are kept in that type, and each batch of them is converted where it is used. Reduce
-    what a loop or a hook keeps before it keeps it: `kept.append(x.mean(1))`. Where a later loop reads each item once,
-    give it a generator in place of the list, or do its work in the loop that makes the item, and keep only the result.
+    windows with `x.unfold(0, length, 1)`, which copies nothing, or cut them in the data set's `__getitem__`; where `x`
+    has an axis of features, `.transpose(1, 2)` after it puts the windows' positions before the features. Rows that are
+    all alike are `row.expand(n, -1)`. Instead of one-hot rows keep the class indices: `cross_entropy` takes them, also
+    with `label_smoothing`. Make other matrices of zeros sparse, or make the rows of each batch only. Numbers that a
+    smaller type holds exactly are kept in that type, and each batch of them is converted where it is used. Reduce what
+    a loop or a hook keeps before it keeps it: `kept.append(x.mean(1))`. Where a later loop reads each item once, give
+    it a generator in place of the list, or do its work in the loop that makes the item, and keep only the result.
 
 When to leave it
-    When the other parts, each copy, all windows at once, or the whole activations are needed later, in another cell, or
-    when later numbers need the wider type.
+    When another cell needs what would no longer be held. Each finding says what that is: the other parts of a tensor,
+    each copy, the whole activations, the wider type.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ from gpuprof.rules.memory.saved_memory import (
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_CALLS = 3
 _LONGEST_TEXT = 60
+_OTHER_ITEMS = "Leave it when another cell needs the other items."
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ class HeldBeyondNeed(Rule):
             },
             where=Where(lines=tuple(sorted({*(kept.lines or kept.made), *first.lines}))),
             change=first.change,
+            leave_it=first.leave_it,
         )
 
 
@@ -184,6 +187,7 @@ def _behind_views(kept: KeptTensors) -> NeedlessMemory:
         "all of it.",
         f"Store a copy of the part in `{kept.name}` instead of the view: `x[:, 0].{_copied(kept)}()` "
         "instead of `x[:, 0]`.",
+        "Leave it when the other parts of these tensors are needed later.",
     )
 
 
@@ -201,6 +205,7 @@ def _copies(kept: KeptTensors) -> NeedlessMemory:
         f"One copy takes {units.size(each)}.",
         f"Where only the mean of what is in `{kept.name}` is used, keep one running sum (`total[k] += v`) and divide "
         f"it at the end, or use `torch.optim.swa_utils.AveragedModel`.{otherwise}",
+        "Leave it when each copy is needed by itself, as in an ensemble.",
     )
 
 
@@ -217,6 +222,7 @@ def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> Needle
         f"Keep only what is used: at {_at(kept.lines or kept.made)}, replace the copy when a better one comes "
         "(`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of adding it "
         f"to `{_filled(kept)}`.",
+        _OTHER_ITEMS,
         chosen.lines,
     )
 
@@ -235,6 +241,7 @@ def _chosen_alone(kept: KeptTensors, chosen: ChosenItems, items: int) -> Needles
         f"Keep only what is used: where a better item comes (`if score < best_score: best_score, best = score, item`), "
         f"replace the one before, and put only the numbers of each into `{kept.name}`. An optimizer that is not used "
         "again need not be kept.",
+        _OTHER_ITEMS,
         chosen.lines,
     )
 
@@ -253,6 +260,7 @@ def _chosen_inside(kept: KeptTensors, chosen: ChosenItems, inner: InnerContainer
         f"Keep only what is used: at {_at(inner.lines or kept.lines)}, replace the item before where a better one "
         f"comes (`if score < best_score: best_score, best = score, item`), and put only the numbers of each into "
         f"`{inner.name}`.",
+        _OTHER_ITEMS,
         chosen.lines,
     )
 
@@ -288,6 +296,7 @@ def _reduced_later(kept: KeptTensors) -> list[NeedlessMemory]:
             f"at {_at(lines)}, {verb} {calls}: {units.size(round(kept.bytes * left))}.",
             f"Reduce each tensor before it is kept, at {_at(kept.lines)}: store {_reduced(reductions, kept)} in "
             f"`{name}` instead of the whole tensor.",
+            "Leave it when another cell needs the whole tensors.",
             lines,
         )
     ]
@@ -310,6 +319,7 @@ def _read_later(kept: KeptTensors, once: SingleRead) -> NeedlessMemory:
         f"{_at(once.filled)}. Nothing but the loop at line {once.read_in} reads {them}, one item at a time, and it "
         "keeps only what it makes of each.",
         _as_it_is_made(once, names, them),
+        f"Leave it when another cell reads {them} again, or when making an item changes what the later loop uses.",
         tuple(sorted({once.made_in, once.read_in})),
     )
 

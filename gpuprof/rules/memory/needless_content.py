@@ -9,12 +9,15 @@ from gpuprof import units
 from gpuprof.analyses.memory.kept_memory import KeptTensors
 
 _MOST_NAMES = 3
+# axes of the windows of a series of single numbers
+_SERIES = 2
 
 
 @dataclass(frozen=True)
 class NeedlessMemory:
-    """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do. `lines` (1-based) of
-    the cell that show it. `falls_bytes`: of the peak, where that is known apart from when memory grew."""
+    """What of `kept` need not be held, bytes. `sure`: the text shows that what is left would do. `leave_it`: when not
+    to follow the `change`. `lines` (1-based) of the cell that show it. `falls_bytes`: of the peak, where that is known
+    apart from when memory grew."""
 
     kept: KeptTensors
     bytes: int
@@ -22,6 +25,7 @@ class NeedlessMemory:
     title: str
     detail: str
     change: str
+    leave_it: str
     lines: tuple[int, ...] = ()
     falls_bytes: int | None = None
 
@@ -29,12 +33,7 @@ class NeedlessMemory:
 def repeated(kept: KeptTensors) -> NeedlessMemory:
     """Overlapping windows, or rows that are alike."""
     times, name = units.count(round(kept.repeated_times)), kept.shown
-    views = "overlapping windows with `x.unfold(0, length, step)`, repeated rows with `expand`"
-    if kept.arrays == kept.tensors:
-        views = (
-            "overlapping windows with `np.lib.stride_tricks.sliding_window_view(x, length)`, repeated rows with "
-            "`np.broadcast_to`"
-        )
+    rows = "np.broadcast_to" if kept.arrays == kept.tensors else "expand"
     return NeedlessMemory(
         kept,
         kept.repeated_bytes,
@@ -42,9 +41,24 @@ def repeated(kept: KeptTensors) -> NeedlessMemory:
         f"`{name}` stores each value {times} times: {units.size(kept.repeated_bytes)} are duplicates",
         f"Lines of `{name}` are the lines before them, moved on or unchanged: overlapping windows or repeated rows, "
         "written out.",
-        f"Make `{name}` a view that copies nothing: {views}. Each batch then copies only its own part; or cut it in "
-        "the data set’s `__getitem__`.",
+        f"Make `{name}` a view that copies nothing: overlapping windows with {_windows(kept)}, repeated rows with "
+        f"`{rows}`. Each batch then copies only its own part; or cut it in the data set’s `__getitem__`.",
+        f"Leave it when `{name}` is changed in place, or all of it is copied later anyway.",
     )
+
+
+def _windows(kept: KeptTensors) -> str:
+    """The view with the axes in the order of the tensor: windows, positions, features."""
+    view, moved, far = "x.unfold(0, length, step)", ".transpose(1, 2)", "{}.movedim(-1, 1)"
+    if kept.arrays == kept.tensors:
+        view, moved = "np.lib.stride_tricks.sliding_window_view(x, length, axis=0)[::step]", ".swapaxes(1, 2)"
+        far = "np.moveaxis({}, -1, 1)"
+    if kept.shape is None:
+        return f"`{view}`, followed by `{moved}` where `x` has an axis of features"
+    axes = len(kept.shape)
+    if axes <= _SERIES:
+        return f"`{view}` of a series `x` with one axis"
+    return f"`{view}{moved}`" if axes == _SERIES + 1 else f"`{far.format(view)}`"
 
 
 def zeros(kept: KeptTensors) -> NeedlessMemory:
@@ -62,6 +76,9 @@ def zeros(kept: KeptTensors) -> NeedlessMemory:
         "are zeros",
         detail.replace("of it", "of them").replace("its", "their") if kept.alike else detail,
         _class_numbers(kept, names) if kept.one_hot else _sparse(kept, names),
+        "Leave it when the rows are mixed or smoothed later, as mixup does."
+        if kept.one_hot
+        else "Leave it when a later call needs the whole matrix, and takes no sparse one.",
         _alike_lines(kept),
         kept.making_bytes,
     )
@@ -128,6 +145,7 @@ def narrow(kept: KeptTensors) -> NeedlessMemory:
         f"instead of {units.size(wide)}.",
         f"Make {names} `{small}` at {_at(_lines(kept))} ({store} of each part, or the `dtype` argument of "
         f"the call){later}",
+        f"Leave it when later numbers do not fit in `{small}`, such as sums or results of calculations with {names}.",
         _alike_lines(kept),
     )
 
@@ -162,4 +180,5 @@ def cycled(kept: KeptTensors) -> NeedlessMemory:
         "same batches in the same order, without new shuffling or augmentation.",
         "Start the DataLoader again for each pass: write `def forever(loader):` with `while True: yield from loader` "
         "in it, and use `forever(loader)` in place of `itertools.cycle(loader)`.",
+        "Leave it when each pass has to repeat the same batches.",
     )

@@ -13,9 +13,10 @@ Why it costs
     it is depends on the operators: small ones gain most, and large ones next to nothing. Measure it.
 
 What to do
-    `with torch.inference_mode():` around the loop (or `@torch.inference_mode()` on the function); `torch.no_grad()`
-    where its results go into a later calculation with gradients. `model.eval()` is something else: it changes dropout
-    and batch norm, not the recording.
+    `with torch.no_grad():` around the loop (or `@torch.no_grad()` on the function). `torch.inference_mode()` saves a
+    little more, but only where its results take part in no gradient: its tensors cannot be saved for a backward pass,
+    so a loss on a teacher's outputs, or a discriminator on generated samples, fails. `model.eval()` is something else:
+    it changes dropout and batch norm, not the recording.
 
 When to leave it
     When a later cell or iteration calls `backward()` on these results, or when gradients with respect to the inputs are
@@ -55,8 +56,11 @@ from gpuprof.rules.saving.scope import worst
 from gpuprof.rules.training.evaluation_places import in_other_cell, lines_of_cell
 
 _MOST_PLACES = 3
-_WITHOUT = (
-    "Run it under `torch.no_grad()` or `torch.inference_mode()`. `model.eval()` alone does not turn the recording off."
+_EVAL = "`model.eval()` alone does not turn the recording off."
+# generated samples and the outputs of a teacher go into losses
+_BESIDE_LOSSES = f"Run it under `torch.no_grad()`. {_EVAL}"
+_EVALUATED = (
+    "Run it under `torch.no_grad()`, or `torch.inference_mode()` where the results take part in no gradient. " + _EVAL
 )
 
 
@@ -157,7 +161,7 @@ class GradInInference(Rule):
                 ("cell_share" if of_cell else "recorded_share"): round(share, 4),
                 **({"peak_allocated_bytes": peak} if peak else {}),
             },
-            change=_WITHOUT,
+            change=_EVALUATED if beside is Phase.EVALUATION else _BESIDE_LOSSES,
             where=Where(
                 lines=lines_of_cell(places) or results.get(LinePlaces).cell_lines(found.within),
                 ranges_ns=worst(found.within),
@@ -200,7 +204,7 @@ class GradInInference(Rule):
                 **({"kept_bytes": kept} if kept else {}),
                 **(saved.evidence() if saved is not None else {}),
             },
-            change=_WITHOUT,
+            change=_BESIDE_LOSSES if _trains(results) else _EVALUATED,
             where=Where(lines=cell_lines(results, places)),
         )
 
@@ -235,6 +239,12 @@ def _none_follows(results: Results) -> bool:
     if window is not None and window.ended_by == "cell":
         return True
     return phases.sampled and not phases.share(Phase.BACKWARD, Phase.OPTIMIZER)
+
+
+def _trains(results: Results) -> bool:
+    """Whether gradients are computed in the cell, as far as was seen: results may go into their loss."""
+    phases = results.get(CellPhases)
+    return results.get(GradientRecording).backward or (phases.sampled and phases.share(Phase.BACKWARD) > 0)
 
 
 def _diff(results: Results) -> str | None:

@@ -17,7 +17,8 @@ What to do
 
 When to leave it
 When the optimizer needs what fused steps lack (`differentiable=True`, hooks between parameters, sparse gradients), or
-when its tensors are few and large. In the latter case the arithmetic is the cost, and it remains.
+when its tensors are few and large. In the latter case the arithmetic is the cost, and it remains. With complex
+parameters a fused step raises an error: on the CPU the rule then says nothing, on a GPU it names `foreach=True`.
 """
 
 from __future__ import annotations
@@ -105,6 +106,8 @@ class UnfusedOptimizer(Rule):
             return None
         if not on_device and (passes or not self._gains_on_cpu(use)):
             return None
+        if (passes or not on_device) and not _can_be_fused(results, use):
+            return None
         if scope.share(cost.total_ns) < self.optimizer_share:
             return None
         found = self._finding(results, scope, _Case(use, cost, pieces, on_device, passes))
@@ -145,7 +148,7 @@ class UnfusedOptimizer(Rule):
                 **({"parameters": known.parameters} if known else {}),
             },
             where=Where(lines=_lines(results, use), ranges_ns=worst(cost)),
-            change=_change(use.name, on_device=on_device),
+            change=_change(use.name, on_device=on_device, fusible=_can_be_fused(results, use)),
             diff=_diff(results, use),
             saving=scope.saving(
                 cost.total_ns * (1 - most),
@@ -205,15 +208,20 @@ def _lines(results: Results, use: OptimizerUse) -> tuple[int, ...]:
     return (known,) if known else results.get(LinePlaces).cell_lines(use.own)
 
 
+def _can_be_fused(results: Results, use: OptimizerUse) -> bool:
+    """Whether no optimizer of that class has parameters that a fused step does not take, such as complex ones."""
+    return all(each.name != use.name or each.floating is not False for each in results.context.optimizers)
+
+
 def _diff(results: Results, use: OptimizerUse) -> str | None:
     """`fused=True`, else `foreach=True`, on devices and for classes of which every torch ≥ 2.4 has it."""
-    known = use.known
+    known, fusible = use.known, _can_be_fused(results, use)
     if known is None or known.line is None or known.device is None:
         return None
     line, device = known.line, known.device.partition(":")[0]
-    if (use.name in _LEFT_ON_CPU and device == "cpu") or (use.name in _FUSED and device == "cuda"):
+    if fusible and ((use.name in _LEFT_ON_CPU and device == "cpu") or (use.name in _FUSED and device == "cuda")):
         argument = "fused"
-    elif use.name in _FOREACH and device == "cuda":
+    elif use.name in (*_FOREACH, *_FUSED) and device == "cuda":
         argument = "foreach"
     else:
         return None
@@ -226,9 +234,9 @@ def _diff(results: Results, use: OptimizerUse) -> str | None:
     return cell_diff(results, edit)
 
 
-def _change(name: str, *, on_device: bool) -> str:
-    if name in (_FUSED if on_device else _LEFT_ON_CPU):
+def _change(name: str, *, on_device: bool, fusible: bool = True) -> str:
+    if name in (_FUSED if on_device else _LEFT_ON_CPU) and fusible:
         return f"Make it `{name}(..., fused=True)`."
-    if name in _FOREACH:
+    if name in (*_FOREACH, *_FUSED):
         return f"Make it `{name}(..., foreach=True)`, which updates all tensors together."
     return "Update lists of tensors with the `torch._foreach_` functions instead of looping over parameters."

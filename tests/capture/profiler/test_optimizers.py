@@ -63,6 +63,25 @@ def test_a_group_that_is_added_later_counts(watch: OptimizerWatch) -> None:
     assert (facts.steps, facts.parameters, facts.elements) == (2, 4, 6 + 9)
 
 
+def test_complex_parameters_are_told(watch: OptimizerWatch) -> None:
+    numbers, pairs = (torch.nn.Parameter(torch.ones(2, dtype=kind)) for kind in (torch.float64, torch.complex64))
+    step(torch.optim.Adam([numbers]))
+    step(torch.optim.SGD([numbers, pairs], lr=0.1))
+    later = torch.optim.SGD([numbers], lr=0.1)
+    step(later)
+    later.add_param_group({"params": [pairs]})
+    assert [found.floating for found in watch.facts()] == [True, False, False]
+
+
+@pytest.mark.parametrize("kind", ["Adam", "AdamW", "SGD", "Adagrad"])
+def test_no_fused_step_of_torch_takes_complex_parameters(kind: str) -> None:
+    """Which is why `unfused_optimizer` asks; where this fails, it need no longer."""
+    pairs = torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))
+    step(getattr(torch.optim, kind)([pairs], lr=0.1, foreach=True))
+    with pytest.raises(RuntimeError, match="floating point"):
+        step(getattr(torch.optim, kind)([pairs], lr=0.1, fused=True))
+
+
 def test_a_dropped_model_is_not_kept_alive(watch: OptimizerWatch) -> None:
     optimizer = torch.optim.SGD(model().parameters(), lr=0.1)
     step(optimizer)

@@ -41,11 +41,25 @@ def said(trace: Trace, rule: EagerAttention | None = None) -> Finding | None:
     return answer
 
 
+def masks_and_scale(change: str) -> bool:
+    """A float mask of 0 and 1 would be added, one that is True for padding would be turned round, and another factor
+    would be lost."""
+    mask = "boolean with True where a position may be read (`tril.bool()`, `~padding`)" in change
+    return mask and "attn_mask=mask" not in change and "Pass `scale=` where you do not divide by the square" in change
+
+
+def test_on_a_device_the_same_is_said_of_masks_and_scale() -> None:
+    from tests.rules.cases.kernels.eager_attention import fires
+
+    found = EagerAttention().check(Results(fires()))
+    assert isinstance(found, Finding) and masks_and_scale(found.change)
+
+
 def test_three_operators_instead_of_one_call() -> None:
     found = said(looked(WRITTEN))
     assert found is not None and found.where.lines == (LINE,)
     assert found.title.startswith(f"Attention at line {LINE} is written out and takes")
-    assert "scaled_dot_product_attention(q, k, v" in found.change
+    assert "scaled_dot_product_attention(q, k, v)" in found.change and masks_and_scale(found.change)
     assert (found.evidence["keys"], found.evidence["head_width"]) == (256, 16)
     # 16 times as many keys as numbers in a head
     assert found.evidence["saved_share"] == 0.35

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Window
@@ -153,8 +155,52 @@ def test_views_and_lists_of_arrays() -> None:
     assert "`x[:, 0].copy()` instead of `x[:, 0]`" in views.change
     both = found(source, held("x", tensors=40, arrays=10, unseen_bytes=gib(2.8)))
     assert "`x` holds 30 tensors and 10 arrays over" in both.explanation and "`.clone()`" not in both.change
-    rows = held("x", repeated_bytes=gib(2.7), repeated_times=10.0)
-    assert "np.lib.stride_tricks.sliding_window_view" in found("x = load()\n" + USED, rows).change
+
+
+WINDOWS = "np.lib.stride_tricks.sliding_window_view(x, length, axis=0)[::step]"
+
+
+@pytest.mark.parametrize(
+    ("shape", "of_tensor", "of_array"),
+    [
+        ((9, 5), "with `x.unfold(0, length, step)` of a series", f"with `{WINDOWS}` of a series"),
+        ((9, 5, 3), "`x.unfold(0, length, step).transpose(1, 2)`", f"`{WINDOWS}.swapaxes(1, 2)`"),
+        ((9, 5, 3, 4), "`x.unfold(0, length, step).movedim(-1, 1)`", f"`np.moveaxis({WINDOWS}, -1, 1)`"),
+        (None, "`x.unfold(0, length, step)`, followed by `.transpose(1, 2)`", f"`{WINDOWS}`, followed by `.swapaxes"),
+    ],
+)
+def test_windows_keep_the_order_of_their_axes(shape: tuple[int, ...] | None, of_tensor: str, of_array: str) -> None:
+    for arrays, words in ((0, of_tensor), (1, of_array)):
+        rows = held("x", repeated_bytes=gib(2.7), repeated_times=10.0, shape=shape, arrays=arrays)
+        assert words in found("x = load()\n" + USED, rows).change
+
+
+def test_the_views_that_are_named_have_the_numbers_of_the_windows() -> None:
+    """As `torch.stack([x[i : i + 5] for i in range(0, 16, 2)])` has them."""
+    for axes in ((), (3,), (3, 4)):
+        x = np.arange(20 * int(np.prod(axes))).reshape(20, *axes)
+        written = np.stack([x[i : i + 5] for i in range(0, 16, 2)])
+        for arrays, given in ((0, torch.from_numpy(x)), (1, x)):
+            rows = held("x", repeated_bytes=gib(2.7), repeated_times=10.0, shape=written.shape, arrays=arrays)
+            change = found("x = load()\n" + USED, rows).change
+            view = change.split("overlapping windows with `")[1].split("`")[0]
+            made = eval(view, {"np": np, "x": given, "length": 5, "step": 2})
+            assert np.array_equal(np.asarray(made), written)
+
+
+def test_each_kind_says_when_to_leave_it() -> None:
+    source = "x = []\nfor y in loader:\n    x.append(f(y))\n"
+    kinds = [
+        (source, {"tensors": 40, "arrays": 40, "unseen_bytes": gib(2.8)}, "other parts of these tensors"),
+        ("x = load()\n" + USED, {"repeated_bytes": gib(2.7), "repeated_times": 10.0}, "changed in place"),
+        ("x = load()\n" + USED, DENSE, "needs the whole matrix"),
+        ("x = load()\n" + USED, DENSE | {"one_hot": True}, "as mixup does"),
+        ("x = load()\n" + USED, PIXELS, "do not fit in `uint8`"),
+        ("x = itertools.cycle(loader)\n", {"cycled_bytes": gib(3), "tensors": 100}, "repeat the same batches"),
+    ]
+    for text, facts, words in kinds:
+        leave_it = found(text, held("x", **facts)).leave_it
+        assert leave_it.startswith("Leave it when ") and words in leave_it
 
 
 @pytest.mark.parametrize("kind", ["global", "frame"])

@@ -56,6 +56,7 @@ def test_means_of_what_a_loop_keeps() -> None:
         finding.explanation
     )
     assert "at line 3: store `x.mean(1)` in `outputs`" in finding.change
+    assert finding.leave_it == "Leave it when another cell needs the whole tensors."
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,7 @@ def test_what_one_later_loop_reads() -> None:
     assert "holds 32 tensors of up to 64×128×4096, put into it at line 3." in plain(finding.explanation)
     assert "Do the work of the loop at line 4 in the loop at line 2" in finding.change
     assert "unless a later cell reads it" in finding.change
+    assert "another cell reads it again" in finding.leave_it
 
 
 def test_a_reduction_is_told_of_rather_than_the_loop() -> None:
@@ -203,6 +205,7 @@ def test_of_many_copies_one_is_taken() -> None:
     copies = {"copies": 60, "copied_bytes": 4 * GIB}
     taken = found(COPIES + 'best = min(kept, key=score)\nnet.load_state_dict(best["model"])\n', "kept", **copies)
     assert plain(taken.title) == "`kept` keeps 4.00 GiB of model states, but only `min(kept, …)` is used"
+    assert taken.leave_it == "Leave it when another cell needs the other items."
     assert taken.severity is Severity.HIGH and taken.where.lines == (4, 5)
     assert "at line 4, replace the copy when a better one comes" in taken.change
     # all of them may be needed: a population

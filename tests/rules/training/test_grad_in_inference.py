@@ -44,11 +44,19 @@ def test_an_evaluation_weighs_what_it_takes_of_the_cell() -> None:
     assert "30 % of the cell" in answer.explanation
 
 
+def test_generated_samples_may_go_into_a_loss() -> None:
+    answer = found(evaluated(function="generate"))
+    assert answer is not None and answer.title.startswith("Generation records graphs")
+    assert "`torch.no_grad()`" in answer.change and "inference_mode" not in answer.change
+
+
 def test_a_forward_pass_in_the_steps_weighs_what_was_recorded() -> None:
     answer = found(evaluated(function="teach", tail_us=0))
     assert answer is not None and answer.severity is Severity.LOW
     assert answer.title == "A forward pass records graphs for gradients, and no backward pass follows"
     assert answer.evidence["recorded_share"] == pytest.approx(0.2)
+    # a teacher's outputs go into the loss
+    assert "`torch.no_grad()`" in answer.change and "inference_mode" not in answer.change
 
 
 def test_on_a_device_the_hosts_time_is_no_measure() -> None:
@@ -131,6 +139,16 @@ def test_the_close_look_shows_what_the_recording_does_not() -> None:
     assert answer.evidence["looked_share"] == pytest.approx(0.6)
     assert answer.evidence["kept_bytes"] == 4000
     assert answer.where.lines == (3,) and "measure it" in answer.explanation
+    assert "`torch.no_grad()`" in answer.change and "inference_mode" not in answer.change
+
+
+def test_a_look_without_a_backward_pass_may_use_inference_mode() -> None:
+    look = LookBuilder(TraceBuilder().operator("aten::relu", 0, 1000)).tensor("x")
+    for name, source in (("a", "x"), ("b", "a"), ("c", "b")):
+        facts = {"graph": True, "node": NodeFate.FREED, "iteration": 0, "elements": 1000}
+        look.operator("aten::mm", 30, reads=source, makes=name, line=3, **facts)
+    answer = found(look.free("a b c").build())
+    assert answer is not None and "inference_mode()` where the results take part in no gradient" in answer.change
 
 
 @pytest.mark.parametrize(("spent_us", "severity"), [(4.9, None), (5.1, Severity.LOW), (29.9, Severity.LOW)])

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Optimizer
+from gpuprof.model.context import Cell, Optimizer
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.training.unfused_optimizer import UnfusedOptimizer
+from tests.rules.cases.training.unfused_optimizer import fires
 from tests.support.trace_builder import TraceBuilder
 
 
-def run(name: str = "AdamW", *, fused: bool = False, step_us: int = 2000, device: bool = True) -> Trace:
+def run(
+    name: str = "AdamW",
+    *,
+    fused: bool = False,
+    step_us: int = 2000,
+    device: bool = True,
+    floating: bool | None = True,
+) -> Trace:
     """Ten steps that end in ten kernels, for 0.25 ms, of a foreach (or one of a fused) optimizer."""
-    known = Optimizer(name=name, parameters=100, elements=10_000_000, fused=fused, device="cuda:0", line=3)
+    facts: dict[str, Any] = {"fused": fused, "device": "cuda:0", "line": 3, "floating": floating}
+    known = Optimizer(name=name, parameters=100, elements=10_000_000, **facts)
     builder = TraceBuilder().context(optimizers=(known,))
     kind = "aten::_fused_adamw_" if fused else "aten::_foreach_addcmul_"
     for at in range(0, 10 * step_us, step_us):
@@ -46,3 +61,46 @@ def test_what_is_fused_or_cheap_or_another_optimizer_is_left_alone() -> None:
     assert check(run(step_us=20_000)) is None
     assert check(run("RMSprop")) is None
     assert check(run(device=False)) is None
+
+
+SOURCE = "opt = torch.optim.Adam(p)\n# here\nfor x in data:\n    loss(x).backward()\n    opt.step()\n"
+
+
+def of_types(trace: Trace, floating: bool | None, device: str) -> Trace:
+    """With an optimizer whose parameters are of such types, and a cell whose line 5 steps it."""
+    (known,) = trace.context.optimizers
+    facts = msgspec.structs.replace(known, floating=floating, device=device, line=5)
+    context = msgspec.structs.replace(trace.context, optimizers=(facts,), cell=Cell(source=SOURCE))
+    return replace(trace, context=context)
+
+
+@pytest.mark.parametrize(("floating", "found"), [(None, True), (True, True), (False, False)])
+def test_on_the_cpu_no_fused_step_takes_complex_parameters(floating: bool | None, found: bool) -> None:
+    answer = check(of_types(fires(), floating, "cpu"))
+    assert isinstance(answer, Finding) is found
+    if isinstance(answer, Finding):
+        assert answer.diff is not None and "fused=True" in answer.diff
+
+
+def test_on_a_device_complex_parameters_are_updated_together() -> None:
+    assert check(run(floating=False)) is None
+    trace = one_by_one()
+    for floating, argument in ((True, "fused=True"), (False, "foreach=True")):
+        answer = check(of_types(trace, floating, "cuda:0"))
+        assert isinstance(answer, Finding) and f"Adam(..., {argument})" in answer.change
+        assert answer.diff is not None and argument in answer.diff
+
+
+def one_by_one() -> Trace:
+    """Ten steps of an Adam with a hundred kernels in each."""
+    known = Optimizer(name="Adam", parameters=10, elements=1000, fused=False, foreach=False)
+    builder = TraceBuilder().context(optimizers=(known,))
+    for at in range(0, 20_000, 2000):
+        builder.step(at, 2000).optimizer_step("Adam", at + 500, 1200)
+        builder.kernel("gemm", at + 50, 400, launch_at_us=at + 20)
+        for turn in range(100):
+            launched = at + 500 + 12 * turn
+            builder.operator("aten::addcmul_", launched, 10)
+            builder.kernel("elementwise", launched + 5, 8, launch_at_us=launched + 2)
+        builder.call("cudaStreamSynchronize", at + 1900, 20)
+    return builder.build()

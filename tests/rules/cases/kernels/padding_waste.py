@@ -19,11 +19,13 @@ EXPECTED = Expected(
 SOURCE = "for batch in batches:\n    ids = collate(batch)\n    y = conv(table(ids))\n    scores.append(head(y))\n"
 
 
-def _steps(tokens: int, *, launches: bool = False) -> Trace:
+def _steps(tokens: int, *, launches: bool = False, packed: bool = False) -> Trace:
     loader = Loader(workers=0, line=4, tokens=tokens, token_positions=10_000, longest_positions=max(tokens, 5000))
     builder = TraceBuilder().context(loaders=(loader,))
     for at in range(0, 10_000, 1000):
         builder.step(at, 1000).operator("aten::linear", at, 900)
+        if packed:
+            builder.operator("aten::_pack_padded_sequence", at + 900, 5)
         if launches:
             builder.call("cudaLaunchKernel", at, 5)
     return builder.operator("aten::linear", 9_999, 1).build()
