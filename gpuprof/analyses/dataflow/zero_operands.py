@@ -22,6 +22,8 @@ _FIRST = {"mm": 0, "bmm": 0, "mv": 0, "matmul": 0, "addmm": 1, "_addmm_activatio
 _FIRST |= {"linear": 0}
 _PRODUCTS = frozenset(_FIRST)
 _OF_VECTORS = ("mv", "addmv")
+# of sparse matrices torch has these; `einsum` and more axes lead to `bmm`
+_OF_MATRICES = ("mm", "addmm", "_addmm_activation", "linear", *_OF_VECTORS)
 # what an element that is not zero takes of a sparse product, in operations of a dense one: 3 to 13 were measured
 # (benchmarks/sparse_products.py), and on devices far more
 _SPARSE_COST, _SPARSE_COST_ON_DEVICE = 16, 64
@@ -47,8 +49,9 @@ class ZeroOperand:
     first factor. `pattern` of its rows and columns as they are multiplied. `rows_count`×`columns` is its shape,
     `nonzeros` of them are not zero, and it is multiplied with `free` columns or rows in the largest product, `vector`:
     with a tensor that has no such axis. `steady`:
-    it is one value that several iterations read. `rows` of looked_operators take `rows_ns`, of which `saved_ns` are
-    saved, `share` of the time of all operators, 0..1.
+    it is one value that several iterations read. `turned`: the largest product reads it transposed; `plain`: that is a
+    product of two matrices, or of a matrix and a vector. `rows` of looked_operators take `rows_ns`, of which `saved_ns`
+    are saved, `share` of the time of all operators, 0..1.
     """
 
     places: tuple[int, ...]
@@ -61,6 +64,8 @@ class ZeroOperand:
     nonzeros: int
     free: int
     vector: bool
+    turned: bool
+    plain: bool
     dtype: str
     device: str
     count: int
@@ -103,6 +108,7 @@ class _Use:
     zeros: float
     batch: int
     shape: tuple[int, int]
+    turned: bool
     free: int
     effort: float
     cheapest: float
@@ -186,7 +192,7 @@ class _Products:
             filled = geometry.elements * (1 - zeros)
             cost = _SPARSE_COST if self._is_host(taken.value) else _SPARSE_COST_ON_DEVICE
             cheapest = 2.0 * filled * free * cost + _moved(other + made)
-        return _Use(row, taken.value, left, pattern, zeros, batch, (rows, columns), free, effort, cheapest)
+        return _Use(row, taken.value, left, pattern, zeros, batch, (rows, columns), turned, free, effort, cheapest)
 
     def _is_host(self, value: int) -> bool:
         return self._name(self._device[value]) == "cpu"
@@ -240,6 +246,8 @@ class _Products:
             nonzeros=round(elements * (1 - largest.zeros)),
             free=largest.free,
             vector=own_name(self._operators[largest.row].name) in _OF_VECTORS,
+            turned=largest.turned,
+            plain=own_name(self._operators[largest.row].name) in _OF_MATRICES,
             dtype=self._name(self._dtype[largest.value]),
             device=self._name(self._device[largest.value]),
             count=len(forward),

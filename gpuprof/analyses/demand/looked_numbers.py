@@ -27,7 +27,8 @@ class LookedNumbers(Result):
     out of a larger tensor.
 
     `accesses` of the longest run, `writes` of them all. `rows` of looked_operators are those of all runs, `share` of
-    the time of all operators, 0..1; `places`: rows of the looked places, most time first.
+    the time of all operators, 0..1; `places`: rows of the looked places, most time first. `graph`: autograd recorded
+    what one of them computes or writes; a number that is only taken out, to be read, does not count.
     """
 
     accesses: int = 0
@@ -35,6 +36,7 @@ class LookedNumbers(Result):
     rows: Array | None = None
     share: float = 0.0
     places: tuple[int, ...] = ()
+    graph: bool = False
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -63,4 +65,5 @@ class LookedNumbers(Result):
         spent = np.bincount(group.reshape(-1), lasted[rows], len(found))
         places = tuple(int(found[each]) for each in np.argsort(-spent, kind="stable") if found[each] >= 0)
         share = int(lasted[rows].sum()) / whole
-        return cls(int(number.max()), int(writes[rows].sum()), rows, share, places)
+        recorded = operators["graph"] & ~graph.view & ~takes
+        return cls(int(number.max()), int(writes[rows].sum()), rows, share, places, bool(recorded[rows].any()))

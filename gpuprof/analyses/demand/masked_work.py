@@ -36,7 +36,8 @@ class MaskedPlace:
     `lasting`: from some iteration on it takes nothing to the end of the loop, since its mask stays as it is; `tested`:
     and the program tests that mask. Else it took nothing each time. `rows` of looked_operators compute it, in all
     iterations, and take `rows_ns`; `wasted_ns` of them where nothing was taken. `heavy_share` of that time is of
-    operators that do more than one operation for each element.
+    operators that do more than one operation for each element. `filled`: the mask was True everywhere where it took
+    nothing, so that what it leaves out is for positions that are False; else it was False everywhere.
     """
 
     masked_at: int
@@ -50,6 +51,7 @@ class MaskedPlace:
     rows_ns: int
     wasted_ns: int
     heavy_share: float
+    filled: bool = False
 
     @property
     def ran(self) -> int:
@@ -224,6 +226,7 @@ class _MaskedRows:
             rows_ns=int(self._lasted_ns[number].sum()),
             wasted_ns=round(total),
             heavy_share=heavy / total if total else 0.0,
+            filled=all(self._values[chosen[row].mask].zeros_share == 0 for row in here),
         )
 
     def _site(self, row: int) -> _Site:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Self
+from typing import NamedTuple, Self
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.value_graph import weighed_operators
@@ -20,6 +20,8 @@ from gpuprof.model.trace import Trace
 _HARDLY = 0.5
 # of the share of its time for nothing in one iteration, that in each other one
 _ALIKE = 0.5
+# attention that is written out
+_SOFTMAX, _PRODUCTS = frozenset({"_softmax", "_safe_softmax"}), frozenset({"bmm", "baddbmm"})
 
 
 class Unread(Enum):
@@ -28,6 +30,18 @@ class Unread(Enum):
     RESULTS = "results"
     PARTS = "parts"
     GRADIENTS = "gradients"
+
+
+class LineCalls(NamedTuple):
+    """In one iteration a line runs the same operators `calls` times, and it is so in `unread` of them; `last`: in those
+    that come last. `share` of the forward time that the line has in these calls is for nothing. `attends`: it computes
+    attention, which reads keys and values of all positions."""
+
+    calls: int = 1
+    unread: int = 1
+    last: bool = True
+    share: float = 1.0
+    attends: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +53,7 @@ class UnreadPlace:
     of the `rows_ns` of these operators are for nothing; `surely_ns` without what rests on likeness: gradients that are
     there at the end of the look are as those of other iterations, and the gradients of a part that nobody reads are
     zeros (`backward_ns`). `operator` is the one with most of it: of its results `elements_read` of `elements_made` are
-    needed each time.
+    needed each time; `largest` is its row. `line`: in which calls of the line results are hardly read.
     """
 
     kind: Unread
@@ -55,6 +69,8 @@ class UnreadPlace:
     surely_ns: int
     backward_ns: int = 0
     rows_ns: int = 0
+    largest: int = -1
+    line: LineCalls = field(default=LineCalls())
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +177,8 @@ def _places(rows: Sequence[_Row], selector: Callable[[int], int]) -> tuple[Unrea
         for kind in Unread:
             wasted = _wasted(kind, there)
             if wasted and _each_time(wasted, there):
-                found.append(_place(kind, wasted, there, rows, selector))
+                line = _calls(wasted, there) if kind is Unread.PARTS else LineCalls()
+                found.append(_place(kind, wasted, there, rows, selector, line))
             elif wasted and kind is Unread.PARTS:
                 found += _by_path(kind, there, rows, selector)
     return tuple(sorted(found, key=lambda place: -place.wasted_ns))
@@ -185,7 +202,27 @@ def _by_path(
         paths[row.path].append(row)
     alike = [(group, _wasted(kind, group)) for path, group in paths.items() if path >= 0]
     each_time = [(wasted, group) for group, wasted in alike if wasted and _each_time(wasted, group)]
-    return [_place(kind, wasted, group, rows, selector) for wasted, group in each_time]
+    return [_place(kind, wasted, group, rows, selector, _calls(wasted, there)) for wasted, group in each_time]
+
+
+def _calls(wasted: Sequence[_Row], there: Sequence[_Row]) -> LineCalls:
+    """By the operators that run least often there. `there`: all of the line, in whichever way it was reached."""
+    hardly = {row.number for row in wasted}
+    runs = defaultdict[tuple[str, int, int], list[int]](list)
+    for row in there:
+        runs[row.name, row.needed.made, row.iteration].append(row.number)
+    alike = [rows for rows in runs.values() if not hardly.isdisjoint(rows)]
+    fewest = min(alike, key=len)
+    unread = [row for row in fewest if row in hardly]
+    plain = {names.plain(row.name) for row in there}
+    spent = sum(row.duration_ns for row in there) * len(unread) / len(fewest)
+    return LineCalls(
+        calls=len(fewest),
+        unread=len(unread),
+        last=fewest[-len(unread) :] == unread,
+        share=min(sum(row.wasted_ns for row in wasted) / spent, 1.0) if spent else 1.0,
+        attends=bool(plain & names.ATTENTION) or (bool(plain & _SOFTMAX) and bool(plain & _PRODUCTS)),
+    )
 
 
 def _each_time(wasted: Sequence[_Row], there: Sequence[_Row]) -> bool:
@@ -207,7 +244,12 @@ def _share(rows: Sequence[_Row], sure: bool) -> float:
 
 
 def _place(
-    kind: Unread, wasted: Sequence[_Row], there: Sequence[_Row], rows: Sequence[_Row], selector: Callable[[int], int]
+    kind: Unread,
+    wasted: Sequence[_Row],
+    there: Sequence[_Row],
+    rows: Sequence[_Row],
+    selector: Callable[[int], int],
+    line: LineCalls,
 ) -> UnreadPlace:
     largest = max(wasted, key=lambda row: row.wasted_ns)
     taker = largest.needed.taken_by
@@ -235,6 +277,8 @@ def _place(
         surely_ns=round(surely_ns),
         backward_ns=round(backward_ns),
         rows_ns=sum(row.duration_ns for row in alike),
+        largest=largest.number,
+        line=line,
     )
 
 

@@ -23,6 +23,9 @@ from gpuprof.model.trace import Trace
 
 # of the time at a line that goes to such rows: else the line does more than work on them, as a whole model
 _OF_LINE = 0.7
+# arguments of `nll_loss_forward`: how the losses of rows are joined, and the target that it ignores
+_REDUCED_AT, _IGNORED_AT = 3, 4
+_NOT_REDUCED = 0
 _LAYERS = frozenset(names.PRODUCTS) | names.BATCHED | {"linear"}
 
 
@@ -33,9 +36,10 @@ class IdleRows(Result):
     `place` is the line of the last layer that computes all of them, `from_place` the first line from which on they are
     of no use, `dropped_at` the line that leaves them out, `places` all lines that compute them, most time first: rows
     of the looked places. `ignored`: targets that the loss ignores (`ignore_index`); else a mask, or a selection of
-    losses. Operators at `taken` of looked_operators take `rows_ns`, of which `wasted_ns` go to rows without effect,
-    `share` of the time of all operators, 0..1; `forward_share` of them in forward passes. `place` is -1 where there are
-    none.
+    losses. `ignored_index`: the number that it ignores, where it is known; `left_in`: rows without effect stay in the
+    result, so that a mean counts them. Operators at `taken` of looked_operators take `rows_ns`, of which `wasted_ns` go
+    to rows without effect, `share` of the time of all operators, 0..1; `forward_share` of them in forward passes.
+    `place` is -1 where there are none.
     """
 
     place: int = -1
@@ -43,6 +47,8 @@ class IdleRows(Result):
     dropped_at: int = -1
     places: tuple[int, ...] = ()
     ignored: bool = False
+    ignored_index: int | None = None
+    left_in: bool = False
     kept: int = 0
     rows: int = 0
     taken: Array = field(default_factory=lambda: np.empty(0, np.int64))
@@ -88,7 +94,9 @@ class IdleRows(Result):
             from_place=claims.line(claims.earliest(rows, first)),
             dropped_at=claims.place[first.row],
             places=tuple(line for line in sorted(spent, key=lambda line: -spent[line]) if line >= 0),
-            ignored=names.plain(claims.operators[first.row].name).startswith("nll_loss"),
+            ignored=_is_ignoring(claims.operators[first.row]),
+            ignored_index=_ignored_index(claims.operators[first.row]),
+            left_in=_left_in(claims.operators[first.row]),
             kept=first.kept,
             rows=first.rows,
             taken=np.array(rows, np.int64),
@@ -185,6 +193,25 @@ class _Claims:
 
     def _is_layer(self, row: int) -> bool:
         return row >= 0 and names.plain(self.operators[row].name) in _LAYERS
+
+
+def _is_ignoring(operator: LookedOperator) -> bool:
+    return names.plain(operator.name).startswith("nll_loss")
+
+
+def _ignored_index(operator: LookedOperator) -> int | None:
+    given = operator.arguments or ()
+    number = given[_IGNORED_AT] if _is_ignoring(operator) and len(given) > _IGNORED_AT else None
+    return number if isinstance(number, int) else None
+
+
+def _left_in(operator: LookedOperator) -> bool:
+    """Whether a mean over what it makes divides by the number of all rows: unless they are selected, or it is the mean
+    of those that count."""
+    if not _is_ignoring(operator):
+        return names.plain(operator.name) != "index"
+    given = operator.arguments or ()
+    return len(given) > _REDUCED_AT and given[_REDUCED_AT] == _NOT_REDUCED
 
 
 def _masks(trace: Trace, graph: ValueGraph) -> tuple[list[set[int]], list[float], set[int]]:

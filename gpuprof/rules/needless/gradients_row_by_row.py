@@ -12,8 +12,10 @@ Why it costs
 
 What to do
     Where a row of the result depends on the same row of the input alone, one pass has the derivatives of all rows:
-    `torch.autograd.grad(out.sum(), x)`. For gradients of the weights per sample use
-    `torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))`.
+    `torch.autograd.grad(out.sum(), x)`. That adds up the columns of `out`: where there are several, use
+    `out[:, j].sum()` for each column `j`. For gradients of the weights per sample use
+    `torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(params, x, y)`, with `randomness="different"` where
+    the model has dropout.
 
 When to leave it
     When rows depend on each other in another part of the model, as by batch normalization in training mode.
@@ -73,9 +75,13 @@ class GradientsRowByRow(Rule):
                 "pass_share": round(found.share, 4),
             },
             where=Where(lines=cell_lines(results, (found.place,))),
-            change=f"Compute all rows in one backward pass at {where}: `torch.autograd.grad(out.sum(), x)` has the "
-            "derivatives of each row by its own input; for gradients of the weights per sample use "
-            "`torch.func.vmap(torch.func.grad(loss))` over the samples.",
+            change=(
+                f"Compute all rows in one backward pass at {where}: `torch.autograd.grad(out.sum(), x)` has the "
+                "derivatives of each row by its own input. It adds up the columns of `out`: where there are several, "
+                "use `out[:, j].sum()` for each column `j`. For gradients of the weights per sample use "
+                "`torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(params, x, y)`, with "
+                '`randomness="different"` where the model has dropout.'
+            ),
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
         return valued(results, finding, share, [found.rows], among, part=found.saved_part)

@@ -12,8 +12,10 @@ Why it costs
 
 What to do
     Take the part before the expensive operator, not behind it: `head(hidden[:, -1])` instead of
-    `head(hidden)[:, -1]`. The diagonal of a product is `(a * b).sum(-1)`. The first elements of a sort come from
-    `topk`, and an SVD of a tall matrix takes `full_matrices=False`.
+    `head(hidden)[:, -1]`. In the last layer of a transformer whose first or last position is read, keys and values need
+    all positions, and queries, output and MLP only that one. The diagonal of a product is `(a * b).sum(-1)`. The first
+    elements of a descending sort come from `x.topk(k)`, those of an ascending one from `x.topk(k, largest=False)`, and
+    an SVD of a tall matrix takes `full_matrices=False`.
 
 When to leave it
     When the part that is used is known only after the whole is computed.
@@ -28,7 +30,8 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.demand.operator_names import DECOMPOSITIONS, plain
-from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace
+from gpuprof.analyses.demand.sort_orders import SortOrder, sort_order
+from gpuprof.analyses.demand.unread_work import LineCalls, Unread, UnreadPlace
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
@@ -39,6 +42,8 @@ from gpuprof.rules.saving.scope import graded
 # of operators that a part of an iteration has to show it of: what one does, the next one may not
 _OFTEN = 3
 _SORTS = frozenset({"sort", "argsort", "msort"})
+# of the time that a line takes: else it does more than that
+_MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -75,46 +80,85 @@ class HardlyRead(Rule):
 
     def _finding(self, results: Results, found: Amount) -> Finding:
         first = found.places[0]
-        where = at(results, first.place)
+        where, calls = at(results, first.place), _calls(first.line)
         taken = f" {at(results, first.taken_at).capitalize()} takes them." if first.taken_at >= 0 else ""
-        before = f" what {at(results, first.taken_at)} takes" if first.taken_at >= 0 else " the part that is used"
+        part = "Most" if first.line.share >= _MOST else "Part"
         finding = Finding(
             rule=self.name,
             severity=graded(found.share, self.high_share, self.low_share),
-            title=f"Most of what {where} computes is never read",
+            title=f"{part} of what {where} computes{calls} is never read",
             explanation=(
-                f"Of the result of `{first.operator.rpartition('::')[2]}` at {where}, {elements(first)} are read."
-                f"{taken} The rest takes {units.percent(found.share)} of the operators’ time in the close look"
+                f"Of the result of `{first.operator.rpartition('::')[2]}` at {where}, {elements(first)} are read"
+                f"{calls}.{taken} The rest takes {units.percent(found.share)} of the operators’ time in the close look"
                 f"{_backward(found.backward_share)}."
             ),
             evidence={**evidence(results, found), "backward_share": round(found.backward_share, 4)},
-            change=_change(first.operator, where, before),
+            change=_change(results, found),
             diff=_diff(results, first),
         )
         return weighed(results, finding, found)
 
 
-def _change(operator: str, where: str, before: str) -> str:
-    name = plain(operator)
+def _calls(line: LineCalls) -> str:
+    """` in the last of 4 calls`; empty where it is so in all of them."""
+    if line.unread >= line.calls:
+        return ""
+    if line.unread > 1:
+        return f" in {line.unread} of {line.calls} calls"
+    return f" in the last of {line.calls} calls" if line.last else f" in one of {line.calls} calls"
+
+
+def _change(results: Results, found: Amount) -> str:
+    first = found.places[0]
+    where, name = f"{at(results, first.place)}{_calls(first.line)}", plain(first.operator)
+    taken = f"what {at(results, first.taken_at)} takes" if first.taken_at >= 0 else "the part that is used"
     if name in DECOMPOSITIONS:
         return (
             f"Pass `full_matrices=False` at {where}: `torch.linalg.svd(A, full_matrices=False)`. The columns that it "
             "leaves out are those that nobody reads."
         )
     if name in _SORTS:
+        return _unsorted(where, sort_order(results, first.largest))
+    some_calls = first.line.unread < first.line.calls
+    if first.line.attends or (some_calls and any(place.line.attends for place in found.places)):
+        these = "this layer"
+        if some_calls:
+            these = "the last of these layers" if first.line.last and first.line.unread == 1 else "these layers"
         return (
-            f"Use `x.topk(k)` at {where}, which finds the first k without sorting the others (`x.kthvalue(k)` for one "
-            "of them). Equal values may come in another order."
+            f"In {these}, compute queries, output and MLP only for {taken}, such as `h[:, -1:]`. Keys and values need "
+            "all positions. A causal mask is then a tensor with the same rows, not `is_causal=True`."
+        )
+    if some_calls:
+        return f"At {where}, select {taken} before the computation, not after it. The other calls need all of it."
+    if first.line.share < _MOST:
+        return (
+            f"Inside what {where} calls, select {taken} before `{name}`, not after it: `head(hidden[:, -1])` instead "
+            "of `head(hidden)[:, -1]`. What comes before may need all of it."
         )
     return (
-        f"Select{before} before the computation at {where}, not after it: `head(hidden[:, -1])` instead of "
+        f"Select {taken} before the computation at {where}, not after it: `head(hidden[:, -1])` instead of "
         "`head(hidden)[:, -1]`; for the diagonal of a product `(a * b).sum(-1)`."
+    )
+
+
+def _unsorted(where: str, order: SortOrder | None) -> str:
+    dim = f", dim={order.dim}" if order is not None else ""
+    least, most = (f"`x.topk(k{dim}{largest})`" for largest in (", largest=False", ""))
+    if order is None:
+        first = f"{least} for the k smallest, {most} for the k largest"
+    else:
+        first, last = (most, least) if order.descending else (least, most)
+        first = f"{first} for the first k of the sort, {last} for the last k (in reverse order)"
+    return (
+        f"Do not sort all of it at {where}: use {first}, and `x.kthvalue(k)` for the k-th smallest alone. Equal values "
+        "may come in another order."
     )
 
 
 def _diff(results: Results, first: UnreadPlace) -> str | None:
     line, name = results.get(LookedLines).line(first.place), plain(first.operator)
-    if line is None or not line.in_cell or name not in (*DECOMPOSITIONS, *_SORTS):
+    others = first.line.unread < first.line.calls
+    if line is None or not line.in_cell or others or name not in (*DECOMPOSITIONS, *_SORTS):
         return None
     return cell_diff(results, lambda source: _edit(source, line.line, name))
 

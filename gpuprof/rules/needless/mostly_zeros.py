@@ -13,9 +13,12 @@ Why it costs
     and one-hot rows only choose rows of the other matrix.
 
 What to do
-    Make it sparse once, where it is built: `A = A.to_sparse_csr()`; `A @ x` stays as it is. Scale with
-    `d[:, None] * x` instead of a product with a diagonal matrix. Index with `table[ids]` instead of a product with
-    one-hot rows. Sums are rounded in another order, so results change slightly.
+    Make it sparse once, where it is built: `A = A.to_sparse_csr()`; `A @ x` stays as it is where `x` is a matrix or a
+    vector. `einsum` and an `x` of shape `(B, N, F)` need a product of two matrices:
+    `(A @ x.transpose(0, 1).reshape(N, -1)).view(-1, B, F).transpose(0, 1)`. `A.T` needs a sparse matrix of its own,
+    `A.T.contiguous().to_sparse_csr()`. Scale with `d[:, None] * x` instead of a product with a diagonal matrix. Index
+    with `table[ids]` instead of a product with one-hot rows. Sums are rounded in another order, so results change
+    slightly.
 
 When to leave it
     When the matrix fills up later, is trained, or goes through element-wise operators that sparse tensors lack.
@@ -44,6 +47,7 @@ from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 _MOST_LINES = 3
+_TURNS = (".T", ".mT", ".t()")
 
 
 @dataclass(frozen=True)
@@ -168,10 +172,35 @@ def _change(each: ZeroOperand, name: str | None, where: str) -> str:
             f"(`ids = {matrix}.argmax(-1)`)."
         )
     if each.pattern is not ZeroPattern.NONE:
-        called = "x.index_select(1, ids)" if not each.left else "torch.zeros(...).index_add_(0, ids, x)"
+        called = f"torch.zeros(...).index_add_({0 if each.left else 1}, ids, x)"
+        if not each.left and each.pattern is ZeroPattern.ONE_HOT_COLUMNS:
+            called = "x.index_select(1, ids)"
         return f"Use the index instead of the one-hot matrix at {where}: `{called}`. {slightly}"
-    product = f"`{matrix} @ x` stays as it is" if each.left else f"`x @ {matrix}` stays as it is"
-    return f"Make it sparse once, where it is built: `{matrix} = {matrix}.to_sparse_csr()`; {product}. {slightly}"
+    return f"{_sparse(each, name, matrix)} {slightly}"
+
+
+def _sparse(each: ZeroOperand, name: str | None, matrix: str) -> str:
+    """How to make it, and what becomes of the product."""
+    # what has a name of its own is made sparse as it is
+    turned, made = each.turned and matrix != name, f"`{matrix} = {matrix}.to_sparse_csr()`"
+    if turned:
+        matrix = next((name[: -len(end)] for end in _TURNS if name is not None and name.endswith(end)), matrix)
+        made, matrix = f"`At = {matrix}.T.contiguous().to_sparse_csr()`", "At"
+    if not each.plain:
+        shape, product = "(B, N, F)", f"({matrix} @ x.transpose(0, 1).reshape(N, -1)).view(-1, B, F).transpose(0, 1)"
+        if not each.left:
+            shape, product = "(B, F, N)", f"(x.reshape(-1, N) @ {matrix}).view(B, F, -1)"
+        return (
+            f"Make it sparse once, where it is built: {made}. Sparse matrices have no `einsum` and no batched product. "
+            f"For `x` of shape `{shape}` write `{product}`."
+        )
+    product = f"`{matrix} @ x`" if each.left else f"`x @ {matrix}`"
+    if turned:
+        return (
+            f"Make the transposed matrix sparse once, where it is built: {made}, and use {product}. `.T` of a sparse "
+            "matrix raises an error."
+        )
+    return f"Make it sparse once, where it is built: {made}; {product} stays as it is."
 
 
 def _diff(results: Results, each: ZeroOperand) -> str | None:

@@ -16,9 +16,10 @@ Why it costs
 What to do
     Give the operators the whole dimension: `f(x)` instead of `[f(row) for row in x]`, broadcasting (`x[:, None]`) for
     all pairs, `torch.vmap(f)(x)` for a function of one element (`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))`
-    for the gradients of each example), `index_add_` or `scatter_add_` for sums by group, one
-    forward pass for all environments or samples, padding for pieces of different lengths. Read what each iteration
-    searches once: counts with `torch.bincount`, positions and thresholds with a sort and `torch.searchsorted`.
+    for the gradients of each example; `randomness="different"` where it draws random numbers), `index_add_` or
+    `scatter_add_` for sums by group, one forward pass for all environments or samples, padding for pieces of different
+    lengths. Read what each iteration searches once: counts with `torch.bincount`, positions and thresholds with a sort
+    and `torch.searchsorted`.
 
 When to leave it
     When something other than tensors ties the turns together, such as a simulator in Python, or all pieces at once
@@ -172,17 +173,20 @@ def _change(results: Results, loop: SeparateLoop) -> str:
     if loop.searched is not None:
         return _searched_once(loop.searched)
     drawn = " It then draws other random numbers than the loop." if loop.random else ""
+    # torch.vmap draws none by default
+    randomness = ', randomness="different"' if loop.random else ""
     if loop.gradients:
         return (
             f"Compute the gradients of all pieces in one call instead of {_all(results, loop)} for each: "
-            "`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(params, x, y)`, with a `loss` of one piece that "
-            "calls the model by `torch.func.functional_call`. Where only their sum is needed, one forward and one "
-            f"backward pass take all pieces; for the rows of a Jacobian there is `torch.func.jacrev`.{drawn}"
+            f"`torch.func.vmap(torch.func.grad(loss), (None, 0, 0){randomness})(params, x, y)`, with a `loss` of one "
+            "piece that calls the model by `torch.func.functional_call`. Where only their sum is needed, one forward "
+            "and one backward pass take all pieces; for the rows of a Jacobian there is `torch.func.jacrev`."
+            f"{drawn}"
         )
     return (
         f"Give the operators of {_all(results, loop)} {whole} in one call: broadcasting, "
-        "`torch.vmap(f)(x)` for a function of one piece, `index_add_` for sums by group, one forward pass for all "
-        f"samples.{drawn}"
+        f"`torch.vmap(f{randomness})(x)` for a function of one piece, `index_add_` for sums by group, one forward pass "
+        f"for all samples.{drawn}"
     )
 
 

@@ -13,8 +13,9 @@ Why it costs
     still multiply them, and the logits take memory.
 
 What to do
-    Select the rows before the layer, `head(hidden[labels != -100])`, and give the loss the same rows of the targets.
-    Sums are rounded in another order, so results change slightly.
+    Select the rows before the layer, `head(hidden[labels != -100])` for an `ignore_index` of -100, and give the loss
+    the same rows of the targets. Where a mask multiplied the losses, divide by the same number as before: `.mean()` of
+    the selected rows divides by fewer. Sums are rounded in another order, so results change slightly.
 
 When to leave it
     When the results of all rows are needed for something else, or shapes must stay the same from step to step, for
@@ -117,13 +118,19 @@ def _explained(results: Results, found: IdleRows) -> str:
 
 def _change(results: Results, found: IdleRows) -> str:
     where = at(results, found.place)
-    mask, targets = ("labels != -100", "labels[labels != -100]") if found.ignored else ("mask", "targets[mask]")
+    mask, targets = "mask", "targets[mask]"
+    if found.ignored:
+        mask = f"labels != {'ignore_index' if found.ignored_index is None else found.ignored_index}"
+        targets = f"labels[{mask}]"
+    which = "" if found.ignored else " `mask` is true for the rows that count."
+    if found.left_in:
+        which += " Divide by the same number as before: `.mean()` of the selected rows divides by fewer."
     if found.forward_share < _FORWARD:
         return (
             f"Give the loss only the rows that count: `head(hidden[{mask}])` with `{targets}`, and compute what else "
-            f"{where} is needed for under `torch.no_grad()`."
+            f"{where} is needed for under `torch.no_grad()`.{which}"
         )
     return (
         f"Select the rows that count before {at(results, found.from_place)}, `head(hidden[{mask}])`, and give the loss "
-        f"`{targets}`. Sums are rounded in another order: results change slightly."
+        f"`{targets}`.{which} Sums are rounded in another order: results change slightly."
     )

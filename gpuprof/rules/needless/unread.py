@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,15 +38,22 @@ class Amount:
         return tuple(dict.fromkeys(each for each in named if each >= 0))
 
 
-def amount(results: Results, kind: Unread, *, least_operators: int = 1) -> Amount | None:
-    """How much of a kind there is at lines where it matters; None where there is none. With `least_operators` only
-    where as many operators show it, and without what rests on likeness."""
+def amount(
+    results: Results,
+    kind: Unread,
+    *,
+    least_operators: int = 1,
+    but: Callable[[UnreadPlace], bool] = lambda place: False,
+) -> Amount | None:
+    """How much of a kind there is at lines where it matters, `but` for some; None where there is none. With
+    `least_operators` only where as many operators show it, and without what rests on likeness."""
     found = results.get(UnreadWork)
     places = tuple(
         place
         for place in found.places
         if place.kind is kind and place.place >= 0 and share_of(place.wasted_ns, found.time_ns) >= _LEAST_SHARE
         if least_operators <= 1 or (place.operators >= least_operators and place.wasted_ns == place.surely_ns)
+        if not but(place)
     )
     if not places:
         return None

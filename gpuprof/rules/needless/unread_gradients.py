@@ -11,7 +11,9 @@ Why it costs
 
 What to do
     Call `.detach()` on what goes from one model into the other, or compute it under `torch.no_grad()` where none of its
-    gradients are used; call `.requires_grad_(False)` on parts that are not trained.
+    gradients are used; call `.requires_grad_(False)` on parts that are not trained. Where gradients go through a model
+    to another one, as in the generator's step of a GAN, `.detach()` would cut them: call `D.requires_grad_(False)`
+    before the forward pass, and `D.requires_grad_(True)` after it.
     For the gradient of an input `torch.autograd.grad(loss, x)` computes that one alone.
 
 When to leave it
@@ -20,6 +22,8 @@ When to leave it
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +32,15 @@ from gpuprof import units
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
-from gpuprof.analyses.demand.unread_work import Unread, UnreadWork
+from gpuprof.analyses.demand.unread_ends import called_at, end_in_a_model, read_beside, rows_of
+from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace, UnreadWork
+from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.cell_change import cell_diff, known_models
+from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.repeated_diff import lines_of
 from gpuprof.rules.needless.unread import Amount, all_at, amount, at, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
@@ -88,25 +96,55 @@ def _change(results: Results, found: Amount) -> str:
             "Ask for the gradient that is used alone: `(gradient,) = torch.autograd.grad(loss, x)` in place of "
             "`loss.backward()` and `x.grad`; or call `model.requires_grad_(False)` before the loop."
         )
-    return (
-        f"Detach what the loss at {at(results, found.places[0].place)} gets{_from(results, found)} with "
-        "`.detach()`, or compute it under `torch.no_grad()`; call `.requires_grad_(False)` on parts that this loss "
-        "does not train."
-    )
-
-
-def _forward(results: Results, found: Amount) -> str:
-    return all_at(results, [place.forward_place for place in found.places])
+    graph, unread = results.get(ValueGraph), rows_of(found.places)
+    beside = {id(place): read_beside(graph, place, unread) for place in found.places}
+    through = [place for place in found.places if len(beside[id(place)])]
+    passed = [place for place in through if end_in_a_model(graph, rows_of([place]))]
+    others = [place for place in found.places if place.forward_place >= 0 and place not in through]
+    in_part = any(end_in_a_model(graph, beside[id(place)]) for place in passed)
+    words = [_frozen(results, passed, in_part)] if passed else []
+    if others or not passed:
+        chosen = others or found.places
+        lines = all_at(results, [place.forward_place for place in chosen])
+        words.append(
+            f"Detach what the loss at {at(results, chosen[0].place)} gets{f' from {lines}' if lines else ''} with "
+            "`.detach()`, or compute it under `torch.no_grad()`; call `.requires_grad_(False)` on parts that this loss "
+            "does not train."
+        )
+    return " ".join(words)
 
 
 def _of(results: Results, found: Amount) -> str:
-    lines = _forward(results, found)
+    lines = all_at(results, [place.forward_place for place in found.places])
     return f" for {lines}" if lines else ""
 
 
-def _from(results: Results, found: Amount) -> str:
-    lines = _forward(results, found)
-    return f" from {lines}" if lines else ""
+def _frozen(results: Results, places: Sequence[UnreadPlace], in_part: bool) -> str:
+    """Of models that gradients only pass through; `in_part`: of which some parameters are trained."""
+    lines = called_at(results.get(ValueGraph), places)
+    where = f"before the forward pass at {all_at(results, lines)}"
+    if in_part:
+        return (
+            f"Call `.requires_grad_(False)` on the parameters whose gradients nobody reads {where}; where another loss "
+            "trains them, `.requires_grad_(True)` after it."
+        )
+    name = _model_at(results, lines)
+    on, back = (f"`{name or 'D'}.requires_grad_({value})`" for value in (False, True))
+    of = "" if name else ", where `D` is the model whose gradients nobody reads"
+    return (
+        f"Call {on} {where}, and {back} after it{of}. The loss at {at(results, places[0].place)} needs gradients "
+        "through this model: do not detach them."
+    )
+
+
+def _model_at(results: Results, lines: Sequence[int]) -> str | None:
+    """The one model that these lines of the cell call."""
+    cell, models = results.context.cell, known_models(results)
+    tree = parsed(cell.source) if cell is not None else None
+    numbers = set(cell_lines(results, lines))
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)] if tree is not None else []
+    names = {dotted(each.func) for each in calls if each.lineno in numbers} & models
+    return names.pop() if len(names) == 1 else None
 
 
 def _diff(results: Results, found: Amount) -> str | None:

@@ -3,7 +3,7 @@
 What it finds
     In the close look, operators of forward passes, evaluations and other calculations whose results are freed or
     overwritten before anything reads them, or of which only such operators read, again and again: 5% of the operators'
-    time or more.
+    time or more. What the text reads after the loop, such as a copy of the best weights, is left out.
 
 Why it costs
     Whoever leaves these operators out gets the same results sooner.
@@ -24,13 +24,16 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.demand.unread_work import Unread
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.demand.unread_work import Unread, UnreadPlace
+from gpuprof.analyses.loops.written_loops import sources_of
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.needless.repeated_diff import lines_of
 from gpuprof.rules.needless.unread import Amount, all_at, all_for_nothing, amount, evidence, unread_unknown, weighed
+from gpuprof.rules.reads.read_later import reads_later
 from gpuprof.rules.saving.scope import graded
 
 
@@ -51,7 +54,7 @@ class UnreadResults(Rule):
         lacking = unread_unknown(self.name, results, self.seen_share)
         if lacking is not None:
             return lacking
-        found = amount(results, Unread.RESULTS)
+        found = amount(results, Unread.RESULTS, but=lambda place: _is_read_later(results, place))
         if found is None or found.share < self.work_share or all_for_nothing(results, self.read_share):
             return None
         lines = all_at(results, found.lines)
@@ -70,6 +73,19 @@ class UnreadResults(Rule):
             diff=_diff(results, found),
         )
         return weighed(results, finding, found)
+
+
+def _is_read_later(results: Results, place: UnreadPlace) -> bool:
+    """By the text, for one of the ways in which the line was reached."""
+    looked, texts = results.get(LookedLines), dict(sources_of(results.context))
+    paths = looked.path[list(place.rows)].tolist()
+    for path in dict.fromkeys(paths):
+        chain = looked.paths[path] if 0 <= path < len(looked.paths) else (place.place,)
+        lines = [line for line in map(looked.line, chain) if line is not None]
+        sources = [texts.get("" if line.in_cell else line.file) for line in lines]
+        if reads_later(sources, [line.line for line in lines]):
+            return True
+    return False
 
 
 def _diff(results: Results, found: Amount) -> str | None:

@@ -119,3 +119,36 @@ def test_the_finding_of_the_look() -> None:
     assert "120 numbers in a row" in found.explanation and "x.tolist()" in found.change
     written = rule("tensor_by_element").check(Results(looked_at(lambda look: filled())))
     assert isinstance(written, Finding) and "written and read" in written.title
+
+
+def filled_with_gradients() -> torch.Tensor:
+    """A recurrence whose numbers are written one by one."""
+    rate, table = torch.tensor(0.9, requires_grad=True), torch.zeros(2 * N)
+    table[0] = 1.0
+    for i in range(1, 2 * N):
+        table[i] = rate * table[i - 1].clone()
+    return table
+
+
+def read_of_a_weight() -> float:
+    weight, total = torch.rand(2 * N, requires_grad=True), 0.0
+    for i in range(2 * N):
+        total += weight[i].item()
+    return total
+
+
+@pytest.mark.parametrize(
+    ("code", "graph", "stacked", "listed"),
+    [
+        (filled_with_gradients, True, True, False),
+        (filled, False, False, True),
+        (read_of_a_weight, False, False, True),
+    ],
+)
+def test_values_with_gradients_are_not_made_numbers(
+    code: Callable[[], Any], graph: bool, stacked: bool, listed: bool
+) -> None:
+    assert seen(code).graph is graph
+    found = rule("tensor_by_element").check(Results(looked_at(lambda look: code())))
+    assert isinstance(found, Finding)
+    assert ("`torch.stack` them" in found.change) is stacked and ("tolist()" in found.change) is listed

@@ -1,6 +1,8 @@
-"""What a part of an iteration shows often enough is told, by the share of its lines in the cell."""
+"""What is told of a part of an iteration, and of lines that are called several times, in programs that really run."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +10,9 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.needless.hardly_read import HardlyRead
 from tests.analyses.accounts.cells import line
-from tests.rules.cases.needless.hardly_read import looked
+from tests.rules.cases.needless.hardly_read import first_of_sort, looked
+from tests.rules.needless.test_product_order import looked_cell
+from tests.rules.needless.unread_runs import even
 from tests.support.look_builder import LookBuilder
 from tests.support.trace_builder import TraceBuilder
 
@@ -46,3 +50,130 @@ def test_twice_is_not_often() -> None:
 
 def test_without_samples_the_share_is_not_known() -> None:
     assert isinstance(HardlyRead().check(Results(looked(50, operators_share=0.3))), Abstention)
+
+
+def said(source: str) -> Finding:
+    found = HardlyRead().check(Results(even(looked_cell(source, "step()"))))
+    assert isinstance(found, Finding)
+    return found
+
+
+STACK = """import torch; torch.manual_seed(0)
+nn = torch.nn
+blocks = nn.ModuleList(nn.TransformerEncoderLayer(32, 4, 64, 0.0, batch_first=True) for _ in range(DEPTH))
+head, inputs, kept = nn.Linear(32, 10), torch.randn(4, 16, 32), []
+def forward(x):
+    for b in blocks:
+        x = b(x)
+    return head(x[:, 0])
+def step():
+    with torch.no_grad():
+        kept.append(forward(inputs).argmax(1))
+"""
+LAYER = "compute queries, output and MLP only for what line 8 takes"
+
+
+def test_of_a_stack_of_layers_only_the_last_one_is_not_read_and_its_keys_are() -> None:
+    found = said(STACK.replace("DEPTH", "3"))
+    assert found.title == "Part of what line 7 computes in the last of 3 calls is never read"
+    assert "elements (6.2 %) are read in the last of 3 calls. Line 8 takes them." in found.explanation
+    assert (
+        found.change.startswith(f"In the last of these layers, {LAYER}") and "Keys and values need all" in found.change
+    )
+
+
+def test_one_layer_of_attention_needs_all_positions_too() -> None:
+    found = said(STACK.replace("DEPTH", "1"))
+    assert found.title == "Part of what line 7 computes is never read"
+    assert found.change.startswith(f"In this layer, {LAYER}")
+
+
+PLACES = """import torch; torch.manual_seed(0)
+nn = torch.nn
+graph, h = torch.rand(64, 64), torch.rand(64, 32)
+layers, kept = [torch.rand(32, 32) for _ in range(3)], []
+def layer(h, w):
+    return (h @ w).relu()
+def step():
+    a = graph @ layer(h, layers[0])
+    b = graph @ layer(a, layers[1])
+    c = layer(b, layers[2])
+    kept.append(c[:4].exp())
+"""
+
+
+def test_of_a_line_that_is_reached_in_several_ways() -> None:
+    found = said(PLACES)
+    assert found.title == "Most of what line 6 computes in the last of 3 calls is never read"
+    assert found.change == (
+        "At line 6 in the last of 3 calls, select what line 11 takes before the computation, not after it. The other "
+        "calls need all of it."
+    )
+
+
+def test_some_calls_that_are_not_the_last_one() -> None:
+    first = PLACES.replace("layer(b, layers[2])", "layer(h, layers[2])")
+    swapped = first.replace("    a = ", "    c = layer(h, layers[2])\n    a = ").replace(
+        "    c = layer(h, layers[2])\n    k", "    k"
+    )
+    assert "computes in one of 3 calls" in said(f"{swapped}    kept.append(b)\n").title
+    two = PLACES.replace("    kept", "    d = layer(b, layers[0])\n    kept.append(d[:4].exp())\n    kept")
+    assert "computes in 2 of 4 calls" in said(two).title
+
+
+def test_a_line_that_does_much_else() -> None:
+    source = """import torch; torch.manual_seed(0)
+body, head = torch.rand(64, 64), torch.nn.Linear(32, 32)
+h, kept = torch.rand(64, 32), []
+def step():
+    y = head(body @ (body @ (body @ (body @ h))))
+    kept.append(y[-1:].exp())
+"""
+    found = said(source)
+    assert found.title == "Part of what line 5 computes is never read"
+    assert found.change.startswith("Inside what line 5 calls, select what line 6 takes before `addmm`, not after it")
+
+
+SORTED = """import torch; torch.manual_seed(0)
+x, kept = torch.rand(40, 300), []
+def step():
+    s = CALL
+    kept.append(s.exp())
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "first", "last"),
+    [
+        ("x.sort(dim=1).values[:, :5]", "dim=1, largest=False", "dim=1"),
+        ("x.sort(dim=1, stable=True)[0][:, :5]", "dim=1, largest=False", "dim=1"),
+        ("x.argsort(descending=True)[:, :5]", "dim=-1", "dim=-1, largest=False"),
+        ("torch.msort(x)[:5]", "dim=0, largest=False", "dim=0"),
+    ],
+)
+def test_the_first_ones_of_a_sort_by_its_order(call: str, first: str, last: str) -> None:
+    change = said(SORTED.replace("CALL", call)).change
+    assert f"`x.topk(k, {first})` for the first k of the sort, `x.topk(k, {last})` for the last k" in change
+
+
+def test_the_order_of_a_sort_may_not_be_known() -> None:
+    trace = first_of_sort()
+    unknown = trace.looked_operators.replace(arguments=[-1] * len(trace.looked_operators))
+    found = HardlyRead().check(Results(replace(trace, tables={**trace.tables, "looked_operators": unknown})))
+    assert isinstance(found, Finding)
+    assert "use `x.topk(k, largest=False)` for the k smallest, `x.topk(k)` for the k largest" in found.change
+
+
+@pytest.mark.parametrize(("more", "edited"), [("", True), ("    kept.append(parts(square).U.exp())\n", False)])
+def test_a_line_that_others_need_all_of_is_not_edited(more: str, edited: bool) -> None:
+    source = f"""import torch; torch.manual_seed(0)
+tall, square, kept = torch.rand(200, 20), torch.rand(200, 190), []
+def parts(a):
+    return torch.linalg.svd(a)
+def step():
+{more}    u, s, v = parts(tall)
+    kept.append(u[:, :20].exp() * s)
+"""
+    found = said(source)
+    assert ("Pass `full_matrices=False` at line 4: " in found.change) is edited
+    assert (found.diff is not None) is edited

@@ -20,9 +20,11 @@ A = (torch.rand(n, n) < 0.01).float()
 D = torch.zeros(n, n)
 D[range(n), range(n)] = torch.rand(n) + 1
 H = torch.nn.functional.one_hot(torch.arange(n) * 7 % 300, 300).float()
-x, t, v = torch.rand(n, 96), torch.rand(300, 96), torch.rand(n)
+x, t, v, x3 = torch.rand(n, 96), torch.rand(300, 96), torch.rand(n), torch.rand(4, n, 32)
 """
 LINE = 9
+WIDE = "(A @ x.transpose(0, 1).reshape(N, -1)).view(-1, B, F).transpose(0, 1)"
+TURNED = "(x.reshape(-1, N) @ A).view(B, F, -1)"
 
 
 def said(trace: Trace) -> Finding | None:
@@ -55,7 +57,15 @@ def of_line(line: str) -> Finding | None:
         ("return H @ t", "`H` at line 9 is multiplied as dense, and is one-hot", "`table[ids]`", None),
         ("return H.T @ x", "`H.T` at line 9", "`torch.zeros(...).index_add_(0, ids, x)`", None),
         ("return x.T @ A", "`A` at line 9", "`x @ A` stays", None),
-        ("return torch.mm(A, x)", "A matrix at line 9", "`A = A.to_sparse_csr()`", None),
+        ("return torch.mm(A, x)", "A matrix at line 9", "`A = A.to_sparse_csr()`; `A @ x` stays", None),
+        ("return A @ v", "`A` at line 9", "`A @ x` stays", "A = (torch.rand(n, n) < 0.01).float().to_sparse_csr()"),
+        ("return A.T @ x", "`A.T` at line 9", "`At = A.T.contiguous().to_sparse_csr()`, and use `At @ x`", None),
+        ("return x.T @ A.t()", "`A.t()` at line 9", "`At = A.T.contiguous().to_sparse_csr()`, and use `x @ At`", None),
+        ("return torch.einsum('nm,mf->nf', A, x)", "A matrix at line 9", f"write `{WIDE}`", None),
+        ("return torch.einsum('nm,bmf->bnf', A, x3)", "A matrix at line 9", f"`(B, N, F)` write `{WIDE}`", None),
+        ("return torch.einsum('bfn,nm->bfm', x3.mT, A)", "A matrix", f"`{TURNED}`", None),
+        ("return x.T @ H", "`H` at line 9", "`torch.zeros(...).index_add_(1, ids, x)`", None),
+        ("return t.T @ H.T", "`H.T` at line 9", "`x.index_select(1, ids)`", None),
     ],
 )
 def test_what_the_line_is_told(line: str, title: str, change: str, added: str | None) -> None:
@@ -64,6 +74,27 @@ def test_what_the_line_is_told(line: str, title: str, change: str, added: str | 
     assert found.title.startswith(title) and change in found.change
     text = [each[1:] for each in (found.diff or "").splitlines() if each.startswith("+") and each[:3] != "+++"]
     assert text == ([added] if added else [])
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR:UserWarning")
+@pytest.mark.parametrize(
+    ("written", "dense", "x"),
+    [
+        (WIDE, "torch.einsum('nm,bmf->bnf', D, x)", (4, 60, 7)),
+        (TURNED, "torch.einsum('bfn,nm->bfm', x, D)", (4, 7, 60)),
+        ("D.T.contiguous().to_sparse_csr() @ x", "D.T @ x", (60, 7)),
+        ("x @ D.T.contiguous().to_sparse_csr()", "x @ D.T", (4, 7, 60)),
+    ],
+)
+def test_what_it_says_of_products_that_are_not_of_two_matrices_gives_the_same(
+    written: str, dense: str, x: tuple[int, ...]
+) -> None:
+    import torch
+
+    matrix = (torch.rand(60, 60) < 0.1).float()
+    names = {"torch": torch, "A": matrix.to_sparse_csr(), "D": matrix, "x": torch.rand(x)}
+    names |= {"B": x[0], "N": 60, "F": 7}
+    torch.testing.assert_close(eval(written, names), eval(dense, names))
 
 
 def test_healthy_lines() -> None:

@@ -63,8 +63,9 @@ def test_fewer_turns_are_those_before_the_end() -> None:
         look.operator("aten::exp", 10, reads="row", makes=f"y{row}", shape=(64,), line=3, random=row >= 0)
     found = PiecesOneByOne().check(Results(look.build(ended_by="seconds")))
     assert isinstance(found, Finding)
-    assert "run 5 times in a row before the look ended" in found.explanation
+    assert "run 5 times in a row before the close look ended" in found.explanation
     assert found.change.endswith("It then draws other random numbers than the loop.")
+    assert '`torch.vmap(f, randomness="different")(x)`' in found.change
 
 
 def test_a_tensor_that_is_searched_is_to_be_sorted() -> None:
@@ -98,17 +99,28 @@ def test_a_backward_pass_of_the_loop_counts() -> None:
 
 
 def test_of_gradients_of_each_piece_it_says_how_to_get_all() -> None:
+    found = gradients_of_pieces()
+    assert found.title.startswith("Gradients are computed for one small piece at a time: ")
+    assert "`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(params, x, y)`" in found.change
+
+
+def test_torch_vmap_draws_random_numbers_only_where_it_is_told_how() -> None:
+    change = gradients_of_pieces(random=True).change
+    assert '`torch.func.vmap(torch.func.grad(loss), (None, 0, 0), randomness="different")(params, x, y)`' in change
+
+
+def gradients_of_pieces(random: bool = False) -> Finding:
+    """A forward and a backward pass for each of 20 rows, with dropout where it is random."""
     look = LookBuilder(recorded("aten::exp", "aten::mm")).tensor("x", shape=(20, 64))
     for row in range(20):
         look.part("row", "x", shape=(64,), strides=(1,), offset=64 * row, view=row)
-        look.operator("aten::exp", 1, reads="row", makes=f"y{row}", shape=(64,), line=3)
+        look.operator("aten::exp", 1, reads="row", makes=f"y{row}", shape=(64,), line=3, random=random)
         look.operator(
             "aten::mul", 3, reads=f"y{row} row", makes="g", backward=True, forward_line=3, line=4, shape=(64,)
         )
     found = PiecesOneByOne().check(Results(look.build()))
     assert isinstance(found, Finding)
-    assert found.title.startswith("Gradients are computed for one small piece at a time: ")
-    assert "`torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(params, x, y)`" in found.change
+    return found
 
 
 ROWS = """\
