@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Self
 
 import numpy as np
@@ -31,7 +32,23 @@ _PIECES = re.compile(r"split|chunk|batch|loader|range\(.*,.*,|array_split|[^\w]z
 _FEW_TURNS = re.compile(r"range\(\s*(?:[1-9]|[12]\d|\w*(?:epoch|round|seed|fold|stage|phase)\w*)\s*\)", re.IGNORECASE)
 _FEWEST_TURNS = 3
 _BACKWARD = frozenset(("Tensor.backward", "backward"))
+# of the time of the line, that is in such functions of libraries
+_MOSTLY = 0.5
+_READERS = ("pandas/io/", "json/", "csv", "pyarrow/", "polars/io/")
+_ESTIMATORS = ("sklearn/", "xgboost/", "lightgbm/", "catboost/", "statsmodels/", "imblearn/", "umap/", "hdbscan/")
+_SOLVERS = ("numpy/linalg/", "scipy/linalg/", "scipy/sparse/linalg/")
+_TABLES = ("pandas/", "numpy/")
+_ORDERING = ("sort", "argsort", "lexsort", "merge")
 _STATEMENT = re.compile(r"\s*(?:async\s+)?(?:for|while)\b")
+
+
+class WholeCall(Enum):
+    """Work of a library that needs all rows at the same time, or cannot be called for some of them."""
+
+    READING = "reading"
+    FITTING = "fitting"
+    FACTORING = "factoring"
+    ORDERING = "ordering"
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,8 @@ class GivenBack(Result):
     around it goes over parts of something, by the text, or may do so; or the lines inside of it are in a loop, which
     may collect results.
 
+    `work`: what libraries did in most of the time of that line, as far as it is of such a kind.
+
     All is 0 or empty where no line gives a good part of the peak back, or where readings or stacks are too few; `known`
     is False where there are no stacks.
     """
@@ -67,6 +86,7 @@ class GivenBack(Result):
     in_steps: bool = False
     in_pieces: bool = False
     known: bool = True
+    work: WholeCall | None = None
 
     @property
     def given_back_bytes(self) -> int:
@@ -99,7 +119,8 @@ class GivenBack(Result):
                 turns = int(np.count_nonzero(np.diff(within[node[at]].astype(np.int8), prepend=0) > 0))
                 in_steps = _is_in_steps(trace, int(time[highest])) or _is_backward(trace, int(node[at[highest]]))
                 in_pieces = _is_in_pieces(trace, (*callers, calls[0]), turns) or _is_in_loop(trace, calls[1:])
-                return cls(int(held[highest]), low, calls, callers, turns, in_steps, in_pieces)
+                work = _work(trace, within, node, stretches.duration_ns[order])
+                return cls(int(held[highest]), low, calls, callers, turns, in_steps, in_pieces, work=work)
         return cls(int(held[highest]))
 
 
@@ -125,6 +146,35 @@ def _below(trace: Trace, row: int) -> Array:
     for each, above in enumerate(parent):
         found[each] |= above >= 0 and found[above]
     return found
+
+
+def _work(trace: Trace, within: Array, node: Array, lasted: Array) -> WholeCall | None:
+    """What most of the time within these nodes is in: by the outermost function of a library that tells."""
+    nodes, kinds = trace.stack_nodes, list[WholeCall | None]()
+    parts = zip(*(nodes[name].tolist() for name in ("parent", "sampled_file", "function")), within, strict=False)
+    for above, file, function, inside in parts:
+        outer = kinds[above] if above >= 0 else None
+        kinds.append(outer or (_kind(trace, file, function) if inside else None))
+    spent = dict.fromkeys(WholeCall, 0)
+    for row, ns in zip(node.tolist(), lasted.tolist(), strict=True):
+        if row >= 0 and (kind := kinds[row]) is not None:
+            spent[kind] += ns
+    most = max(spent, key=lambda each: spent[each])
+    return most if spent[most] > _MOSTLY * int(lasted[within[node]].sum()) else None
+
+
+def _kind(trace: Trace, file: int, function: int) -> WholeCall | None:
+    stacks = trace.context.stacks
+    if stacks is None or stacks.files[file].kind != "library":
+        return None
+    path, name = stacks.files[file].filename.replace("\\", "/"), stacks.functions[function].rpartition(".")[2]
+    if path.startswith(_READERS):
+        return WholeCall.READING
+    if path.startswith(_ESTIMATORS) and (name.startswith("fit") or name == "train"):
+        return WholeCall.FITTING
+    if path.startswith(_SOLVERS):
+        return WholeCall.FACTORING
+    return WholeCall.ORDERING if path.startswith(_TABLES) and name.startswith(_ORDERING) else None
 
 
 def _low(held: Array, inside: Array) -> int | None:

@@ -54,13 +54,14 @@ _ITEMS = {
 _CHANGES = {
     CallbackKind.WINDOW: "Use the methods of the window (`.mean()`, `.std()`, `.min()`, `.quantile(q)`). For a formula "
     "of your own compute all windows in one call (`np.lib.stride_tricks.sliding_window_view`), or give `apply` "
-    "`raw=True`.",
+    "`raw=True`: the function then gets arrays (`w.std(ddof=1)` for `w.std()`, `w[-1]` for `w.iloc[-1]`).",
     CallbackKind.GROUP: "Use the methods of the groups (`.mean()`, `.agg('sum')`, `.transform('mean')`): compute new "
     "columns before grouping, and aggregate those.",
     CallbackKind.ROW: "Compute with whole columns (`df.a * df.b`, `np.where`, `np.select`). Where each row needs "
     "Python, loop over `zip(df.a, df.b)`: that makes no Series of each row.",
     CallbackKind.VALUE: "Compute with the whole column (arithmetic, `np.log(column)`, `np.where`), and give `map` a "
-    "dict instead of a function that looks into it.",
+    "dict instead of a function that looks into it (`.map(d)`, and `.map(d).fillna(default)` where it calls "
+    "`d.get(x, default)`).",
     CallbackKind.ELEMENT: "Write the function for whole arrays (arithmetic, `np.where`, `np.select`) and call it "
     "directly: `np.vectorize` is a Python loop.",
     CallbackKind.SLICE: "Give the whole array and the axis to a function of NumPy (`x.mean(axis=1)`), or write yours "

@@ -13,8 +13,9 @@ Why it costs
     An average or copy that is kept on the host also moves all weights there in each step, and the device waits.
 
 What to do
-    Keep averages on the device, and copy them to the host once, at the end. Give all weights to one call:
-    `torch._foreach_lerp_(averages, weights, 0.001)`, `torch._foreach_norm(gradients)`; for averages
+    Keep averages on the device, and copy them to the host once, at the end. Give all weights to one call, as lists and
+    under `torch.no_grad()`: `torch._foreach_lerp_(list(ema.parameters()), list(net.parameters()), 1 - decay)`,
+    `torch._foreach_norm(gradients)`, `torch._foreach_clamp_min_(weights, low)`; for averages
     `torch.optim.swa_utils.AveragedModel` with `multi_avg_fn=get_ema_multi_avg_fn(0.999)` does that, for clipping
     `torch.nn.utils.clip_grad_norm_`, for updates a `torch.optim` optimizer. Make copies and checks rare: once an epoch,
     or every thousand steps, into tensors that are made once.
@@ -52,6 +53,7 @@ _COPYING = frozenset(
     f"aten::{name}"
     for name in ("alias", "clone", "copy_", "detach", "empty", "empty_like", "new_empty", "set_", "to", "_to_copy")
 )
+_CLAMPS = ("aten::clamp", "aten::clip")
 # `state_dict()` detaches each of its entries
 _STATE_DICT = ("aten::detach",)
 # What one call leaves of the loop: averages, norms and updates of 12 and 100 weights of 16 to 1024² elements, written
@@ -179,10 +181,16 @@ def _change(loops: list[tuple[Loop, list[Repetition]]]) -> str:
     if _copies(loops):
         return (
             "Copy the weights rarely (once an epoch, or every thousand steps), into tensors that are made once: "
-            "`torch._foreach_copy_(kept, weights)`."
+            "`with torch.no_grad(): torch._foreach_copy_(kept, list(net.parameters()))`."
+        )
+    if any(name.startswith(_CLAMPS) for loop, _ in loops for name in loop.names):
+        return (
+            "Give all weights to one call: `with torch.no_grad(): torch._foreach_clamp_min_(list(net.parameters()), "
+            "low)`, and the same with `torch._foreach_clamp_max_` and the upper bound."
         )
     return (
-        "Give all weights to one call: `torch._foreach_lerp_(averages, weights, 0.001)` for a moving average (or "
-        "`torch.optim.swa_utils.AveragedModel` with `multi_avg_fn=get_ema_multi_avg_fn(0.999)`), "
-        "`torch._foreach_norm(gradients)` for norms, an optimizer of `torch.optim` for updates; make checks rare."
+        "Give all weights to one call: `with torch.no_grad(): torch._foreach_lerp_(list(ema.parameters()), "
+        "list(net.parameters()), 1 - decay)` for a moving average (or `torch.optim.swa_utils.AveragedModel` with "
+        "`multi_avg_fn=get_ema_multi_avg_fn(decay)`), `torch._foreach_norm(gradients)` for norms (a list of tensors), "
+        "an optimizer of `torch.optim` for updates; make checks rare."
     )

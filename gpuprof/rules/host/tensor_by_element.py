@@ -13,7 +13,8 @@ Why it costs
 What to do
     Compute the values with operators on whole tensors (`torch.arange`, broadcasting, `torch.where`, indexing by a
     tensor). Where each value needs the one before, compute with Python’s own numbers: `values = x.tolist()` once, and
-    `torch.tensor(values)` once at the end. What does not change from step to step belongs before the loop.
+    `torch.tensor(values)` once at the end; values with gradients need `torch.stack(values)`. What does not change from
+    step to step belongs before the loop.
 
 When to leave it
     When the values come from code that takes longer than the accesses, or the cell runs for a moment only.
@@ -105,7 +106,7 @@ class TensorByElement(Rule):
             ),
             evidence={"accesses": found.accesses, "writes": found.writes, "access_share": round(found.share, 4)},
             where=Where(lines=cell_lines(results, places)),
-            change=_change(found.writes > 0, found.writes < found.accesses, graph=False),
+            change=_change(found.writes > 0, found.writes < found.accesses, found.graph),
         )
         assert found.rows is not None
         among = np.ones(len(results.get(ValueGraph).operators), bool)
@@ -173,6 +174,9 @@ def _written(results: Results) -> tuple[int, ...]:
 
 def _change(writes: bool, reads: bool, graph: bool) -> str:
     whole = "Compute the values with operators on whole tensors (`torch.arange`, broadcasting, `torch.where`, an index)"
+    if graph and writes:
+        kept = "collect the values and `torch.stack` them: `torch.tensor(values)` would drop their gradients"
+        return f"{whole}; where that cannot be, {kept}."
     if graph:
         return f"{whole}."
     made = "fill a list and make the tensor once (`torch.tensor(values)`)"

@@ -11,8 +11,10 @@ Why it costs
     once. Each copy takes new memory as well and gives the old back.
 
 What to do
-    Collect the pieces in a list (`pieces.append(x)`) and join them after the loop (`torch.cat(pieces)`). Where their
-    number is known, make the whole tensor first and write each piece into its place.
+    Collect the pieces in a list (`pieces.append(x)`) and join them after the loop (`torch.cat(pieces)`, with the same
+    `dim`). The list begins with what the tensor began with; pieces that were put before the tensor are joined in
+    reverse (`pieces[::-1]`). Where their number is known, make the whole tensor first and write each piece into its
+    place.
 
 When to leave it
     When every turn needs the whole tensor, or when the pieces are views of something much larger, which a list keeps
@@ -29,6 +31,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Array, Results
+from gpuprof.analyses.containers.joined_text import joined_text
 from gpuprof.analyses.loops.grown_tensors import LEAST_TURNS, GrownTensor, GrownTensors
 from gpuprof.analyses.run.launches import Launches
 from gpuprof.rules.base.abstentions import without_device
@@ -112,8 +115,7 @@ class TensorGrownByCat(Rule):
                 **({} if longest.dimension is None else {"dimension": longest.dimension}),
             },
             where=Where(lines=lines, ranges_ns=worst(during)),
-            change="Collect the pieces in a list in the loop (`pieces.append(x)`) and join them once after it "
-            "(`torch.cat(pieces)`).",
+            change=_change(results, grown, lines),
             diff=_diff(results, lines),
             saving=scope.saving(
                 least, usual, usual + int(found.freeing_ns[places].sum()), f"estimate: {_BASIS}", part_of=during
@@ -132,6 +134,23 @@ def _shorter(results: Results, grown: Sequence[GrownTensor], spent: int) -> Rang
     last = sum(int(found.cost_ns[tensor.cats[-1]]) for tensor in grown)
     most, usual = (cats_scaled(results, places, min(times * last / spent, 1.0)) for times in _LEFT_OF_LAST)
     return Range(most, usual, usual)
+
+
+def _change(results: Results, grown: Sequence[GrownTensor], lines: tuple[int, ...]) -> str:
+    cell = results.context.cell
+    text = joined_text(cell.source, lines) if cell is not None and lines else None
+    if text is None:
+        dimensions = {tensor.dimension for tensor in grown}
+        known = next(iter(dimensions)) if len(dimensions) == 1 else None
+        join = "`torch.cat(pieces)`, with the same `dim`" if known is None else f"`torch.cat(pieces, dim={known})`"
+        join += " (`pieces[::-1]` where each piece is put before the tensor)"
+    else:
+        join = f"`{text.function}({'pieces[::-1]' if text.before else 'pieces'}{text.rest})`"
+        join += ", in reverse, since each piece is put before the tensor" if text.before else ""
+    begin = "" if text is not None and text.empty else " Begin the list with what the tensor began with"
+    if begin:
+        begin += "." if text is None else f": `pieces = [{text.name}]` before the loop."
+    return f"Collect the pieces in a list in the loop (`pieces.append(x)`) and join them once after it: {join}.{begin}"
 
 
 def _diff(results: Results, lines: tuple[int, ...]) -> str | None:

@@ -6,7 +6,8 @@ What it finds
     by the recorded types (`%%gpuprofile --shapes`). The types of the close look count where the weights of a model are
     fp64, and where fp32 numbers become fp64 since they meet some, and nothing in the cell asks for fp64. Where the
     steps solve, factorize or invert matrices in double precision on the CPU, or the notebook sets it as the default, it
-    is taken to be meant. A sum or mean that is kept in double is a single number, and no fault.
+    is taken to be meant. It is a minor finding where the cell makes its model double and has an `LBFGS` optimizer or
+    `create_graph=True`. A sum or mean that is kept in double is a single number, and no fault.
 
 Why it costs
     fp64 moves twice the bytes of fp32 and has no tensor cores in most libraries. Arithmetic is half as fast on a CPU
@@ -16,8 +17,8 @@ Why it costs
 
 What to do
     Find where it enters: `torch.from_numpy(a)` or `torch.tensor(a)` of a NumPy array, `torch.linspace` and friends with
-    `dtype=torch.float64`, `.double()`, `torch.set_default_dtype`. Convert there (`a.astype("float32")`, `.float()`),
-    before the copy to the device.
+    `dtype=torch.float64`, `.double()`, `torch.set_default_dtype`. Convert arrays of floats there
+    (`a.astype("float32")`, `.float()`), before the copy to the device; integer labels stay as they are.
 
 When to leave it
     When the method needs fp64: solvers, long sums, some physics.
@@ -25,7 +26,7 @@ When to leave it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,9 +43,9 @@ from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_device
-from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.kernels.float64_looked import judge_look
+from gpuprof.rules.kernels.float64_looked import is_meant, judge_look
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
@@ -89,6 +90,8 @@ class Float64Compute(Rule):
             return None
         speeds = compute.taking(found.chosen, 1, 1 / 2, 1 / 32 if _is_slow(compute.device) else 1 / 4)
         finding = self._finding(compute, found, share)
+        if is_meant(results):
+            finding = replace(finding, severity=Severity.LOW)
         return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
     def _on_cpu(self, results: Results) -> Finding | Abstention | None:
@@ -113,7 +116,7 @@ class Float64Compute(Rule):
         lines, change = _where_it_enters(results)
         return Finding(
             rule=self.name,
-            severity=graded(share, self.host_high_share),
+            severity=Severity.LOW if is_meant(results) else graded(share, self.host_high_share),
             title=f"{units.percent(share)} of {scope.words} is spent on double precision",
             explanation=(
                 f"Operators on fp64 tensors take {units.duration(spent)} of {units.duration(scope.total_ns)}, most of "
@@ -150,8 +153,9 @@ class Float64Compute(Rule):
                 **({"operators": operators} if operators else {}),
             },
             where=compute.where(found.chosen),
-            change="Find where fp64 enters, mostly a NumPy array (float64 by default): convert it there with "
-            '`a.astype("float32")` or `.float()`, before it is copied to the device.',
+            change="Find where fp64 enters, mostly a NumPy array (float64 by default): convert arrays of floats there "
+            'with `a.astype("float32")` or `.float()`, before the copy to the device (leave integer labels as they '
+            "are).",
             saving=compute.scope.saving(
                 0,
                 wall / 2,
@@ -191,7 +195,8 @@ def _where_it_enters(results: Results) -> tuple[tuple[int, ...], str]:
     where = "in the lines named" if lines else "mostly as a NumPy array (float64 by default)"
     return lines, (
         f"fp64 enters {where}: make it fp32 there, with `torch.from_numpy(a).float()` or "
-        '`a.astype("float32")` for data and without `.double()` for the model.'
+        '`a.astype("float32")` for arrays of floats (leave integer labels as they are) and without `.double()` for the '
+        "model."
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +14,16 @@ from gpuprof.analyses.dataflow.looked_float64 import LookedFloat64
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.lines.float64_lines import Float64Lines
+from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.base.finding import Finding, Severity, Where
+from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
 from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.scope import graded
 
+# methods that a module has, and a tensor has not
+_OF_MODELS = ("parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict", "zero_grad")
+_DOUBLE = re.compile(r"\.double\(\)$|\.to\([^()]*\b(?:torch\.)?(?:float64|double)\b[^()]*\)$")
 # of the time in fp64 what fp32 saves, as a rule
 _SAVED = 0.5
 _MOST_LINES = 3
@@ -51,14 +58,42 @@ def judge_look(rule: str, results: Results, least_share: float, high_share: floa
         },
         where=Where(lines=lines or cell_lines(results, (*found.places[:_MOST_LINES], *widened[:_MOST_LINES]))),
         change=(
-            'Keep model and data in fp32: `torch.from_numpy(a).float()` or `a.astype("float32")` for data, and no '
-            "`.double()` for the model. Keep fp64 for what needs it, such as long sums."
+            'Keep model and data in fp32: `torch.from_numpy(a).float()` or `a.astype("float32")` for arrays of floats '
+            "(leave integer labels as they are), and no `.double()` for the model. Keep fp64 for what needs it, such "
+            "as long sums."
         ),
     )
     among = np.ones(len(results.get(ValueGraph).operators), bool)
     judged = valued(results, finding, _SAVED * found.share, [found.rows], among, part=_SAVED)
     # a default that is set is a decision
-    return True, replace(judged, severity=Severity.LOW) if found.chosen else judged
+    return True, replace(judged, severity=Severity.LOW) if found.chosen or is_meant(results) else judged
+
+
+def is_meant(results: Results) -> bool:
+    """Whether the cell makes its model double, and has an optimizer or derivatives that lack digits in fp32."""
+    cell = results.context.cell
+    tree = parsed(cell.source) if cell is not None else None
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
+    named = {each.name for each in results.context.optimizers} | {
+        dotted(each.func).rpartition(".")[2] for each in calls
+    }
+    twice = [key.value for each in calls for key in each.keywords if key.arg == "create_graph"]
+    if "LBFGS" not in named and all(isinstance(each, ast.Constant) and not each.value for each in twice):
+        return False
+    methods = [each.func for each in calls if isinstance(each.func, ast.Attribute)]
+    models = {dotted(each.value) for each in methods if each.attr in _OF_MODELS}
+    doubled = [each.func for each in calls if _DOUBLE.search(ast.unparse(each))]
+    return any(isinstance(each, ast.Attribute) and _is_model(each.value, models) for each in doubled)
+
+
+def _is_model(node: ast.expr, models: set[str]) -> bool:
+    """`net`, of which the text asks for the parameters; `Net()`, `nn.Linear(2, 3).to(device)`."""
+    if not isinstance(node, ast.Call):
+        return bool(dotted(node)) and dotted(node) in models
+    name = dotted(node.func).rpartition(".")[2]
+    if name[:1].isupper() and name not in models:
+        return not name.endswith("Tensor")
+    return isinstance(node.func, ast.Attribute) and _is_model(node.func.value, models)
 
 
 def _why(results: Results, found: LookedFloat64, least_share: float) -> str:

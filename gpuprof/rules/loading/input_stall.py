@@ -39,12 +39,14 @@ scratch there and must import it from a module.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.analyses.loading.cpu_contention import CpuContention
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.stalling_loader import StallingLoader
@@ -57,6 +59,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Wh
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.base.run_words import RunWords
+from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.loading.sample_making import only_handed_over
 from gpuprof.rules.loading.wait_line_words import (
@@ -73,6 +76,7 @@ from gpuprof.whatif.changes.batches import batches_at_once, batches_planned
 
 # Their code is not the user's; they take many indices at once.
 _TORCHS_OWN = ("TensorDataset",)
+_PASSING_ON = ("enumerate", "islice", "iter", "tqdm")
 _ONE_ITERATOR = (
     "Start the iterator once: `for batch in loader:`, or `batches = iter(loader)` before the loop and `next(batches)` "
     "in it, with a new one only where it is exhausted."
@@ -112,7 +116,7 @@ class InputStall(Rule):
         who = f"The {RunWords.of(results).loop} waits" if idle_ns is None else "The device waits"
         ranges = pipeline.waits
         line = None if stalling.iterator_each_batch else results.get(WaitLines).line
-        change = _change(plan, on_device=idle_ns is not None, line=line)
+        change = _change(plan, on_device=idle_ns is not None, line=line, name=_loader_name(results, plan))
         found = Finding(
             rule=self.name,
             severity=self._severity(results, share, certain=idle_ns is not None or line is not None),
@@ -211,10 +215,24 @@ def _evidence(pipeline: InputPipeline, plan: WorkerPlan, share: float) -> dict[s
     }
 
 
-def _change(plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None) -> str:
+def _loader_name(results: Results, plan: WorkerPlan) -> str:
+    """What the line that iterates the loader calls it, as far as the text shows that; else `loader`."""
+    cell, line = results.context.cell, plan.loader.line if plan.loader else None
+    head = expressions_at(cell.source, line) if cell is not None and line is not None else []
+    iterated = [each.iter for each in head if isinstance(each, ast.For | ast.comprehension)]
+    iterated += [each for each in head if isinstance(each, ast.Call) and dotted(each.func) == "iter"]
+    node = iterated[0] if len(iterated) == 1 else None
+    while isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] in _PASSING_ON:
+        node = node.args[0]
+    return (dotted(node) if node is not None else "") or "loader"
+
+
+def _change(plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None, name: str = "loader") -> str:
     anew = plan.loader is not None and plan.loader.samples_same < plan.loader.samples_compared
     cheaper = (
-        _cheaper(plan, on_device=on_device) if line is None else line_cheaper(line, on_device=on_device, anew=anew)
+        _cheaper(plan, name, on_device=on_device)
+        if line is None
+        else line_cheaper(line, on_device=on_device, anew=anew)
     )
     if plan.handover_dominates and on_device:
         cheaper += ", or keep the data on the device if they fit and take batches by index"
@@ -244,14 +262,14 @@ def _change(plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None) 
     return f"Use {arguments}: so many make a batch in the time of the work between two waits.{repeats}"
 
 
-def _cheaper(plan: WorkerPlan, *, on_device: bool) -> str:
+def _cheaper(plan: WorkerPlan, loader: str, *, on_device: bool) -> str:
     name = plan.loader.dataset if plan.loader else None
     of = f"the batches of `{name}`" if name else "the batches"
     if name in _TORCHS_OWN:
         return (
-            f"Make {of} cheaper: with `batch_size=None, sampler=BatchSampler(RandomSampler(dataset), N, "
-            "drop_last=False)` the loader indexes the tensors once a batch, instead of once a sample; so does slicing "
-            "them in the loop"
+            f"Make {of} cheaper: `DataLoader({loader}.dataset, batch_size=None, sampler={loader}.batch_sampler)` gives "
+            "the same batches and indexes the tensors once a batch, instead of once a sample (without a `collate_fn` "
+            "of your own; pass its other arguments again); so does slicing them in the loop"
         )
     iterable = plan.loader is not None and plan.loader.iterable
     how = "yield whole batches, with `batch_size=None`" if iterable else "`__getitems__`, tensor operations"

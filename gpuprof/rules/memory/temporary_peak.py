@@ -13,6 +13,10 @@ What to do
     f(x[i:j])`. Where `x` is not needed any more and its parts keep their size, `out` can be `x`. `torch.cat` of all
     parts holds each result twice for a moment: it is for small results.
 
+    Reading a file, fitting an estimator, a decomposition, a merge or a sort has no rows to take one by one, and is a
+    minor finding. Read less (`usecols`, `dtype`, `chunksize`), or give it less: fewer columns, float32, `partial_fit`,
+    a sample of the rows.
+
 When to leave it
     When memory is not short, or when each row needs all the others at the same time.
 """
@@ -23,12 +27,28 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.given_back import GivenBack, UserFrame
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.analyses.memory.given_back import GivenBack, UserFrame, WholeCall
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.saved_memory import HIGH_SHARE, LEAST_MIB, MEDIUM_SHARE, MIB, SavedMemory
 
 _MOST_INSIDE = 2
+_IN_ROWS = (
+    "Do the work of {where} for some rows at a time, where its rows do not depend on each other, and write each part "
+    "into its place in a tensor that is made once: `out[i:j] = f(x[i:j])`. Where `x` is not needed any more and its "
+    "parts keep their size, `out` can be `x`. Small results can also be put together by `torch.cat`, which holds them "
+    "twice for a moment. Results differ by rounding at most."
+)
+_OF_ALL = {
+    WholeCall.READING: "Read less in {where}: the columns that are used (`usecols`), in narrower types (`dtype`), or a "
+    "part of the file at a time (`chunksize`).",
+    WholeCall.FITTING: "Fit with less in {where}: float32 input, `partial_fit` where the estimator has it, or a sample "
+    "of the rows.",
+    WholeCall.FACTORING: "Give {where} less: float32 input, `full_matrices=False` for a singular value decomposition, "
+    "or a sample of the rows.",
+    WholeCall.ORDERING: "Give {where} less: only the columns that are used, in narrower types (float32, `category`). "
+    "Large columns can be taken afterward, by the index that comes out.",
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +79,7 @@ class TemporaryPeak(Rule):
         where = _words(outer)
         return Finding(
             rule=self.name,
-            severity=saved.severity(self.high_share, self.medium_share),
+            severity=Severity.LOW if found.work else saved.severity(self.high_share, self.medium_share),
             title=f"Temporary results of {where} take {units.size(saved.saved_bytes)}, "
             f"{units.percent(saved.share)} of the memory peak",
             explanation=(
@@ -68,12 +88,7 @@ class TemporaryPeak(Rule):
             ),
             evidence={**saved.evidence(), "low_bytes": found.low_bytes, "turns": found.turns},
             where=Where(lines=tuple(mine)),
-            change=(
-                f"Do the work of {where} for some rows at a time, where its rows do not depend on each other, and "
-                "write each part into its place in a tensor that is made once: `out[i:j] = f(x[i:j])`. Where `x` is "
-                "not needed any more and its parts keep their size, `out` can be `x`. Small results can also be put "
-                "together by `torch.cat`, which holds them twice for a moment. Results differ by rounding at most."
-            ),
+            change=_IN_ROWS.format(where=where) if found.work is None else _OF_ALL[found.work].format(where=where),
         )
 
 

@@ -15,9 +15,10 @@ Why it costs
 
 What to do
     Convolve with `torch.fft.rfft` and `irfft` at the length of signal and kernel together. Write
-    `torch.linalg.solve(A, b)` for `torch.linalg.inv(A) @ b`, and `torch.cholesky_solve` where A is symmetric and
-    positive definite; several systems with one A share its factors. Use `torch.cdist(a, b)` for distances, `A @ b`
-    for `(A * b).sum(1)`. Sums are rounded in another order, so results change slightly.
+    `torch.linalg.solve(A, b)` for `torch.linalg.inv(A) @ b`, with `left=False` for `b @ torch.linalg.inv(A)`, and
+    `torch.cholesky_solve` where A is symmetric and positive definite; several systems with one A share its factors.
+    Use `torch.cdist(a, b)` for distances that are differentiated once at most, `A @ b` for `(A * b).sum(1)`. Sums are
+    rounded in another order, so results change slightly.
 
 When to leave it
     When the kernel is short in other parts of the cell, or when differences of nearly equal rows need all digits: then
@@ -26,6 +27,7 @@ When to leave it
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,6 +63,9 @@ class CostlyAlgorithm(Rule):
         """Judge the operators that have a faster way."""
         lacking = without_look(self.name, results, self.seen_share)
         costly = [each for each in results.get(CostlyAlgorithms).uses if each.factor >= self.cost_factor]
+        if _is_differentiated_twice(results):
+            # `cdist` has no second derivative
+            costly = [each for each in costly if each.algorithm is not Algorithm.DIFFERENCES]
         if any(each.algorithm in _BROADCASTS for each in costly) and _is_told_of_memory(results):
             costly = [each for each in costly if each.algorithm not in _BROADCASTS]
         rows, among = [each.rows for each in costly], np.ones(len(results.get(ValueGraph).operators), bool)
@@ -94,6 +99,11 @@ class CostlyAlgorithm(Rule):
         return valued(results, finding, share, rows, among, part=part)
 
 
+# a derivative of a derivative, by the text
+_TWICE = re.compile(
+    r"create_graph\s*=\s*(?!False\b)|\bhessian\b"
+    r"|\b(?:grad|jacrev|jacfwd|jacobian)\s*\(\s*(?:\w+\.)*(?:grad|jacrev|jacfwd|jacobian)\s*\("
+)
 _BROADCASTS = (Algorithm.DIFFERENCES, Algorithm.PRODUCTS)
 _TITLES = {
     Algorithm.CONVOLUTION: "The long convolution at {where} is faster by FFT",
@@ -106,17 +116,25 @@ _TITLES = {
 _SLIGHTLY = "Sums are rounded in another order: results change slightly."
 _CHANGES = {
     Algorithm.CONVOLUTION: (
-        "Convolve by FFT at {where}: `n = len(x) + len(k) - 1`, "
-        "`y = torch.fft.irfft(torch.fft.rfft(x, n) * torch.fft.rfft(k, n), n)`, and keep the part that is used. "
-        "`conv1d` does not flip its kernel: `k` is the kernel flipped (`weight.flip(-1)`). " + _SLIGHTLY
+        "Convolve by FFT at {where}: `k = weight.flip(-1)` (`conv1d` does not flip its kernel), "
+        "`n = x.shape[-1] + k.shape[-1] - 1`, `X, K = torch.fft.rfft(x, n), torch.fft.rfft(k, n)`, "
+        "`y = torch.fft.irfft(torch.einsum('bif,oif->bof', X, K), n)`; where each channel has its own kernel "
+        "(`groups` is the number of channels) `y = torch.fft.irfft(X * K.squeeze(1), n)`. Of that keep "
+        "`y = y[..., k.shape[-1] - 1 - padding : x.shape[-1] + padding]`; a bias is added as `bias.unsqueeze(-1)`. "
+        + _SLIGHTLY
     ),
     Algorithm.INVERSE: (
-        "Solve at {where}: `torch.linalg.solve(A, b)` instead of `torch.linalg.inv(A) @ b`; "
-        "`torch.cholesky_solve(b, torch.linalg.cholesky(A))` where A is symmetric and positive definite. " + _SLIGHTLY
+        "Solve at {where}: `torch.linalg.solve(A, b)` instead of `torch.linalg.inv(A) @ b`, "
+        "`torch.linalg.solve(A, b, left=False)` instead of `b @ torch.linalg.inv(A)`; "
+        "`torch.cholesky_solve(b, torch.linalg.cholesky(A))` where A is symmetric and positive definite. The last two "
+        "take no vector: give a row as `b[None]` and take `.squeeze(0)` of the result, a column as `b[:, None]` and "
+        "`.squeeze(-1)`. " + _SLIGHTLY
     ),
     Algorithm.DIFFERENCES: (
         "Use `torch.cdist(a, b)` at {where}, which makes only the distances (`.square()` for squared ones, `p=1` for "
-        "sums of absolute differences). " + _SLIGHTLY
+        "sums of absolute differences). Of a set with itself the diagonal is not exactly 0: use "
+        "`compute_mode='donot_use_mm_for_euclid_dist'`, or `.fill_diagonal_(0)` where no gradient is needed. "
+        + _SLIGHTLY
     ),
     Algorithm.PRODUCTS: (
         "Use a matrix product at {where}, which adds up without writing each product: `A @ b` instead of "
@@ -132,8 +150,8 @@ _CHANGES = {
     Algorithm.FACTORED_AGAIN: (
         "Factor the matrix once, before the loop (`lu, pivots = torch.linalg.lu_factor(A)`), and solve at {where} with "
         "`torch.linalg.lu_solve(lu, pivots, b)`; `torch.linalg.cholesky` and `torch.cholesky_solve` where A is "
-        "symmetric and positive definite. Right-hand sides that are known together are columns of one solve. "
-        + _SLIGHTLY
+        "symmetric and positive definite. Both take no vector: give one column as `b[:, None]`, and take "
+        "`.squeeze(-1)` of the result. Right-hand sides that are known together are columns of one solve. " + _SLIGHTLY
     ),
 }
 _WORDS = {
@@ -159,6 +177,14 @@ def _explained(results: Results, each: CostlyUse) -> str:
 def _is_told_of_memory(results: Results) -> bool:
     """The same broadcast, by the memory that it takes."""
     return isinstance(BroadcastThenReduced().check(results), Finding)
+
+
+def _is_differentiated_twice(results: Results) -> bool:
+    """Whether the cell, or another one whose lines were followed, has second derivatives in its text."""
+    context = results.context
+    files = context.lines.files if context.lines is not None else ()
+    texts = (context.cell.source if context.cell is not None else "", *(each.source for each in files))
+    return any(_TWICE.search(line.partition("#")[0]) for text in texts for line in text.splitlines())
 
 
 def _diff(results: Results, each: CostlyUse) -> str | None:

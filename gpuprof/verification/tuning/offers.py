@@ -115,12 +115,13 @@ def _threads(facts: CellFacts) -> list[Setting]:
 
 
 def _optimizer(facts: CellFacts) -> list[Setting]:
-    """Every optimizer of a class that has it on its device."""
+    """Every optimizer of a class that has it on its device; not for complex numbers, which it lacks."""
     places = []
     for each in facts.optimizers:
         device = (each.device or "").partition(":")[0]
         classes = _FUSED if device == "cuda" else _FUSED_ON_CPU if device == "cpu" else ()
-        if each.line is not None and each.name in classes and not each.fused:
+        has_it = each.name in classes and each.floating is not False
+        if each.line is not None and has_it and not each.fused:
             places.append((each.line, each.name))
 
     def fused(source: str) -> str | None:

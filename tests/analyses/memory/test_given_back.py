@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.given_back import GivenBack
+from gpuprof.analyses.memory.given_back import GivenBack, WholeCall
 from gpuprof.model.context import Cell, Optimizer, Window
 from gpuprof.model.trace import Trace
 from tests.analyses.accounts.cells import line
@@ -158,3 +158,36 @@ def test_two_readings_within_a_call_tell_it(readings: int, told: bool) -> None:
     builder.stack(1_000_000 + 100_000 * readings, 900_000, line(5))
     levels = [400.0] * 10 + [900.0] * readings + [400.0] * (10 - readings)
     assert bool(of(sourced(read(builder, levels))).calls) is told
+
+
+@pytest.mark.parametrize(
+    ("path", "function", "work"),
+    [
+        ("pandas/io/parsers/readers.py", "read_csv", WholeCall.READING),
+        ("json/decoder.py", "JSONDecoder.decode", WholeCall.READING),
+        ("sklearn/decomposition/_pca.py", "PCA.fit_transform", WholeCall.FITTING),
+        ("numpy/linalg/_linalg.py", "svd", WholeCall.FACTORING),
+        ("pandas/core/reshape/merge.py", "merge", WholeCall.ORDERING),
+        ("pandas/core/frame.py", "DataFrame.sort_values", WholeCall.ORDERING),
+        ("sklearn/decomposition/_pca.py", "PCA.transform", None),
+        ("torch/functional.py", "merge", None),
+    ],
+)
+def test_what_needs_all_rows_at_the_same_time(path: str, function: str, work: WholeCall | None) -> None:
+    inner = (f"/lib/{path}", function, 9)
+    assert of(sourced(read(called(4, line(2, "f"), inner), held(4)))).work is work
+    # what it calls in turn does not tell
+    assert of(
+        sourced(read(called(4, line(2, "f"), inner, ("/lib/numpy/linalg/_linalg.py", "qr", 3)), held(4)))
+    ).work is (work or WholeCall.FACTORING)
+
+
+@pytest.mark.parametrize(("part_us", "work"), [(151_000, WholeCall.READING), (149_000, None)])
+def test_most_of_the_time_of_the_line_has_to_be_in_it(part_us: int, work: WholeCall | None) -> None:
+    builder = TraceBuilder()
+    for turn in range(4):
+        at = 500_000 * turn
+        builder.stack(at, part_us, line(4), line(2, "f"), ("/lib/pandas/io/json/_json.py", "read_json", 9))
+        builder.stack(at + part_us, 300_000 - part_us, line(4), line(2, "f"))
+        builder.stack(at + 300_000, 200_000, line(5))
+    assert of(sourced(read(builder, held(4)))).work is work

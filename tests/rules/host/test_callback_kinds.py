@@ -138,3 +138,21 @@ def test_a_function_in_a_module_is_judged_by_what_was_seen() -> None:
 
 def test_a_generator_that_pandas_goes_through_is_no_callback() -> None:
     assert told(called_back(500, GROUPS, callback=(CELL_FILE, "features.<locals>.<genexpr>", 2))) is None
+
+
+def test_the_changes_as_written_give_the_same_numbers() -> None:
+    pandas = pytest.importorskip("pandas")
+    windows = told(called_back(500, library("pandas/core/window/rolling.py", "Rolling.apply")))
+    values = told(called_back(500, *VALUES, source=text("d.get(s, 9.0)"), outside=0.0, parts=1))
+    assert windows is not None and values is not None
+    series, d = pandas.Series([1.0, 2.0, 4.0, 8.0]), {1.0: 5.0, 4.0: 6.0}
+    for part in ("`w.std(ddof=1)` for `w.std()`", "`w[-1]` for `w.iloc[-1]`"):
+        assert part in windows.change
+        raw, plain = part.strip("`").split("` for `")
+        one = series.rolling(2).apply(lambda w, raw=raw: eval(raw, {"w": w}), raw=True)
+        pandas.testing.assert_series_equal(
+            one, series.rolling(2).apply(lambda w, plain=plain: eval(plain, {"w": w}), raw=False)
+        )
+    assert "`.map(d).fillna(default)` where it calls `d.get(x, default)`" in values.change
+    looked_up = eval("series.map(d).fillna(default)", {"series": series, "d": d, "default": 9.0})
+    pandas.testing.assert_series_equal(looked_up, series.map(lambda x: d.get(x, 9.0)))

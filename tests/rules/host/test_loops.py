@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import re
+
 import pytest
+import torch
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Loader
@@ -278,3 +282,24 @@ def test_a_loop_that_brings_the_weights_to_the_host_says_so(mib: float, told: bo
     assert ("They copy 96.0 MiB to the host each time." in found.explanation) is told
     assert found.change.startswith("Keep what the loop updates on the device") is told
     assert found.evidence.get("to_host_bytes_per_step") == (12 * 8 * 2**20 if told else None)
+
+
+@pytest.mark.parametrize(
+    "names", [("aten::mul_", "aten::add_"), ("aten::clamp_",), ("aten::clone",)], ids=["average", "clamp", "copy"]
+)
+def test_one_call_for_all_weights_runs_as_it_is_written(names: tuple[str, ...]) -> None:
+    change = finding("python_loop_over_weights", steps(names, 12)).change
+    net = torch.nn.Linear(3, 2)
+    ema, kept = copy.deepcopy(net), [each.detach().clone() for each in net.parameters()]
+    net(torch.ones(3)).sum().backward()
+    with torch.no_grad():
+        net.bias.fill_(1.0), net.weight.fill_(-2.0)
+    known = {"torch": torch, "net": net, "ema": ema, "kept": kept, "decay": 0.0, "low": -1.0}
+    pieces = [each for each in re.findall(r"`([^`]+)`", change) if "parameters()" in each]
+    assert pieces and ("_foreach_clamp_max_" in change) is (names == ("aten::clamp_",))
+    for piece in pieces:
+        exec(piece, known)
+    got = {"aten::mul_": list(ema.parameters()), "aten::clone": kept}.get(names[0])
+    wanted = [each.detach() for each in net.parameters()]
+    assert got is None or all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
+    assert float(net.weight.detach().min()) == (-1.0 if got is None else -2.0)

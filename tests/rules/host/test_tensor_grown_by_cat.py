@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+import torch
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell
@@ -116,3 +119,49 @@ def test_only_the_turns_within_the_steps_count() -> None:
     (whole,) = [found(builder.build()).evidence["cats"]]
     builder.step(0, 10_000)
     assert whole == 30 and 10 <= int(found(builder.build()).evidence["cats"]) < 30
+
+
+CELL = "v = {begin}\nfor x in xs:\n    v = {join}\n"
+
+
+def changed(begin: str, join: str) -> str:
+    """What the cell is told to do."""
+    return found(evaluation().context(cell=Cell(source=CELL.format(begin=begin, join=join))).build()).change
+
+
+@pytest.mark.parametrize("begin", ["torch.empty(0, 2)", "torch.ones(1, 2)", "xs[0][:0]"])
+@pytest.mark.parametrize(
+    "join", ["torch.cat([v, x])", "torch.cat((x, v), dim=0)", "torch.cat([v, x], 0)", "torch.vstack((x, v))"]
+)
+def test_the_list_as_written_gives_the_same_tensor(begin: str, join: str) -> None:
+    change = changed(begin, join)
+    known = {"torch": torch, "xs": [torch.full((2, 2), float(n)) for n in range(4)]}
+    exec(CELL.format(begin=begin, join=join), known)
+    wanted = known["v"]
+    exec(f"v = {begin}\npieces = []", known)
+    pieces = re.findall(r"`([^`]+)`", change)
+    assert ("pieces = [v]" in pieces) is (begin == "torch.ones(1, 2)")
+    for piece in sorted(pieces, key=lambda each: each != "pieces = [v]"):
+        for x in known["xs"] if piece == "pieces.append(x)" else [None]:
+            made = eval(piece, {**known, "x": x}) if piece != "pieces = [v]" else exec(piece, known)
+    assert torch.equal(made, wanted)
+    assert ("in reverse" in change) is ("x, v" in join)
+
+
+@pytest.mark.parametrize(
+    ("begin", "join", "said"),
+    [
+        ("None", "x if v is None else torch.cat([v, x], dim=-1)", "it: `torch.cat(pieces, dim=-1)`."),
+        ("start(xs)", "torch.cat([v, x])", "it: `torch.cat(pieces)`. Begin the list with what the tensor began with: "),
+        # of three parts the two new ones would come in the wrong order
+        ("None", "torch.cat([x, y, v])", "it: `torch.cat(pieces, dim=0)` (`pieces[::-1]` where each piece is put "),
+    ],
+)
+def test_what_the_list_begins_with(begin: str, join: str, said: str) -> None:
+    assert said in changed(begin, join)
+
+
+def test_without_the_text_the_dimension_is_that_of_the_shapes() -> None:
+    change = found(evaluation().build()).change
+    assert "`torch.cat(pieces, dim=0)` (`pieces[::-1]` where" in change
+    assert change.endswith("Begin the list with what the tensor began with.")

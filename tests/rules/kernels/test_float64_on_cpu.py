@@ -169,3 +169,33 @@ def test_single_precision_that_becomes_double_is_nobodys_wish() -> None:
 )
 def test_what_asks_for_double_precision_means_it(other: str, source: str) -> None:
     assert check(met(other, source=source)) is None
+
+
+MEANT = "\nfor p in model.parameters():\n    u = torch.autograd.grad(y, x, create_graph=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        (f"model = Net().double(){MEANT}", True),
+        (f"model = nn.Sequential(a, b).to(device).double(){MEANT}", True),
+        (f"model.to(device, dtype=torch.float64){MEANT}", True),
+        ("model = Net().double()\noptimizer = torch.optim.LBFGS(model.parameters())", True),
+        ("model = Net().double()", False),
+        (f"model = Net().double(){MEANT.replace('True', 'False')}", False),
+        # of the data
+        (f"x = x.double(){MEANT}", False),
+        (f"x = torch.FloatTensor(rows).double(){MEANT}", False),
+        (f"x = x.to(torch.float64){MEANT}", False),
+        (f"model = Net().float(){MEANT}", False),
+    ],
+)
+def test_a_model_made_double_for_second_derivatives_is_a_minor_finding(text: str, meant: bool) -> None:
+    assert (found(training(800, source=text)).severity is Severity.LOW) is meant
+    if "model = Net().double()" in text:
+        assert (found(looked("float64", source=text)).severity is Severity.LOW) is meant
+
+
+def test_labels_are_left_as_they_are() -> None:
+    for change in (found(training(400, source=CELL)).change, found(looked("float64")).change):
+        assert "for arrays of floats (leave integer labels as they are)" in change

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
+from torch.utils.data import BatchSampler, DataLoader, TensorDataset, WeightedRandomSampler
 
+from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
-from gpuprof.model.context import Environment, Loader
-from gpuprof.rules.loading.input_stall import _change, _forks
+from gpuprof.model.context import Cell, Environment, Loader
+from gpuprof.rules.loading.input_stall import _change, _forks, _loader_name
+from tests.support.trace_builder import TraceBuilder
 
 MS = 1_000_000
 ITERABLE = (
@@ -87,9 +91,10 @@ def plan(
         (plan(needed=None), f"{CHEAPER}."),
         (
             plan(workers=2, needed=None, dataset="TensorDataset"),
-            "Make the batches of `TensorDataset` cheaper: with `batch_size=None, sampler=BatchSampler(RandomSampler("
-            "dataset), N, drop_last=False)` the loader indexes the tensors once a batch, instead of once a sample; so "
-            "does slicing them in the loop.",
+            "Make the batches of `TensorDataset` cheaper: `DataLoader(loader.dataset, batch_size=None, "
+            "sampler=loader.batch_sampler)` gives the same batches and indexes the tensors once a batch, instead of "
+            "once a sample (without a `collate_fn` of your own; pass its other arguments again); so does slicing them "
+            "in the loop.",
         ),
     ],
 )  # fmt: skip
@@ -135,3 +140,47 @@ def test_without_a_device(known: WorkerPlan, words: str) -> None:
 def test_where_worker_processes_are_forked(system: str, python: str, forks: bool) -> None:
     assert _forks(Environment(system=system, python=python)) is forks
     assert _forks(None) is False
+
+
+DATA = TensorDataset(torch.arange(50.0).reshape(25, 2), torch.arange(25))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"batch_size": 4},
+        {"batch_size": 4, "shuffle": True, "drop_last": True},
+        {"batch_size": 4, "sampler": WeightedRandomSampler([1.0] * 25, 30)},
+        {"batch_sampler": BatchSampler(range(24, -1, -1), 6, drop_last=False)},
+    ],
+    ids=["in order", "shuffled", "weighted", "by batches"],
+)
+def test_the_loader_as_written_gives_the_same_batches(settings: dict[str, Any]) -> None:
+    words = _change(plan(needed=None, dataset="TensorDataset"), on_device=True)
+    loader = DataLoader(DATA, **settings)
+    again = eval(words.split("`")[3], {"DataLoader": DataLoader, "loader": loader})
+    both = []
+    for each in (loader, again):
+        torch.manual_seed(0)
+        both.append([tuple(part.tolist() for part in batch) for batch in each])
+    assert both[0] == both[1] and again.batch_size is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("for x, y in train_loader:\n    pass", "train_loader"),
+        ("for i, (x, y) in enumerate(tqdm(self.loader), 1):\n    pass", "self.loader"),
+        ("x, y = next(iter(loaders))", "loaders"),
+        ("for x, y in batches_of(data):\n    pass", "loader"),
+        ("for a, b in zip(one, two):\n    pass", "loader"),
+        ("trainer.fit(model)", "loader"),
+        ("for", "loader"),
+    ],
+)
+def test_the_loader_has_its_own_name(text: str, name: str) -> None:
+    results = Results(TraceBuilder().context(cell=Cell(source=text)).build())
+    known = WorkerPlan(Loader(workers=0, dataset="TensorDataset", line=1), None, None, 0, None, None)
+    assert _loader_name(results, known) == name
+    assert _loader_name(results, plan()) == "loader"
+    assert f"sampler={name}.batch_sampler" in _change(known, on_device=False, name=name)

@@ -10,6 +10,7 @@ from gpuprof.model.context import Cell, Optimizer, Window
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.memory.temporary_peak import TemporaryPeak
+from tests.rules.cases.host.costly_call_per_item import library
 from tests.rules.cases.memory import broadcast_then_reduced
 from tests.rules.cases.memory.temporary_peak import MIB, MS_US, SOURCE, processed
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
@@ -105,3 +106,31 @@ def test_where_memory_stays_it_is_not_temporary() -> None:
 def test_the_change_is_in_the_words_of_the_cell() -> None:
     found = TemporaryPeak().check(Results(processed().build()))
     assert isinstance(found, Finding) and "line 6" in found.change and found.where.lines == (3, 6)
+
+
+@pytest.mark.parametrize(
+    ("path", "function", "words"),
+    [
+        ("pandas/io/parsers/readers.py", "read_csv", "Read less in line 6: the columns that are used (`usecols`)"),
+        ("sklearn/svm/_base.py", "BaseLibSVM.fit", "Fit with less in line 6: float32 input, `partial_fit`"),
+        ("numpy/linalg/_linalg.py", "svd", "`full_matrices=False`"),
+        ("pandas/core/frame.py", "DataFrame.merge", "Give line 6 less: only the columns that are used"),
+    ],
+)
+def test_a_call_that_needs_all_rows_is_told_something_else(path: str, function: str, words: str) -> None:
+    builder = TraceBuilder()
+    for second in range(5):
+        for start, lasts, frames in (
+            (0, 800, ((CELL_FILE, "<module>", 6), library(path, function))),
+            (800, 200, ((CELL_FILE, "<module>", 7),)),
+        ):
+            builder.stack((1000 * second + start) * MS_US, lasts * MS_US, *frames)
+        for tenth in range(10):
+            held = 400 if tenth in (0, 8, 9) else 1000
+            builder.host_sample((1000 * second + 100 * tenth + 50) * MS_US, resident_bytes=held * MIB)
+    window = Window(cell_start_ns=0, cell_end_ns=5 * 10**9)
+    found = TemporaryPeak().check(
+        Results(builder.context(cell=Cell(source=SOURCE, filename=CELL_FILE), window=window).build())
+    )
+    assert isinstance(found, Finding) and found.severity is Severity.LOW
+    assert words in found.change and "for some rows at a time" not in found.change

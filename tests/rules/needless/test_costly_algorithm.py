@@ -106,9 +106,7 @@ def executed(pieces: list[str], **names: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("padding", [0, 3, 19])
-@pytest.mark.parametrize(
-    ("channels", "shape", "groups"), [(1, (1, 1, 20), 1), (3, (4, 3, 20), 1), (3, (3, 1, 20), 3)]
-)
+@pytest.mark.parametrize(("channels", "shape", "groups"), [(1, (1, 1, 20), 1), (3, (4, 3, 20), 1), (3, (3, 1, 20), 3)])
 def test_the_convolution_as_written_gives_the_numbers_of_conv1d(
     channels: int, shape: tuple[int, ...], groups: int, padding: int
 ) -> None:
@@ -124,7 +122,7 @@ def test_the_convolution_as_written_gives_the_numbers_of_conv1d(
 
 def test_solves_as_written_take_columns_and_rows() -> None:
     torch.manual_seed(0)
-    A, b = torch.randn(6, 6) + 6 * torch.eye(6), torch.randn(6)  # noqa: N806
+    A, b = torch.randn(6, 6) + 6 * torch.eye(6), torch.randn(6)
     wanted = torch.linalg.solve(A, b)
     pieces = written(Algorithm.FACTORED_AGAIN, "lu, pivots = ", "torch.linalg.lu_solve", "b[:, None]", ".squeeze(-1)")
     known = executed(pieces[:1], A=A)

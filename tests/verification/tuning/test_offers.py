@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from gpuprof.model.context import Environment, Loader, Optimizer
 from gpuprof.rules.base.guard import FUSED_TOLERANCE, Guard
@@ -97,6 +98,7 @@ def test_only_names_groups() -> None:
         (replace(FACTS, loaders=()), "batches fetched whole"),
         (replace(FACTS, source=CELL.replace("loader = D", "# D")), "batches fetched whole"),
         (replace(FACTS, optimizers=()), "fused"),
+        (replace(FACTS, optimizers=(structs.replace(ADAM, floating=False),)), "fused"),
         (replace(FACTS, cores=1, threads=1), "set_num_threads"),
     ],
 )

@@ -19,7 +19,7 @@ EXPECTED = Expected(
     lines=(3,),
     saving_share=0.3759,
     basis="the same share of the operators",
-    change="Convolve by FFT at line 3: `n = len(x) + len(k) - 1`,",
+    change="Convolve by FFT at line 3: `k = weight.flip(-1)`",
 )
 SOURCE = "for x in data:\n    room = rooms[0]\n    y = F.conv1d(x, room)\n    total += y.exp()\n"
 ARGUMENTS = "[null, null, null, [1], [0], [1], false, [0], 1]"
