@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -78,6 +79,18 @@ class LookedLines(Result):
         known = np.where((self.place >= 0) & (self.place < len(inside)), self.place, -1)
         reached = np.where((self.path >= 0) & (self.path < len(through)), self.path, -1)
         return np.flatnonzero(at[known] | by[reached])
+
+    def called_from(self, results: Results, rows: Array) -> tuple[int, float]:
+        """The line that most of these operators' time was called from, and its share of that, 0..1; -1 and 0 where
+        no such line is known."""
+        spent = dict[int, int]()
+        lasted = results.get(ValueGraph).operators["duration_ns"][rows]
+        for path, ns in zip(self.path[rows].tolist(), lasted.tolist(), strict=True):
+            above = self.paths[path][1:2] if 0 <= path < len(self.paths) else ()
+            place = above[0] if above else -1
+            spent[place] = spent.get(place, 0) + ns
+        most = max(spent, key=lambda each: spent[each], default=-1)
+        return (most, spent[most] / max(sum(spent.values()), 1)) if most >= 0 else (-1, 0.0)
 
     def during(self, places: Iterable[int]) -> Intervals:
         """When any of them ran: a union."""

@@ -30,6 +30,7 @@ class Chain:
     first. `places`: rows of the looked places, most time first, and their shares of the chain's time. `kept`: the
     places whose results something else reads, in order; the last of them is the last result. `read_at`: the place of
     the first that reads the last result; -1 where nothing known does. `kept_bytes`: the largest of these results.
+    `graph`: autograd recorded one of its operators, or one of those that they repeat.
     """
 
     again: Again
@@ -41,6 +42,7 @@ class Chain:
     kept: tuple[int, ...]
     read_at: int
     kept_bytes: int
+    graph: bool
 
 
 def chains(trace: Trace, graph: ValueGraph, first: Array, rows: Array, whole_ns: int) -> tuple[Chain, ...]:
@@ -119,6 +121,7 @@ def _chain(trace: Trace, graph: ValueGraph, first: Array, rows: Array, again: Ar
         kept=kept,
         read_at=read_at,
         kept_bytes=kept_bytes,
+        graph=bool(operators["graph"][np.concatenate((rows, first[rows]))].any()),
     )
 
 

@@ -16,6 +16,16 @@ _OTHER_CODE = frozenset({"eval", "exec", "next", "iter", "input", "open", "print
 _OF_MODELS = words("eval train forward encode decode state_dict")
 # they only list what a model has
 _LISTS = words("buffers children modules named_buffers named_children named_modules named_parameters parameters")
+# Random numbers. Where fewer are drawn, or none are seeded, all later ones are others, and so are results.
+_DRAWS = words(
+    """
+    bernoulli binomial bootstrap cauchy choice choices dropout dropout1d dropout2d dropout3d alpha_dropout exponential
+    gauss geometric gumbel_softmax integers log_normal manual_seed manual_seed_all multinomial normal permutation
+    permuted poisson rand rand_like randint randint_like randn randn_like random randperm randrange rsample rvs sample
+    sample_n seed shuffle standard_normal train_test_split uniform
+    """
+)
+_SEEDS = ("random_state", "seed")
 _WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
 _DEEPEST = 4
 
@@ -35,7 +45,7 @@ def imported(tree: ast.Module) -> dict[str, str]:
 
 def only_known(node: ast.AST, functions: Mapping[str, _Function], modules: Mapping[str, str], depth: int = 0) -> bool:
     """Whether everything that it calls is one of these functions, a library's, a method of a value, or, where the
-    function computes without gradients, a model."""
+    function computes without gradients, a model. What draws random numbers is not: later ones depend on it."""
     without = _without_gradients(node)
     for each in ast.walk(node):
         if not isinstance(each, ast.Call):
@@ -44,6 +54,8 @@ def only_known(node: ast.AST, functions: Mapping[str, _Function], modules: Mappi
         if isinstance(each.func, ast.Name) and name in functions:
             if depth == _DEEPEST or not only_known(functions[name], functions, modules, depth + 1):
                 return False
+        elif _draws(each):
+            return False
         elif isinstance(each.func, ast.Name) and name not in modules:
             if not (hasattr(builtins, name) and name not in _OTHER_CODE) and not without:
                 return False
@@ -65,6 +77,18 @@ def is_mode(call: ast.Call, within: ast.AST) -> bool:
     model = dotted(call.func.value)
     others = (each for each in ast.walk(within) if isinstance(each, ast.Call) and each is not call)
     return any(isinstance(each.func, ast.Attribute) and dotted(each.func) == f"{model}.eval" for each in others)
+
+
+def _draws(call: ast.Call) -> bool:
+    """`torch.randn_like(x)`, `buffer.sample(64)`, `x.normal_()`, all of `np.random`."""
+    if any(each.arg in _SEEDS and _is_number(each.value) for each in call.keywords):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+    return name.removesuffix("_") in _DRAWS or "random" in dotted(call.func).split(".")[:-1]
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is not None
 
 
 def _without_gradients(node: ast.AST) -> bool:

@@ -29,12 +29,13 @@ _FEWEST_PARAMETERS = 8
 class Differences:
     """A call of a solver; `parameters` of the function that it calls, `ns` of it for the estimates of the gradient.
 
-    `in_torch`: torch's operators run in the function."""
+    `in_torch`: torch's operators run in the function. `of_model`: its text reads the parameters of a model."""
 
     call: LibraryCallback
     parameters: int
     ns: float
     in_torch: bool
+    of_model: bool = False
 
     def saved_ns(self, calls: float = _CALLS) -> float:
         """Where value and gradient together take as long as so many calls of the function."""
@@ -55,7 +56,8 @@ def differences(results: Results) -> Differences | None:
 def _read(results: Results, call: LibraryCallback) -> Differences | None:
     if not any(name.startswith(_OF_ONE_NUMBER) for name in call.below):
         return None
-    text = callback_text(source_of(results, call.callback_file), call.callback, call.callback_line)
+    source = source_of(results, call.callback_file)
+    text = callback_text(source, call.callback, call.callback_line)
     given = next(iter(given_to(call, text)), None)
     if given is None or given.most_elements is None or given.fewest_elements != given.most_elements:
         return None
@@ -63,7 +65,7 @@ def _read(results: Results, call: LibraryCallback) -> Differences | None:
         return None
     found = Differences(call, given.most_elements, call.ns * call.below[_ESTIMATES], in_torch=False)
     in_torch = intervals.intersect(found.during, results.get(MainOperators).inside).total_ns > 0
-    return replace(found, in_torch=in_torch)
+    return replace(found, in_torch=in_torch, of_model="parameters" in source)
 
 
 def finding_of(name: str, found: Differences, total_ns: int, severity: Severity) -> Finding:
@@ -83,7 +85,7 @@ def finding_of(name: str, found: Differences, total_ns: int, severity: Severity)
         },
         where=Where(lines=tuple(sorted(call.cell_lines)), ranges_ns=worst(found.during)),
         during=found.during,
-        change=_change(function, solver, found.in_torch),
+        change=_change(function, solver, found),
         saving=Saving(
             found.saved_ns(_CALLS_AT_WORST),
             found.saved_ns(),
@@ -96,16 +98,23 @@ def finding_of(name: str, found: Differences, total_ns: int, severity: Severity)
     )
 
 
-def _change(function: str, solver: str, in_torch: bool) -> str:
-    if not in_torch:
+def _change(function: str, solver: str, found: Differences) -> str:
+    if not found.in_torch:
         return (
             f"Give `{solver}` a function for the gradient (`jac=`): a formula, or autograd where `{function}` can be "
             "written with torch or JAX."
         )
-    return (
+    change = (
         f"Have `{function}` return its value and its gradient by autograd, and give `{solver}` `jac=True`: "
         "`p = torch.tensor(p, requires_grad=True)`, then `loss.backward()` and "
         "`return loss.item(), p.grad.numpy()`."
+    )
+    if not found.of_model:
+        return change
+    return (
+        f"{change} If `{function}` writes `p` into a model (`vector_to_parameters(p, net.parameters())`), `p.grad` is "
+        "None: call `net.zero_grad()` before, and return the gradient "
+        "`parameters_to_vector([each.grad for each in net.parameters()]).double().numpy()`."
     )
 
 

@@ -11,8 +11,9 @@ Why it costs
     All but the last result are thrown away.
 
 What to do
-    Move the statement after the loop, or into the `if` that reads its result. To watch it while the loop runs,
-    compute it every so many iterations, and print it or keep it there.
+    Move the statement after the loop, or put it under the condition under which its result is read. Where the loop
+    changes later in the iteration what the statement reads, compute it in the last iteration, where it stands. To watch
+    it while the loop runs, compute it every so many iterations, and print it or keep it there.
 
 When to leave it
     When the statement is needed for something else that it does: it warms something up, or moves a generator of random
@@ -111,14 +112,43 @@ def _reading(result: LastResult, them: str) -> str:
 
 def _change(result: LastResult, names: str, them: str) -> str:
     if result.every is not None:
-        return f"Move line {result.first} into the `if` in line {result.reader}."
+        return _under_condition(result)
     watch = f"To watch {names}, compute {them} every so many iterations, and print or keep the value there."
+    lines = _moved(result)
+    if result.inner:
+        reaches = "that reaches them" if result.passed_on else "that reaches it"
+        return f"Run {lines} only in the last iteration of the loop in line {result.loop} {reaches}. {watch}"
     if result.reader is None:
-        return f"Move line {result.first} after the loop in line {result.loop}. {watch}"
+        changed = ""
+        if result.changed_at is not None:
+            changed = (
+                f" Where line {result.changed_at} changes what it reads (a step, `zero_grad`), compute it in the last "
+                "iteration, before that."
+            )
+        return f"Move {lines} after the loop in line {result.loop}.{changed} {watch}"
     return (
         f"Compute {names} where it is read (line {result.reader}). In each iteration of the loop in line "
         f"{result.loop}, only keep what that needs. {watch}"
     )
+
+
+def _under_condition(result: LastResult) -> str:
+    stands = "they stand" if result.passed_on else "it stands"
+    change = f"Put {_moved(result)} under the same condition where {stands}: `if {result.test}:`."
+    if result.test is None:
+        change = (
+            f"Run {_moved(result)} only in iterations in which the condition in line {result.reader} will hold: the "
+            "loop counts on in between."
+        )
+    if result.after is None:
+        return change
+    return f"{change} Line {result.after} reads it after the loop: compute it in the last iteration, too."
+
+
+def _moved(result: LastResult) -> str:
+    """`line 5`, `lines 5, 6 and 8`: with the statements that could not run without it."""
+    *most, last = map(str, dict.fromkeys((result.first, *result.passed_on)))
+    return f"lines {', '.join(most)} and {last}" if most else f"line {last}"
 
 
 def _edit(source: str, result: LastResult) -> str | None:

@@ -11,8 +11,9 @@ Why it costs
     known before that work began.
 
 What to do
-    Leave the loop when all are decided: `if done.all(): break`. Compute a branch only where the mask asks for it:
-    `if mask.any():`.
+    Leave the loop when all are decided: `if done.all(): break`. Compute a branch only where the mask asks for it, and
+    take the other one else: `x = torch.where(mask, f(y), z) if mask.any() else z`. A branch for where the mask is False
+    is not needed if `mask.all()`.
 
 When to leave it
     When each call must take the same time, when the branch is taken in other parts of the cell, or when a captured or
@@ -185,7 +186,7 @@ def _change(results: Results, place: MaskedPlace, loop: DecidingLoop | None) -> 
     if results.get(DeviceActivity).primary is not None:
         waits = " Each test waits for the device: every eighth iteration is enough."
     if not place.lasting:
-        return f"Compute the branch only if the mask at {where} needs it: put `if mask.any():` around it.{waits}"
+        return f"{_of_branch(place, where)}{waits}"
     test = "for instance `if done.all(): break`"
     if loop is not None and loop.flag:
         test = f"`if {loop.flag}.all(): break`" if loop.sets else f"`if not {loop.flag}.any(): break`"
@@ -193,6 +194,18 @@ def _change(results: Results, place: MaskedPlace, loop: DecidingLoop | None) -> 
     return (
         f"Leave the loop when all flags are decided: {test}. To keep the length of the results, fill them "
         f"with padding before the loop.{waits}{drawn}"
+    )
+
+
+def _of_branch(place: MaskedPlace, where: str) -> str:
+    """The name gets a value either way."""
+    if place.filled:
+        state, text = "False", "x = xb if mask.all() else torch.where(mask, xb, …)"
+    else:
+        state, text = "True", "x = torch.where(mask, …, xb) if mask.any() else xb"
+    return (
+        f"Compute the branch only if the mask at {where} is {state} somewhere, in place of `…`: `{text}`. `xb` is the "
+        "other branch, expanded to the shape of the result."
     )
 
 

@@ -14,7 +14,9 @@ Why it costs
 What to do
     Compute it once and keep the result: before the loop where it is the same in each iteration, in a variable or a
     buffer of the module (`register_buffer`); once per iteration where it is needed several times within one. Where it
-    is the same as in the iteration before, and changes now and then, keep the value of the last iteration.
+    is the same as in the iteration before, and changes now and then, keep the value of the last iteration. Under
+    `torch.no_grad()` where it is kept for later iterations: a second backward pass through one graph is an error.
+    Within an iteration with gradients, if one of its uses needs them, and with one backward pass for all of them.
 
 When to leave it
     When keeping the result takes more memory than there is, or the inputs change in other iterations. A cell without
@@ -46,13 +48,24 @@ _NAMED = 3
 # of a calculation's time
 _NEARLY_ALL = 0.9
 _LINES = 5
+_ONE_PASS = "let one backward pass go through it (add the losses up)"
 _CHANGES = {
-    Again.EACH_ITERATION: "Compute it once, before the loop, and keep the result: in a variable, or in a buffer of the "
-    "module (`register_buffer`).",
-    Again.LAST_ITERATION: "Keep the value of the last iteration in a variable, and use it until its inputs change: "
-    "where something new takes their place (a state that is accepted), keep the value that was computed for that.",
+    Again.EACH_ITERATION: "Compute it once, before the loop, {without}and keep the result: in a variable, or in a "
+    "buffer of the module (`register_buffer`).",
+    Again.LAST_ITERATION: "Keep the value of the last iteration in a variable{computed}, and use it until its inputs "
+    "change: where something new takes their place (a state that is accepted), keep the value that was computed for "
+    "that.",
     Again.WITHIN_ITERATION: "Compute it once per iteration and use the result again.",
     Again.UNKNOWN: "Compute it once for the same inputs, keep the result, and use it again.",
+}
+# where autograd records it: a graph serves one backward pass, and what is made without one has no gradient
+_WITH_GRAPH = {
+    Again.EACH_ITERATION: f" If a step needs its gradients, compute it once per step instead, and {_ONE_PASS}.",
+    Again.LAST_ITERATION: f" If a step needs its gradients, compute it once per step instead, and {_ONE_PASS}.",
+    Again.WITHIN_ITERATION: " Compute it with gradients, outside of `torch.no_grad()`, give a use that needs none "
+    f"`.detach()`, and {_ONE_PASS}.",
+    Again.UNKNOWN: " Within one iteration compute it with gradients, outside of `torch.no_grad()`, and "
+    f"{_ONE_PASS}. For later iterations compute it under `torch.no_grad()`.",
 }
 _WHEN = {
     Again.EACH_ITERATION: "in each iteration",
@@ -125,7 +138,7 @@ class RepeatedOperators(Rule):
                 "result_bytes": first.kept_bytes,
             },
             where=Where(lines=named_lines(results, large)),
-            change=_CHANGES[first.again] + _keep(results, first),
+            change=_change(first) + _keep(results, first),
             diff=repeated_diff(results, large, whole=whole),
         )
         rows = [chain.rows for chain in large]
@@ -150,16 +163,18 @@ def _words(results: Results, chain: Chain) -> str:
 def _caller(results: Results, chain: Chain) -> str:
     """`, called from line 54`: where nearly all of it was called from one line of the cell. Another line may call the
     same function and need its result."""
-    lines, spent = results.get(LookedLines), dict[tuple[int, ...], int]()
-    lasted = results.get(ValueGraph).operators["duration_ns"][chain.rows]
-    for row, ns in zip(lines.path[chain.rows].tolist(), lasted.tolist(), strict=True):
-        above = lines.paths[row][1:2] if 0 <= row < len(lines.paths) else ()
-        spent[above] = spent.get(above, 0) + ns
-    most = max(spent, key=lambda each: spent[each], default=())
-    line = lines.line(most[0]) if most and spent[most] >= _NEARLY_ALL * sum(spent.values()) else None
-    if line is None or most[0] in chain.places:
+    lines = results.get(LookedLines)
+    place, share = lines.called_from(results, chain.rows)
+    line = lines.line(place) if share >= _NEARLY_ALL else None
+    if line is None or place in chain.places:
         return ""
     return f", called from {line_words(line)}"
+
+
+def _change(chain: Chain) -> str:
+    without, computed = ("under `torch.no_grad()`, ", ", computed under `torch.no_grad()`") if chain.graph else ("", "")
+    plain = _CHANGES[chain.again].format(without=without, computed=computed)
+    return plain + (_WITH_GRAPH[chain.again] if chain.graph else "")
 
 
 def _keep(results: Results, chain: Chain) -> str:

@@ -43,7 +43,7 @@ from gpuprof.rules.saving.scope import graded, worst
 _MOST_PLACES, _MOST_NAMES = 3, 2
 _CHANGE = (
     "Call `torch.set_flush_denormal(True)` at the top of the cell: numbers below 1.2e-38 (2.2e-308 in float64) become "
-    "zero."
+    "zero. Threads of torch that already run keep their setting: restart the kernel, so that no operator runs before."
 )
 
 

@@ -11,7 +11,8 @@ Why it costs
 
 What to do
     Compute it once, before the loop that repeats it, and pass it on; where there are several contents, keep one for
-    each of them (a dict, or `functools.cache`).
+    each of them in a dict, or with `functools.cache` where all arguments are numbers, strings or tuples of them: arrays
+    and lists raise there, tensors are never equal. What seeds generators on the way must be seeded as before.
 
 When to leave it
     When the values differ at other times than those that were looked at, or the call does something else that is
@@ -34,6 +35,7 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_bindings import LIBRARIES
 from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.cell.effects import seeds
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.saving.scope import graded, worst
 
@@ -81,7 +83,7 @@ class ValueMadeAgain(Rule):
             },
             where=Where(lines=value.cell_lines, ranges_ns=worst(value.during)),
             during=value.during,
-            change=_change(value, text),
+            change=_change(value, text) + _seeding(results, value),
             diff=_diff(results, value),
             looked_rows=results.get(LookedLines).below(value.file, value.first, value.last),
             saving=_saving(value, share),
@@ -121,12 +123,11 @@ def _for_a_reason(results: Results, value: RemadeValue) -> bool:
 
 def _is_of_data(results: Results, value: RemadeValue) -> bool:
     """Whether it is a function, or a method of data or of a library's object: another object may keep a state."""
-    cell, stacks = results.context.cell, results.context.stacks
+    stacks = results.context.stacks
     files = stacks.files if stacks else ()
-    sources = [cell.source if cell else "", *(each.source for each in files if each.kind == "notebook")]
     if not value.of_object or value.of_object in LIBRARIES:
         return True
-    if any(value.of_object in imported_names(source) for source in sources):
+    if any(value.of_object in imported_names(source) for source in _sources(results)):
         return True
     file = value.file or next((each.filename for each in files if each.kind == "cell"), "")
     kinds = {
@@ -141,9 +142,22 @@ def _change(value: RemadeValue, text: str) -> str:
     kept = units.size(value.contents * value.bytes)
     return (
         f"Compute {text} once for each of the inputs and keep the results ({kept}): in a dict by what they depend on, "
-        "or with `functools.cache`. If a loop outside goes over settings that it does not depend on, compute it before "
-        "that loop."
+        "or, where all arguments are numbers, strings or tuples of them, with `functools.cache`. If a loop outside "
+        "goes over settings that it does not depend on, compute it before that loop."
     )
+
+
+def _sources(results: Results) -> list[str]:
+    """The texts of the cell and of the notebook's other cells."""
+    cell, stacks = results.context.cell, results.context.stacks
+    files = stacks.files if stacks else ()
+    return [cell.source if cell else "", *(each.source for each in files if each.kind == "notebook")]
+
+
+def _seeding(results: Results, value: RemadeValue) -> str:
+    if not seeds(value.call, _sources(results)):
+        return ""
+    return " It also seeds the generators: seed in each iteration as before."
 
 
 def _diff(results: Results, value: RemadeValue) -> str | None:

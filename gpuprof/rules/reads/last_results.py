@@ -11,6 +11,7 @@ from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.effects import has_effects
 from gpuprof.rules.cell.known_calls import imported, only_known
+from gpuprof.rules.reads.changed_later import changed_later
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Given = ast.Assign | ast.AugAssign | ast.AnnAssign
@@ -22,7 +23,12 @@ class LastResult:
     `loop`; `call`: what it calls. `known`: the text has the functions that it calls, or imports them from a library of
     data, and what else these call computes without gradients. `reader`: the line that reads it, where that is not
     after the loop in the text: of an attribute that a method gives a value; or that of the condition that lets one of
-    `every` iterations read it. `every` is None where only the last one is read."""
+    `every` iterations read it. `every` is None where only the last one is read.
+
+    `passed_on`: the lines of the statements of the loop that read it on the way. `inner`: one of all these is not a
+    statement of the loop itself: an inner loop or a condition is around it. `changed_at`: a later line of the loop that
+    may change what they read. `test`: the condition under which it is read, where that is the same at `first`; `after`:
+    a line behind the loop that reads it as well."""
 
     first: int
     last: int
@@ -32,6 +38,11 @@ class LastResult:
     known: bool = False
     reader: int | None = None
     every: int | None = None
+    passed_on: tuple[int, ...] = ()
+    inner: bool = False
+    changed_at: int | None = None
+    test: str | None = None
+    after: int | None = None
 
 
 @lru_cache(maxsize=16)
@@ -78,7 +89,31 @@ def _of_loop(
         calls = [node for node in ast.walk(each) if isinstance(node, ast.Call)]
         if calls and not any(_is_rare(test) for test in around[id(each)]) and not has_effects(each, functions):
             end, known = each.end_lineno or each.lineno, only_known(each, functions, modules)
-            yield LastResult(each.lineno, end, _targets(each), loop.lineno, dotted(calls[0].func), known)
+            moved = [each, *_passed_on(each, given, names)]
+            yield LastResult(
+                *(each.lineno, end, _targets(each), loop.lineno, dotted(calls[0].func), known),
+                passed_on=tuple(one.lineno for one in moved[1:]),
+                inner=any(one not in loop.body for one in moved),
+                changed_at=changed_later(loop.body, moved, functions, modules),
+            )
+
+
+def _passed_on(statement: _Given, given: list[_Given], names: set[str]) -> list[_Given]:
+    """The statements that read what it gives, or what these give, as far as only the last of that is read."""
+    found, read = list[_Given](), set(_targets(statement))
+    while True:
+        more = [
+            each
+            for each in given
+            if each is not statement
+            and each not in found
+            and names.issuperset(_targets(each))
+            and any(_loads(node) and node.id in read for node in ast.walk(each) if isinstance(node, ast.Name))
+        ]
+        if not more:
+            return sorted(found, key=lambda each: each.lineno)
+        found += more
+        read |= {name for each in more for name in _targets(each)}
 
 
 def _within(node: ast.AST) -> Iterator[ast.AST]:

@@ -1,7 +1,7 @@
 """Which statements of a loop compute, in each iteration, what only one of many reads.
 
-`accuracy = hits(net(x), y)` for each step, and `if step % 100 == 0: print(accuracy)`: it belongs below that condition.
-Where it is read after the loop as well, it is computed there once more.
+`accuracy = hits(net(x), y)` for each step, and `if step % 100 == 0: print(accuracy)`: it belongs below the same
+condition. Where it is read after the loop as well, the last iteration computes it, too.
 """
 
 from __future__ import annotations
@@ -46,14 +46,21 @@ def _of_tree(tree: ast.Module) -> Iterator[LastResult]:
             continue
         assert isinstance(loop, _Loop)
         inside, end, scope = {id(each) for each in ast.walk(loop)}, loop.end_lineno or loop.lineno, scopes.get(id(loop))
-        behind = {id(each) for each in loads if each.lineno > end and scopes.get(id(each)) is scope}
-        elsewhere = {each.id for each in loads if id(each) not in inside | behind}
-        for statement, every, line in _of_loop(loop, conditions, elsewhere):
+        behind = [each for each in loads if each.lineno > end and scopes.get(id(each)) is scope]
+        elsewhere = {each.id for each in loads if id(each) not in inside | {id(each) for each in behind}}
+        for statement, passed_on, readers in _of_loop(loop, conditions, elsewhere):
             calls = [each for each in ast.walk(statement.value) if isinstance(each, ast.Call)]
             if calls and not has_effects(statement, functions):
                 last, known = statement.end_lineno or statement.lineno, only_known(statement, functions, modules)
                 names, call = _given(statement), ast.unparse(calls[0].func)
-                yield LastResult(statement.lineno, last, names, loop.lineno, call, known, line, every)
+                every, line = min(conditions[each] for each in readers), readers[0].lineno
+                given = {name for each in (statement, *passed_on) for name in _given(each)}
+                yield LastResult(
+                    *(statement.lineno, last, names, loop.lineno, call, known, line, every),
+                    passed_on=tuple(each.lineno for each in passed_on),
+                    test=_same_test(loop, statement, readers),
+                    after=min((each.lineno for each in behind if each.id in given), default=None),
+                )
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
@@ -119,8 +126,8 @@ def _is_constant(node: ast.expr) -> bool:
 
 def _of_loop(
     loop: _Loop, conditions: Mapping[ast.If, int], elsewhere: set[str]
-) -> Iterator[tuple[ast.Assign, int, int]]:
-    """The statements, with how seldom they are read, and the line of the condition that lets them be."""
+) -> Iterator[tuple[ast.Assign, list[ast.Assign], list[ast.If]]]:
+    """The statements, each with those that read it on the way, and with the conditions that let them be read."""
     statements = [each for each in loop.body if isinstance(each, ast.Assign) and _given(each)]
     nodes = [each for each in ast.walk(loop) if isinstance(each, ast.Name)]
     below = {id(node): each for each in conditions for part in each.body for node in ast.walk(part)}
@@ -138,22 +145,33 @@ def _of_loop(
             break
         statements = kept
     for each in statements:
-        readers = _readers(each, statements, nodes, below)
-        every = min((conditions[one] for one in readers), default=_ONCE)
-        if every < _ONCE:
-            yield each, every, min(one.lineno for one in readers)
+        passed_on, readers = _readers(each, statements, nodes, below)
+        if any(conditions[one] < _ONCE for one in readers):
+            yield each, passed_on, readers
+
+
+def _same_test(loop: _Loop, statement: ast.Assign, readers: list[ast.If]) -> str | None:
+    """The condition under which one of them reads it; None where that has another outcome at the statement, since the
+    loop counts on in between."""
+    tests = list(dict.fromkeys(ast.unparse(each.test) for each in readers))
+    read = {each.id for one in readers for each in ast.walk(one.test) if isinstance(each, ast.Name)}
+    between = loop.body[loop.body.index(statement) : loop.body.index(readers[-1])]
+    nodes = (node for each in between for node in ast.walk(each) if isinstance(node, ast.Name))
+    changed = any(each.id in read and not isinstance(each.ctx, ast.Load) for each in nodes)
+    return None if changed else " or ".join(tests)
 
 
 def _readers(
     statement: ast.Assign, statements: list[ast.Assign], nodes: list[ast.Name], below: Mapping[int, ast.If]
-) -> set[ast.If]:
-    """The conditions below which it is read, or what is computed of it."""
-    names, before = set(_given(statement)), 0
+) -> tuple[list[ast.Assign], list[ast.If]]:
+    """The statements that compute something of it, and the conditions below which it or that is read."""
+    names, before, of_it = set(_given(statement)), 0, list[ast.Assign]()
     while len(names) != before:
         before = len(names)
         of_it = [each for each in statements if any(_loads(node, names) for node in ast.walk(each))]
         names |= {name for each in of_it for name in _given(each)}
-    return {below[id(node)] for node in nodes if _loads(node, names) and id(node) in below}
+    readers = {below[id(node)] for node in nodes if _loads(node, names) and id(node) in below}
+    return of_it, sorted(readers, key=lambda each: each.lineno)
 
 
 def _loads(node: ast.AST, names: set[str]) -> bool:

@@ -115,5 +115,6 @@ def _stalls(idle: Mapping[str, Intervals], origin: int) -> list[Series]:
 
 def _ranges(findings: Sequence[Finding], origin: int) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
     return [
-        (finding.title.replace("`", ""), tuple((t0 - origin, t1 - origin) for t0, t1 in finding.where.ranges_ns)) for finding in findings
+        (finding.title.replace("`", ""), tuple((t0 - origin, t1 - origin) for t0, t1 in finding.where.ranges_ns))
+        for finding in findings
     ]

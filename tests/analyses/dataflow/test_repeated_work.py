@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.repeated_chains import Again
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
 from gpuprof.model.kinds import ValueKind
@@ -209,3 +211,24 @@ def test_what_changes_now_and_then_is_the_same_as_in_the_iteration_before(
 ) -> None:
     (chain,) = states(*state_of_iteration).chains
     assert chain.again is again
+
+
+@pytest.mark.parametrize("graphs", [(False, False), (True, False), (False, True)])
+def test_autograd_recorded_it_or_what_it_repeats(graphs: tuple[bool, bool]) -> None:
+    look = LookBuilder().tensor("a")
+    for each, graph in enumerate(graphs):
+        look.operator("aten::mm", 20, reads="a a", makes="b", line=5, iteration=0, graph=graph)
+        look.tensor(f"x{each}").operator("aten::mm", 20, reads=f"b x{each}", makes="y", iteration=0, graph=True)
+    (chain,) = found(look).chains
+    assert len(chain.rows) == 1 and chain.graph is any(graphs)
+
+
+def test_the_line_that_most_of_the_time_was_called_from() -> None:
+    look = LookBuilder().tensor("a")
+    for for_us, by_lines in ((30, (7, 1)), (50, (8,)), (40, (7, 2)), (20, ()), (60, ())):
+        look.operator("aten::mm", for_us, reads="a a", makes="b", line=5, by_lines=by_lines)
+    results = Results(look.build())
+    called = results.get(LookedLines)
+    place, share = called.called_from(results, np.arange(4))
+    assert lines(results, (place,)) == [7] and share == pytest.approx(70 / 140)
+    assert called.called_from(results, np.arange(5)) == called.called_from(results, np.arange(0)) == (-1, 0.0)

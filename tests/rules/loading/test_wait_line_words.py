@@ -102,7 +102,7 @@ def test_workers_come_second(on_device: bool, ends: str) -> None:
 
 def test_a_finding_names_the_line_first() -> None:
     found = stall(waiting((0.9, (ITEM, LOAD)), (0.1, ())))
-    assert found.title == "The inference loop waits for data 50 % of the steps’ time" and found.where.lines == (6, 12)
+    assert found.title == "The loop waits for data 50 % of the steps’ time" and found.where.lines == (6, 12)
     assert found.explanation.endswith(" Line 6 takes 90 % of the wait, in its call of `numpy.lib.npyio.load`.")
     assert found.change.startswith("Make line 6 cheaper first. It reads or decodes stored data each time")
 

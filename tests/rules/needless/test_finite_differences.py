@@ -35,6 +35,7 @@ def fitted(
     most: int | None = 20,
     function: tuple[str, str, int] = SCALAR,
     torch: bool = True,
+    source: str = SOURCE,
 ) -> Trace:
     """Of a second: so long in the differences, 50 ms in the value alone, the rest in a model."""
     builder = TraceBuilder()
@@ -49,7 +50,7 @@ def fitted(
     p = Operand(
         file=CELL_FILE, first=1, last=2, name="p", kind="numpy.ndarray", fewest_elements=least, most_elements=most
     )
-    cell = Cell(source=SOURCE, filename=CELL_FILE)
+    cell = Cell(source=source, filename=CELL_FILE)
     return builder.context(cell=cell, operands=Operands(looks=9, seen=(p,))).build()
 
 
@@ -97,3 +98,16 @@ def test_of_a_function_with_several_outputs_nothing_is_said() -> None:
 def test_without_torch_the_formula_is_work_for_a_person() -> None:
     found = said(estimates_ms=700, torch=False)
     assert found is not None and found.severity is Severity.LOW and "a formula" in found.change
+
+
+def test_the_gradient_of_a_model_is_that_of_its_parameters() -> None:
+    """`p.grad` is None where `p` is written into them."""
+    writes = "    vector_to_parameters(torch.from_numpy(p), net.parameters()); return misfit(net).item()"
+    found, plain = said(source=SOURCE.replace("    return misfit(torch.from_numpy(p)).item()", writes)), said()
+    assert found is not None and plain is not None
+    assert found.change.startswith(plain.change) and "parameters" not in plain.change
+    assert found.change.endswith(
+        "If `objective` writes `p` into a model (`vector_to_parameters(p, net.parameters())`), `p.grad` is None: call "
+        "`net.zero_grad()` before, and return the gradient "
+        "`parameters_to_vector([each.grad for each in net.parameters()]).double().numpy()`."
+    )

@@ -104,4 +104,54 @@ def test_what_every_tenth_iteration_reads() -> None:
     assert found is not None and found.saving is not None and found.saving.share == pytest.approx(0.5 * 0.9)
     assert "`accuracy` runs in each iteration, but its result is seldom read" in found.title
     assert "and line 12 lets only one of 10 read it." in found.explanation
-    assert found.change == "Move line 11 into the `if` in line 12."
+    assert found.change == "Put line 11 under the same condition where it stands: `if step % 10 == 0:`."
+
+
+SELDOM = SOURCE.replace("for x, y in batches:", "for step, (x, y) in enumerate(batches):").replace(
+    "\nprint(score)", "\n    percent = 100 * score\n    opt.zero_grad()\n    if step % 10 == 0:\n        print(percent)"
+)
+
+
+def test_it_stays_where_it_stands() -> None:
+    """Below the `if` the gradients are gone; what reads it in between would have nothing to read."""
+    found = answer(source=SELDOM)
+    assert found is not None
+    assert found.change == "Put lines 11 and 12 under the same condition where they stand: `if step % 10 == 0:`."
+    found = answer(source=f"{SELDOM}print(percent)\n")
+    assert found is not None
+    assert found.change.endswith(" Line 16 reads it after the loop: compute it in the last iteration, too.")
+
+
+def test_a_condition_that_counts_on() -> None:
+    found = answer(source=SELDOM.replace("opt.zero_grad()", "step += 1"))
+    assert found is not None
+    assert found.change == (
+        "Run lines 11 and 12 only in iterations in which the condition in line 14 will hold: the loop counts on in "
+        "between."
+    )
+
+
+def test_gradients_are_clipped_in_each_step() -> None:
+    for clip in ("torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)", "accuracy(net, out=buffer)"):
+        source = SELDOM.replace("accuracy(net)\n", f"{clip}\n")
+        assert clip in source and answer(source=source) is None
+
+
+def test_what_changes_later_in_the_last_iteration() -> None:
+    moved = "Move line 11 after the loop in line 9."
+    found = answer()
+    assert found is not None and found.change.startswith(f"{moved} To watch")
+    found = answer(source=SOURCE.replace("\nprint(score)", "\n    opt.zero_grad()\nprint(score)"))
+    assert found is not None and found.diff is None
+    assert found.change.startswith(
+        f"{moved} Where line 12 changes what it reads (a step, `zero_grad`), compute it in the last iteration, before "
+        "that. To watch"
+    )
+
+
+def test_what_a_condition_reaches_is_not_moved() -> None:
+    source = SOURCE.replace("for x, y in batches:", "for step, (x, y) in enumerate(batches):")
+    source = source.replace("    score = accuracy(net)", "    if step % 2: score = accuracy(net)")
+    found = answer(source=source)
+    assert found is not None
+    assert found.change.startswith("Run line 11 only in the last iteration of the loop in line 9 that reaches it. To")

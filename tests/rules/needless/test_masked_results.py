@@ -45,17 +45,19 @@ def test_a_loop_that_is_left_early(leave: str) -> None:
     assert found(looked(59.5, source=SOURCE + "    if clock() > limit: break\n")) is not None
 
 
-def branch(branch_us: float, runs: int = 5, empty: int = 5, *, line: int = 3) -> Trace:
-    """Of 100 µs of operators `branch_us` for what the mask of line 4 takes nothing of in the first `empty` runs."""
+def branch(branch_us: float, runs: int = 5, empty: int = 5, *, line: int = 3, zeros: float = 1.0) -> Trace:
+    """Of 100 µs of operators `branch_us` for what the mask of line 4 takes nothing of in the first `empty` runs, in
+    which `zeros` of it are False."""
     look = LookBuilder(recorded("aten::mm", "aten::add"))
     look.tensor("x", elements=16)
     for each in range(runs):
         where = {"iteration": each, "elements": 16}
-        share = 1.0 if each < empty else 0.5
+        share = zeros if each < empty else 0.5
         look.tensor("mask", elements=16, dtype="bool", zeros_share=share)
         look.operator("aten::mm", branch_us, reads="x", makes="one", line=line, **where)
         look.operator("aten::mm", 99 - branch_us, reads="x", makes="other", line=2, **where)
-        look.operator("aten::where.self", 0.5, reads="mask one other", makes="y", line=4, **where)
+        branches = "one other" if zeros else "other one"
+        look.operator("aten::where.self", 0.5, reads=f"mask {branches}", makes="y", line=4, **where)
         look.operator("aten::item", 0.5, reads="y", line=5, iteration=each)
         look.free("mask one other y")
     return look.build()
@@ -68,7 +70,19 @@ def test_a_branch_that_is_never_taken() -> None:
     assert answer.where.lines == (3, 4) and answer.diff is None
     # (1 + 5) / (2 + 5) of 40 µs
     assert answer.evidence["masked_share"] == pytest.approx(0.4 * 6 / 7, abs=1e-4)
-    assert "`if mask.any():`" in answer.change
+    assert answer.change == (
+        "Compute the branch only if the mask at line 4 is True somewhere, in place of `…`: `x = torch.where(mask, …, "
+        "xb) if mask.any() else xb`. `xb` is the other branch, expanded to the shape of the result."
+    )
+
+
+def test_a_branch_for_where_the_mask_is_false() -> None:
+    answer = found(branch(40, zeros=0.0))
+    assert answer is not None and answer.where.lines == (3, 4)
+    assert answer.change.startswith(
+        "Compute the branch only if the mask at line 4 is False somewhere, in place of `…`: `x = xb if mask.all() else "
+        "torch.where(mask, xb, …)`."
+    )
 
 
 @pytest.mark.parametrize("trace", [branch(40, 5, 4), branch(40, 2, 2), branch(4), branch(40, 5, 0)])

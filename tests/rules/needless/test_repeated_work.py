@@ -13,13 +13,14 @@ from tests.support.look_builder import LookBuilder
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 
-def told(*matrices: str) -> Finding:
+def told(*matrices: str, graph: bool = False) -> Finding:
     """The inverse of that matrix in each iteration."""
     look = LookBuilder(recorded())
     for name in dict.fromkeys(matrices):
         look.tensor(name)
     for each, name in enumerate(matrices):
-        look.tensor(f"x{each}").operator("aten::linalg_inv_ex", 50, reads=name, makes="k", line=3, iteration=each)
+        look.tensor(f"x{each}")
+        look.operator("aten::linalg_inv_ex", 50, reads=name, makes="k", line=3, iteration=each, graph=graph)
         look.operator("aten::mm", 50, reads=f"k x{each}", makes="y", line=4, iteration=each)
     found = RepeatedOperators().check(Results(look.build()))
     assert isinstance(found, Finding)
@@ -94,3 +95,46 @@ def test_what_a_backward_pass_makes_is_not_to_be_kept() -> None:
     found = RepeatedOperators().check(Results(look.build()))
     assert isinstance(found, Finding)
     assert "Keep the result of line 3 " in found.change and "line 5" not in found.change
+
+
+@pytest.mark.parametrize(
+    ("matrices", "where"),
+    [
+        ("aaaa", "Compute it once, before the loop, under `torch.no_grad()`, and keep the result"),
+        ("aabbcc", "Keep the value of the last iteration in a variable, computed under `torch.no_grad()`, and use it"),
+    ],
+)
+def test_a_graph_is_not_kept_for_later_iterations(matrices: str, where: str) -> None:
+    found = told(*matrices, graph=True)
+    assert found.change.startswith(where)
+    assert " If a step needs its gradients, compute it once per step instead, and let one backward pass" in found.change
+    assert "grad" not in told(*matrices).change
+
+
+def within(*graphs: bool, iteration: int = 0) -> Finding:
+    """The same inverse once for each of them, with gradients or without."""
+    look = LookBuilder(recorded()).tensor("a")
+    for each, graph in enumerate(graphs):
+        look.tensor(f"x{each}")
+        look.operator("aten::linalg_inv_ex", 50, reads="a", makes="k", line=3, iteration=iteration, graph=graph)
+        look.operator("aten::mm", 50, reads=f"k x{each}", makes="y", line=4, iteration=iteration)
+    found = RepeatedOperators().check(Results(look.build()))
+    assert isinstance(found, Finding)
+    return found
+
+
+@pytest.mark.parametrize("graphs", [(True, True), (False, True), (True, False)])
+def test_within_an_iteration_it_keeps_its_gradients(graphs: tuple[bool, ...]) -> None:
+    """Either of them may be the one that is under `no_grad`: what it made has no gradient."""
+    assert within(*graphs).change.startswith(
+        "Compute it once per iteration and use the result again. Compute it with gradients, outside of "
+        "`torch.no_grad()`, give a use that needs none `.detach()`, and let one backward pass go through it (add the "
+        "losses up)."
+    )
+    unknown = within(*graphs, iteration=-1).change
+    assert " Within one iteration compute it with gradients" in unknown
+    assert " For later iterations compute it under `torch.no_grad()`. Keep the result" in unknown
+
+
+def test_without_a_graph_gradients_are_not_mentioned() -> None:
+    assert "grad" not in within(False, False).change and "grad" not in within(False, False, iteration=-1).change

@@ -25,6 +25,7 @@ def test_without_a_look_they_are_found_by_the_variables() -> None:
     assert found.evidence == {"lines_share": 0.4, "looks_share": 0.6, "times_slower": 40}
     assert found.where.lines == (3, 5)
     assert found.diff is not None and "+torch.set_flush_denormal(True)" in found.diff
+    assert "Threads of torch that already run keep their setting: restart the kernel" in found.change
     assert found.saving is None
 
 

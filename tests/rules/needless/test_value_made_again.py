@@ -79,3 +79,16 @@ def train(x, rate):
     assert finding.change == (
         "Compute the argument `x` of `train` once, before the loop that repeats it, and pass it on."
     )
+
+
+@pytest.mark.parametrize(("line", "said"), [("torch.manual_seed(7)", True), ("rng = default_rng(7)", False)])
+def test_what_seeds_generators_on_the_way(line: str, said: bool) -> None:
+    source = f"{SOURCE}\ndef features(table):\n    {line}\n    return table\n"
+    for values in ((), (value(contents=4),)):
+        change = found(*values, source=source).change
+        assert change.endswith(" It also seeds the generators: seed in each iteration as before.") is said
+
+
+def test_a_cache_takes_only_what_has_a_hash() -> None:
+    change = found(value(contents=4)).change
+    assert "or, where all arguments are numbers, strings or tuples of them, with `functools.cache`." in change

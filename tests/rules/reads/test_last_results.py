@@ -91,3 +91,46 @@ def test_what_a_function_reads_is_read() -> None:
 def test_what_is_no_python_has_none() -> None:
     assert last_results("for x in (") == ()
     assert last_results(f"for x in y:\n    z = f({' + '.join(['y'] * 3000)})\nprint(z)\n") == ()
+
+
+def test_what_cannot_be_moved_alone() -> None:
+    """The sums of a batch loop belong to it; what only a condition or an inner loop reaches is not the loop's own."""
+    (found,) = last_results(ERRORS)
+    assert (found.passed_on, found.inner) == ((8, 9), True)
+    (found,) = last_results(FIGURE)
+    assert (found.passed_on, found.inner) == ((), True)
+    (found,) = last_results(EVALUATED)
+    assert (found.passed_on, found.inner) == ((8,), False)
+
+
+EVALUATED = """import torch
+def accuracy(net):
+    with torch.no_grad():
+        return (net(points) == labels).float().mean()
+for x, y in batches:
+    before = x
+    score = accuracy(net)
+    percent = 100 * score
+    print(before)
+print(percent)
+"""
+
+
+@pytest.mark.parametrize(
+    ("later", "line"),
+    [
+        ("print(before)", None),
+        ("loss(x).backward(); opt.step()", 9),
+        ("net[0] = before", 9),
+        ("points = before", 9),
+        ("fitted(x, y)", 9),
+        ("print(x)\n    opt.zero_grad()", 10),
+        ("fitted(x, y)\n    opt.step()", 10),
+        ("history.append(before)", None),
+        ("other = before", None),
+        ("total = torch.sum(before)", None),
+    ],
+)
+def test_a_later_line_that_changes_what_it_reads(later: str, line: int | None) -> None:
+    found, *_ = last_results(EVALUATED.replace("print(before)", later))
+    assert found.names == ("score",) and found.changed_at == line

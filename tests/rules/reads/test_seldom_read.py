@@ -70,6 +70,7 @@ def test_other_conditions(before: str, after: str, every: int | None) -> None:
         ("step % 100 == 0", "step % 100 == 0 and spread > 0"),
         # it has an effect, or calls nothing
         ("np.median(net)", "net.step()"),
+        ("np.median(net)", "clip_grad_norm_(net, 1.0)"),
         ("np.median(net)", "net"),
     ],
 )
@@ -82,3 +83,29 @@ def test_what_is_read_or_needed(before: str, after: str) -> None:
 
 def test_what_is_no_python_has_none() -> None:
     assert seldom_read("for x in (") == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "test"),
+    [
+        ("step % 100 == 0", "step % 100 == 0", "step % 100 == 0"),
+        ("step % 100 == 0", "step % 100 == 0 and verbose", "step % 100 == 0 and verbose"),
+        (
+            "print(step, ratio)",
+            "print(step, ratio)\n    if step == 9:\n        kept.append(spread)",
+            "step % 100 == 0 or step == 9",
+        ),
+        ("for step in range(1000):", "while True:\n    step += 1", "step % 100 == 0"),
+        # the condition has another outcome where the statement stands
+        ("    ratio = spread / 2", "    ratio = spread / 2\n    step += 1", None),
+    ],
+)
+def test_the_condition_at_the_statement(before: str, after: str, test: str | None) -> None:
+    (found,) = seldom_read(changed(before, after))
+    assert found.test == test
+
+
+def test_what_cannot_run_without_it() -> None:
+    (found,) = seldom_read(changed("print(step, ratio)", "print(step, ratio)\nprint(step)\nprint(ratio)"))
+    assert (found.passed_on, found.after) == ((6,), 10)
+    assert seldom_read(LOGGED)[0].after is None

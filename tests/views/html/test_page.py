@@ -1,8 +1,8 @@
 """The page is whole, hostile names stay text, and its policy fits its own script and style."""
 
 import base64
-import hashlib
 import dataclasses
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
